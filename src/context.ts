@@ -1,0 +1,35 @@
+import type { Logger } from 'pino';
+import type { Config } from './config/schema.ts';
+import type { PasswordHasher } from './crypto/password.ts';
+import type { Keyring } from './crypto/seal.ts';
+import type { Outbound } from './outbound/outbound.ts';
+
+/** What one process holds from its start to its end; everything below the doors reaches the world through it. */
+export interface App {
+  config: Config;
+  /** The one clock. Nothing below the doors asks the time by itself. */
+  clock: () => Date;
+  outbound: Outbound;
+  keyring: Keyring;
+  passwords: PasswordHasher;
+  log: Logger;
+  /** Ends connections and timers; safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Who asks. */
+export type Actor =
+  | { kind: 'operator'; name: string }
+  | { kind: 'user'; accountId: string; name: string; via: 'session'; sessionId: string }
+  | { kind: 'system'; name: string }
+  | { kind: 'anonymous' };
+
+/** One request, command or job: the App, who asks, and one instant. */
+export interface Context extends Omit<App, 'clock' | 'close'> {
+  actor: Actor;
+  /** The instant of the request; asked once, so that everything in it agrees. */
+  now: Date;
+  requestId: string;
+  /** Where the request came from, when it came over the network. */
+  client: { address: string | null; userAgent: string | null };
+}

@@ -1,0 +1,108 @@
+/**
+ * What a refusal means to whoever asked; each door maps a kind to a status or an exit code.
+ */
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'missing'
+  | 'method'
+  | 'conflict'
+  | 'pending'
+  | 'tooLarge'
+  | 'mediaType'
+  | 'limited'
+  | 'upstream'
+  | 'overloaded';
+
+/** The closed table of refusal codes: a code is public and never changes its meaning. */
+export const refusals = {
+  invalid_input: { kind: 'invalid', title: 'Invalid input' },
+  invalid_json: { kind: 'invalid', title: 'Unparsable body' },
+  unauthenticated: { kind: 'unauthenticated', title: 'Authentication required' },
+  invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
+  signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
+  forbidden: { kind: 'forbidden', title: 'Not allowed' },
+  origin_refused: { kind: 'forbidden', title: 'Cross-site request refused' },
+  not_found: { kind: 'missing', title: 'Not found' },
+  sso_not_configured: { kind: 'missing', title: 'No single sign-on for this domain' },
+  method_not_allowed: { kind: 'method', title: 'Method not allowed' },
+  already_exists: { kind: 'conflict', title: 'Already exists' },
+  conflict: { kind: 'conflict', title: 'Conflict' },
+  last_owner: { kind: 'conflict', title: 'The last owner stays' },
+  domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
+  domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
+  domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
+  secret_required: { kind: 'conflict', title: 'Secret needed again' },
+  payload_too_large: { kind: 'tooLarge', title: 'Body too large' },
+  unsupported_media_type: { kind: 'mediaType', title: 'Unsupported media type' },
+  too_many_requests: { kind: 'limited', title: 'Too many requests' },
+  upstream_failed: { kind: 'upstream', title: 'Upstream failed' },
+  outbound_refused: { kind: 'upstream', title: 'Address not allowed' },
+  resolver_failed: { kind: 'upstream', title: 'Resolver failed' },
+  provider_failed: { kind: 'upstream', title: 'Identity provider failed' },
+  provider_refused: { kind: 'unauthenticated', title: 'Identity provider answer not accepted' },
+  database_unreachable: { kind: 'overloaded', title: 'Database not reachable' },
+  database_busy: { kind: 'overloaded', title: 'Database busy' },
+  overloaded: { kind: 'overloaded', title: 'Too busy' },
+  not_ready: { kind: 'overloaded', title: 'Not ready' },
+  config_invalid: { kind: 'invalid', title: 'Invalid configuration' },
+  key_invalid: { kind: 'overloaded', title: 'Master key not usable' },
+  schema_newer: { kind: 'overloaded', title: 'Database written by a newer idctl' },
+} as const satisfies Record<string, { kind: RefusalKind; title: string }>;
+
+/** A code of the closed table. */
+export type RefusalCode = keyof typeof refusals;
+
+/** One field that the input schema refused; `path` is dotted, as the caller spelled it. */
+export interface InputFault {
+  path: string;
+  message: string;
+}
+
+interface RefusalOptions {
+  /** What to do next, as a whole sentence or a command to type. */
+  hint?: string;
+  /** The fields refused, for `invalid_input`. */
+  faults?: InputFault[];
+  /** Seconds until a new try can succeed, for `limited` and `overloaded`. */
+  retryAfter?: number;
+  /** More public members of the problem object. */
+  extra?: Record<string, unknown>;
+  /** Why, for the log only: never shown outside. */
+  cause?: unknown;
+}
+
+/**
+ * An answer that says no: what happened, and what to do next. Anything else thrown is a bug.
+ */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly hint: string | undefined;
+  readonly faults: InputFault[];
+  readonly retryAfter: number | undefined;
+  readonly extra: Record<string, unknown>;
+
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'Refusal';
+    this.code = code;
+    this.hint = options.hint;
+    this.faults = options.faults ?? [];
+    this.retryAfter = options.retryAfter;
+    this.extra = options.extra ?? {};
+  }
+
+  /** What the refusal means to whoever asked. */
+  get kind(): RefusalKind {
+    return refusals[this.code].kind;
+  }
+}
+
+/** The refusal of one field of the input, worded like those of a schema. */
+export function refuseField(path: string, message: string, hint?: string): Refusal {
+  return new Refusal('invalid_input', `${path}: ${message}`, {
+    faults: [{ path, message }],
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

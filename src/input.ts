@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import { type InputFault, Refusal } from './errors.ts';
+
+/**
+ * The one way in for outside data: the value as the schema promises it, or `invalid_input` that
+ * names every refused field.
+ */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.flatMap(faultsOf);
+  throw new Refusal(
+    'invalid_input',
+    faults.map((f) => (f.path ? `${f.path}: ${f.message}` : f.message)).join('; '),
+    {
+      faults,
+    },
+  );
+}
+
+function faultsOf(issue: z.core.$ZodIssue): InputFault[] {
+  const at = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a known field' }));
+  }
+  return [{ path: at, message: wording(issue) }];
+}
+
+function wording(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`;
+  }
+  return issue.message;
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
