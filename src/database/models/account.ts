@@ -1,0 +1,52 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from 'sequelize';
+
+/**
+ * Where the proof of an account's e-mail came from (security I3). `auto` is the word of an instance
+ * that sends no mail: it reads as verified, and proves nothing.
+ */
+export const emailProofs = ['none', 'auto', 'mail', 'domain', 'operator', 'social'] as const;
+export type EmailProof = (typeof emailProofs)[number];
+
+/** One person on the instance. */
+export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
+  declare id: string;
+  /** Canonical, or null for someone provisioned without an address. */
+  declare email: string | null;
+  declare emailProof: EmailProof;
+  declare name: string;
+  declare locale: CreationOptional<string>;
+  /** The argon2id hash, or null when no password was ever set. */
+  declare passwordHash: CreationOptional<string | null>;
+  declare disabledAt: CreationOptional<Date | null>;
+  declare createdAt: Date;
+}
+
+/** Binds the model to the open database. */
+export function initAccount(sequelize: Sequelize): void {
+  Account.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true },
+      email: { type: DataTypes.TEXT, allowNull: true },
+      emailProof: { type: DataTypes.TEXT, allowNull: false },
+      name: { type: DataTypes.TEXT, allowNull: false },
+      locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'en' },
+      passwordHash: { type: DataTypes.TEXT, allowNull: true },
+      disabledAt: { type: DataTypes.DATE, allowNull: true },
+      createdAt: { type: DataTypes.DATE, allowNull: false },
+    },
+    {
+      sequelize,
+      tableName: 'accounts',
+      underscored: true,
+      timestamps: false,
+      indexes: [{ name: 'accounts_email', unique: true, fields: ['email'] }],
+    },
+  );
+}

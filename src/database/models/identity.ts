@@ -1,0 +1,58 @@
+import {
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from 'sequelize';
+
+/** An outside key bound to an account: (connection, issuer, subject) (security I1). */
+export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
+  declare id: string;
+  declare accountId: string;
+  declare kind: 'sso' | 'ldap' | 'social';
+  /** The SSO or LDAP connection, or the name of the social provider. */
+  declare connectionId: string;
+  /** The organization of the connection; null for social sign-in. */
+  declare organizationId: string | null;
+  declare issuer: string;
+  declare subject: string;
+  declare linkedAt: Date;
+}
+
+/** Binds the model to the open database. */
+export function initIdentity(sequelize: Sequelize): void {
+  Identity.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true },
+      accountId: {
+        type: DataTypes.UUID,
+        allowNull: false,
+        references: { model: 'accounts', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      kind: { type: DataTypes.TEXT, allowNull: false },
+      connectionId: { type: DataTypes.TEXT, allowNull: false },
+      organizationId: {
+        type: DataTypes.UUID,
+        allowNull: true,
+        references: { model: 'organizations', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      issuer: { type: DataTypes.TEXT, allowNull: false },
+      subject: { type: DataTypes.TEXT, allowNull: false },
+      linkedAt: { type: DataTypes.DATE, allowNull: false },
+    },
+    {
+      sequelize,
+      tableName: 'identities',
+      underscored: true,
+      timestamps: false,
+      indexes: [
+        { name: 'identities_key', unique: true, fields: ['connection_id', 'issuer', 'subject'] },
+        { name: 'identities_connection_account', unique: true, fields: ['connection_id', 'account_id'] },
+        { name: 'identities_account_id', fields: ['account_id'] },
+      ],
+    },
+  );
+}

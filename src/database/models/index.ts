@@ -1,0 +1,36 @@
+import type { Sequelize } from 'sequelize';
+import { Account, initAccount } from './account.ts';
+import { initDomain } from './domain.ts';
+import { initEvent } from './event.ts';
+import { initIdentity } from './identity.ts';
+import { initKeyCanary } from './key-canary.ts';
+import { initMembership, Membership } from './membership.ts';
+import { initOrganization, Organization } from './organization.ts';
+import { initOutboxItem } from './outbox-item.ts';
+import { initRefreshToken } from './refresh-token.ts';
+import { initSession, Session } from './session.ts';
+import { initSigningKey } from './signing-key.ts';
+import { initSpentState } from './spent-state.ts';
+import { initSsoConnection } from './sso-connection.ts';
+import { initTombstone } from './tombstone.ts';
+
+/** Binds every model to the open database and ties them to each other; the only place that knows the associations. */
+export function initModels(sequelize: Sequelize): void {
+  initAccount(sequelize);
+  initOrganization(sequelize);
+  initMembership(sequelize);
+  initTombstone(sequelize);
+  initIdentity(sequelize);
+  initSession(sequelize);
+  initRefreshToken(sequelize);
+  initEvent(sequelize);
+  initOutboxItem(sequelize);
+  initSigningKey(sequelize);
+  initKeyCanary(sequelize);
+  initDomain(sequelize);
+  initSsoConnection(sequelize);
+  initSpentState(sequelize);
+  Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId' });
+  Membership.belongsTo(Organization, { as: 'organization', foreignKey: 'organizationId' });
+  Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId' });
+}

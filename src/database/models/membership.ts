@@ -1,0 +1,58 @@
+import {
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from 'sequelize';
+
+/** The roles of an organization, lowest first. */
+export const roles = ['member', 'admin', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+/** How a membership came to be; `by` is the account or connection that did it. */
+export interface Origin {
+  kind: 'manual' | 'mapping' | 'scim' | 'sso' | 'ldap' | 'social' | 'invitation' | 'operator';
+  by?: string;
+}
+
+/** An account in an organization. Only live memberships have a row. */
+export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
+  declare organizationId: string;
+  declare accountId: string;
+  declare role: Role;
+  declare origin: Origin;
+  declare joinedAt: Date;
+}
+
+/** Binds the model to the open database. */
+export function initMembership(sequelize: Sequelize): void {
+  Membership.init(
+    {
+      organizationId: {
+        type: DataTypes.UUID,
+        allowNull: false,
+        primaryKey: true,
+        references: { model: 'organizations', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      accountId: {
+        type: DataTypes.UUID,
+        allowNull: false,
+        primaryKey: true,
+        references: { model: 'accounts', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      role: { type: DataTypes.TEXT, allowNull: false },
+      origin: { type: DataTypes.JSON, allowNull: false },
+      joinedAt: { type: DataTypes.DATE, allowNull: false },
+    },
+    {
+      sequelize,
+      tableName: 'memberships',
+      underscored: true,
+      timestamps: false,
+      indexes: [{ name: 'memberships_account_id', fields: ['account_id'] }],
+    },
+  );
+}
