@@ -1,3 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { argon2id, type HashOptions, hash as makeHash, verify as matchHash } from 'argon2';
+import { createGate } from './gate.ts';
+
 /** Hashes and checks passwords with argon2id, a bounded number at once. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
@@ -5,4 +10,56 @@ export interface PasswordHasher {
   verify(hash: string | null, password: string): Promise<boolean>;
   /** Whether the hash was made with other parameters than those configured now. */
   needsRehash(hash: string): boolean;
+}
+
+/** The cost of one hash (`memory` in KiB), how many run at once, and how long one may wait for its turn. */
+export interface HashingOptions {
+  memory: number;
+  time: number;
+  lanes: number;
+  concurrency?: number;
+  maxWaitMs?: number;
+}
+
+/** A hasher with these parameters; `hash` and `verify` refuse `overloaded` when their turn does not come (P6). */
+export function createPasswordHasher(options: HashingOptions): PasswordHasher {
+  const { memory, time, lanes } = options;
+  const turn = createGate(options.concurrency ?? hashesAtOnce(), options.maxWaitMs ?? 2000);
+  // No password makes a random hash, so this one costs as much as a real one and never matches (P7).
+  const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
+  const parameters: HashOptions = { type: argon2id, memoryCost: memory, timeCost: time, parallelism: lanes };
+  return {
+    hash: (password) => turn(() => makeHash(password, parameters)),
+    verify: (hash, password) => {
+      const known = hash !== null && readHash(hash) !== null;
+      return turn(() => matchHash(known ? hash : dummy, password));
+    },
+    needsRehash: (hash) => {
+      const made = readHash(hash);
+      return (
+        made?.type !== 'argon2id' || made.memory !== memory || made.time !== time || made.lanes !== lanes
+      );
+    },
+  };
+}
+
+/** As many as there are cores, and fewer than the threads of libuv's pool, which all files and DNS share. */
+function hashesAtOnce(): number {
+  const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
+  return Math.max(1, Math.min(availableParallelism(), pool - 1));
+}
+
+const encoded =
+  /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
+
+/** The parameters of a hash within the bounds of RFC 9106 §3.1, or null for anything argon2 would throw at. */
+function readHash(hash: string): { type: string; memory: number; time: number; lanes: number } | null {
+  const [, type = '', list = ''] = encoded.exec(hash) ?? [];
+  const given = new URLSearchParams(list.replaceAll(',', '&'));
+  const [memory, time, lanes] = [Number(given.get('m')), Number(given.get('t')), Number(given.get('p'))];
+  return time >= 1 && lanes >= 1 && memory >= 8 * lanes ? { type, memory, time, lanes } : null;
+}
+
+function random(bytes: number): string {
+  return randomBytes(bytes).toString('base64').replaceAll('=', '');
 }

@@ -1,0 +1,63 @@
+import { Refusal } from '../errors.ts';
+
+interface Waiter {
+  start: () => void;
+  timer: NodeJS.Timeout;
+}
+
+// More would wait in vain: at some 40 hashes a second and core, the last of these just meets its two seconds.
+const waitersPerPlace = 80;
+
+/**
+ * Lets this many works run at once; the others wait in order, at most `maxWaitMs`.
+ * Refuses `overloaded` when the time is over or the queue is full.
+ */
+export function createGate(places: number, maxWaitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const queue: Waiter[] = [];
+  let free = places;
+
+  const enter = () =>
+    new Promise<void>((resolve, reject) => {
+      if (free > 0) {
+        free -= 1;
+        resolve();
+        return;
+      }
+      if (queue.length >= places * waitersPerPlace) {
+        reject(overloaded(maxWaitMs));
+        return;
+      }
+      const timer = setTimeout(() => {
+        queue.splice(queue.indexOf(waiter), 1);
+        reject(overloaded(maxWaitMs));
+      }, maxWaitMs);
+      const waiter = { start: resolve, timer };
+      queue.push(waiter);
+    });
+
+  const leave = () => {
+    const next = queue.shift();
+    if (next === undefined) {
+      free += 1;
+      return;
+    }
+    clearTimeout(next.timer);
+    next.start();
+  };
+
+  return async (work) => {
+    await enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
+}
+
+function overloaded(maxWaitMs: number): Refusal {
+  return new Refusal('overloaded', 'too many passwords are being checked at this moment', {
+    hint: 'try again in a few seconds',
+    retryAfter: Math.max(1, Math.ceil(maxWaitMs / 1000)),
+  });
+}

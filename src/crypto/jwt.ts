@@ -1,0 +1,142 @@
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  decodeProtectedHeader,
+  errors,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
+import { z } from 'zod';
+
+// Session tokens only: Ed25519, a header of alg, typ and kid and nothing else, so that no key or
+// extension of the sender's choosing is ever looked at (security P1).
+
+const alg = 'EdDSA';
+const longest = 4096;
+
+/** Access and refresh tokens are told apart by their type. */
+export type TokenType = 'at+jwt' | 'rt+jwt';
+
+const privateJwkSchema = z.strictObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  d: z.string(),
+});
+const publicJwkSchema = z.strictObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string(),
+  alg: z.literal(alg),
+  use: z.literal('sig'),
+});
+const headerSchema = z.strictObject({
+  alg: z.literal(alg),
+  typ: z.enum(['at+jwt', 'rt+jwt']),
+  kid: z.string().min(1).max(100),
+});
+const claimsSchema = z.strictObject({
+  iss: z.string(),
+  aud: z.string(),
+  sub: z.string().min(1),
+  sid: z.string().min(1),
+  jti: z.string().min(1),
+  iat: z.int(),
+  exp: z.int(),
+});
+
+/** The private half of a signing key, as it is sealed in the database. */
+export type PrivateJwk = z.output<typeof privateJwkSchema>;
+
+/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
+export type PublicJwk = z.output<typeof publicJwkSchema>;
+
+/** Everything a session token says; times in seconds since 1970. */
+export type TokenClaims = z.output<typeof claimsSchema>;
+
+/** A signing key ready for use; import it once and keep it. */
+export interface TokenSigner {
+  kid: string;
+  key: CryptoKey;
+}
+
+/** Finds the public key of this id among those trusted now. */
+export type KeyLookup = (kid: string) => Promise<CryptoKey | null>;
+
+/** A new Ed25519 key pair, its id being its RFC 7638 thumbprint. */
+export async function generateSigningKey(): Promise<{
+  kid: string;
+  publicJwk: PublicJwk;
+  privateJwk: PrivateJwk;
+}> {
+  const pair = await generateKeyPair(alg, { crv: 'Ed25519', extractable: true });
+  const { kty, crv, x, d } = await exportJWK(pair.privateKey);
+  const privateJwk = privateJwkSchema.parse({ kty, crv, x, d });
+  const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: privateJwk.x });
+  return { kid, publicJwk: publicJwkSchema.parse({ kty, crv, x, kid, alg, use: 'sig' }), privateJwk };
+}
+
+/** The signer of a stored private key. */
+export async function importSigner(kid: string, privateJwk: unknown): Promise<TokenSigner> {
+  return { kid, key: await importKey(privateJwkSchema.parse(privateJwk)) };
+}
+
+/** The key that checks the signatures of a stored public key. */
+export async function importVerificationKey(publicJwk: unknown): Promise<CryptoKey> {
+  return importKey(publicJwkSchema.parse(publicJwk));
+}
+
+/** A signed token; the same signer and claims give the same bytes. */
+export async function signToken(token: {
+  typ: TokenType;
+  signer: TokenSigner;
+  claims: TokenClaims;
+}): Promise<string> {
+  // The schema also puts the claims in one order, whatever the caller's.
+  return new SignJWT(claimsSchema.parse(token.claims))
+    .setProtectedHeader({ alg, typ: token.typ, kid: token.signer.kid })
+    .sign(token.signer.key);
+}
+
+/** The claims of a token that this instance signed, of this type, unexpired at `now`; null for any other text. */
+export async function verifyToken(
+  token: string,
+  expected: { typ: TokenType; issuer: string; audience: string; findKey: KeyLookup; now: Date },
+): Promise<TokenClaims | null> {
+  if (token.length > longest) return null;
+  const header = headerOf(token);
+  if (header?.typ !== expected.typ) return null;
+  const key = await expected.findKey(header.kid);
+  if (key === null) return null;
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [alg],
+      typ: expected.typ,
+      issuer: expected.issuer,
+      audience: expected.audience,
+      currentDate: expected.now,
+    });
+    return claimsSchema.safeParse(payload).data ?? null;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+function headerOf(token: string): z.output<typeof headerSchema> | null {
+  try {
+    return headerSchema.safeParse(decodeProtectedHeader(token)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function importKey(jwk: PrivateJwk | PublicJwk): Promise<CryptoKey> {
+  const key = await importJWK(jwk, alg);
+  if (key instanceof Uint8Array) throw new TypeError('an OKP key was imported as bytes');
+  return key;
+}
