@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
+import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
 
 /** What one process holds from its start to its end; everything below the doors reaches the world through it. */
@@ -13,6 +14,10 @@ export interface App {
   keyring: Keyring;
   passwords: PasswordHasher;
   log: Logger;
+  /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
+  ready(): Promise<void>;
+  /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */
+  refusalOf(error: unknown): Refusal | null;
   /** Ends connections and timers; safe to call twice. */
   close(): Promise<void>;
 }
@@ -25,7 +30,7 @@ export type Actor =
   | { kind: 'anonymous' };
 
 /** One request, command or job: the App, who asks, and one instant. */
-export interface Context extends Omit<App, 'clock' | 'close'> {
+export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'close'> {
   actor: Actor;
   /** The instant of the request; asked once, so that everything in it agrees. */
   now: Date;

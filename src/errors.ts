@@ -19,6 +19,7 @@ export type RefusalKind =
 export const refusals = {
   invalid_input: { kind: 'invalid', title: 'Invalid input' },
   invalid_json: { kind: 'invalid', title: 'Unparsable body' },
+  malformed_request: { kind: 'invalid', title: 'Malformed request' },
   unauthenticated: { kind: 'unauthenticated', title: 'Authentication required' },
   invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
@@ -45,6 +46,7 @@ export const refusals = {
   database_unreachable: { kind: 'overloaded', title: 'Database not reachable' },
   database_busy: { kind: 'overloaded', title: 'Database busy' },
   overloaded: { kind: 'overloaded', title: 'Too busy' },
+  listen_failed: { kind: 'overloaded', title: 'Cannot listen' },
   not_ready: { kind: 'overloaded', title: 'Not ready' },
   config_invalid: { kind: 'invalid', title: 'Invalid configuration' },
   key_invalid: { kind: 'overloaded', title: 'Master key not usable' },
