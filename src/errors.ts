@@ -24,6 +24,7 @@ export const refusals = {
   invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
   forbidden: { kind: 'forbidden', title: 'Not allowed' },
+  not_confirmed: { kind: 'forbidden', title: 'Not confirmed' },
   origin_refused: { kind: 'forbidden', title: 'Cross-site request refused' },
   not_found: { kind: 'missing', title: 'Not found' },
   sso_not_configured: { kind: 'missing', title: 'No single sign-on for this domain' },

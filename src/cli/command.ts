@@ -1,0 +1,81 @@
+import type { Command, CommanderError } from 'commander';
+import { Refusal } from '../errors.ts';
+import type { Flags } from './flags.ts';
+import type { Call } from './run.ts';
+
+/** What one verb says about itself, and what it does. */
+interface Verb {
+  summary: string;
+  /** Flags with their placeholder, each with a line of help. */
+  options?: Record<string, string>;
+  /** Options without which the command is not understood. */
+  required?: Record<string, string>;
+  /** A line that works when typed. */
+  example: string;
+  run: (call: Call) => Promise<void>;
+}
+
+/** Declares `idctl <name>`, which holds verbs and does nothing itself. */
+export function noun(program: Command, name: string, summary: string, example: string): Command {
+  return dressed(program.command(name).description(summary), example);
+}
+
+/** Declares a command; its arguments and options reach `run` in one object, by their names. */
+export function verb(parent: Command, signature: string, spec: Verb): void {
+  const command = dressed(parent.command(signature).description(spec.summary), spec.example);
+  for (const [flags, help] of Object.entries(spec.required ?? {})) command.requiredOption(flags, help);
+  for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
+  command.action(async () => {
+    const { beginCall } = await import('./run.ts');
+    const call = beginCall(flagsOf(command), inputOf(command));
+    try {
+      await spec.run(call);
+    } finally {
+      await call.end();
+    }
+  });
+}
+
+/** Gives a command the manners that all share: help of 80 columns that ends with an example, refusals for bad usage. */
+export function dressed(command: Command, example: string): Command {
+  return command
+    .configureHelp({ showGlobalOptions: true, helpWidth: 80 })
+    .configureOutput({ outputError: () => {} })
+    .addHelpText('after', `\nExample:\n  $ ${example}`)
+    .exitOverride((error) => {
+      throw usageRefusal(error, command);
+    });
+}
+
+/** How the command is typed, from `idctl` on. */
+export function spelling(command: Command): string {
+  return command.parent === null ? command.name() : `${spelling(command.parent)} ${command.name()}`;
+}
+
+function usageRefusal(error: CommanderError, command: Command): Error {
+  if (error.exitCode === 0 || error.code === 'commander.help') return error;
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const help = `see ${spelling(command)} --help`;
+  return new Refusal('invalid_input', message, {
+    hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/g, '')} ${help}`,
+  });
+}
+
+function flagsOf(command: Command): Flags {
+  const { json, quiet, yes, config } = command.optsWithGlobals();
+  return {
+    json: json === true,
+    quiet: quiet === true,
+    yes: yes === true,
+    config: typeof config === 'string' ? config : undefined,
+  };
+}
+
+function inputOf(command: Command): Record<string, unknown> {
+  const named = command.registeredArguments.map((argument, at) => [
+    argument.name(),
+    command.processedArgs[at],
+  ]);
+  const given = named.filter(([, value]) => value !== undefined);
+  return { ...command.opts(), ...Object.fromEntries(given) };
+}

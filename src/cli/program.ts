@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import { readVersion } from '../version.ts';
+import { dressed } from './command.ts';
+import { addVersionCommand } from './commands/version.ts';
+import { report } from './report.ts';
+
+/** Every command with its options and help; what a command does is imported only when it runs. */
+export function createProgram(): Command {
+  const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
+    .description('Identity daemon: verified domains and single sign-on, run from the terminal')
+    .usage('<command> [options]')
+    .option('--json', 'print results and refusals as JSON')
+    .option('--config <file>', 'configuration file')
+    .option('--quiet', 'print only results and refusals')
+    .option('--yes', 'do not ask before destroying')
+    .version(readVersion(), '--version', 'print the version')
+    .helpOption('--help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command');
+  addVersionCommand(program);
+  return program;
+}
+
+/** Runs one command line; answers the exit code of the process. */
+export async function main(argv: string[]): Promise<number> {
+  const program = createProgram();
+  let running: Command | undefined;
+  program.hook('preAction', (_program, command) => {
+    running = command;
+  });
+  const failed = (error: unknown): number => report(error, { json: asksJson(argv), command: running });
+  process.on('uncaughtException', (error) => process.exit(failed(error)));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Whether refusals are wanted as JSON, also when the rest of the command line could not be read. */
+function asksJson(argv: string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
+}

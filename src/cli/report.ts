@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
+import { spelling } from './command.ts';
+import { escaped } from './escape.ts';
+
+/** What a refusal of each kind ends the process with (0 done, 70 a bug of ours). */
+const exitCodes: Record<RefusalKind, number> = {
+  invalid: 2,
+  unauthenticated: 1,
+  forbidden: 1,
+  missing: 1,
+  method: 1,
+  conflict: 1,
+  pending: 8,
+  tooLarge: 1,
+  mediaType: 1,
+  limited: 1,
+  upstream: 3,
+  overloaded: 3,
+};
+
+interface Situation {
+  json: boolean;
+  /** The command that was running, when one had been understood. */
+  command: Command | undefined;
+}
+
+/** Says on stderr why a command ended, and answers the exit code. */
+export function report(error: unknown, situation: Situation): number {
+  if (error instanceof Refusal) {
+    say(situation.json ? problem(error) : plain(error, situation.command));
+    return exitCodes[error.kind];
+  }
+  if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Error && error.name === 'ExitPromptError') return 130;
+  const bug = `internal error: ${whereabouts(error)}`;
+  say(
+    situation.json
+      ? JSON.stringify({ type: 'urn:idctl:problem:bug', title: 'Bug', detail: bug })
+      : `idctl: ${bug}`,
+  );
+  return 70;
+}
+
+/** The problem object (RFC 9457) on one line; `status` belongs to HTTP and is left out. */
+function problem(refusal: Refusal): string {
+  return JSON.stringify({
+    type: `urn:idctl:problem:${refusal.code}`,
+    title: refusals[refusal.code].title,
+    detail: refusal.message,
+    code: refusal.code,
+    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
+    ...refusal.extra,
+  });
+}
+
+function plain(refusal: Refusal, command: Command | undefined): string {
+  const faults = refusal.faults.map((fault) => asTyped(fault, command));
+  const message = faults.length === 0 ? refusal.message : faults.join('; ');
+  const help = command && faults.length > 0 ? `see ${spelling(command)} --help` : undefined;
+  const hint = refusal.hint ?? help;
+  return [`idctl: ${escaped(message)}`, ...(hint === undefined ? [] : [`hint: ${escaped(hint)}`])].join('\n');
+}
+
+/** The fault under the name by which the person typed the field. */
+function asTyped(fault: InputFault, command: Command | undefined): string {
+  const option = command?.options.find((known) => known.attributeName() === fault.path);
+  const name = option?.long ?? fault.path;
+  return name === '' ? fault.message : `${name}: ${fault.message}`;
+}
+
+function isHelp(error: unknown): error is { exitCode: number } {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+}
+
+/** Names a bug and where it is, without its message, which may hold what must not be shown. */
+function whereabouts(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  if (process.env['IDCTL_LOG_LEVEL'] === 'debug') return error.stack ?? error.name;
+  const frame = /\n\s+at (?:.*\/)?((?:src|dist)\/[^)\s]+)/.exec(error.stack ?? '')?.[1];
+  const cause = error.cause === undefined ? '' : ` caused by ${whereabouts(error.cause)}`;
+  return `${error.name}${frame === undefined ? '' : ` at ${frame}`}${cause}`;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
