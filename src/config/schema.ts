@@ -1,35 +1,38 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** What a setting carries beside its type: its line of help, and whether its value is a secret. */
-interface SettingMeta {
+/** What a setting carries beside its type. */
+export interface SettingMeta {
+  /** One line, for the example file, the manual page and `--help`. */
   help: string;
-  /** Never printed; may come from a file named by `…_FILE`. */
+  /** Never printed; may come from a file named by `…_FILE` or a systemd credential. */
   secret?: true;
+  /** A file; in `idctl.yaml` a relative one is relative to that file. */
+  path?: true;
 }
 
 const setting = z.registry<SettingMeta>();
 
-const hostPort = z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/, 'must be HOST:PORT');
+const hostPort = z.string().refine(isHostPort, 'must be HOST:PORT, such as 127.0.0.1:8420');
 const origin = z
   .string()
-  .refine(isOrigin, 'must be an origin such as https://id.example.com, without a path');
+  .refine(isOrigin, 'must be an origin such as https://id.example.com, without a path')
+  .overwrite((text) => text.replace(/\/$/, ''));
 const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const databaseUrl = z
   .string()
   .regex(
-    /^(sqlite:.+|postgres(ql)?:\/\/.+)$/,
+    /^(sqlite:(?!\/\/[^/]|:memory:).+|postgres(ql)?:\/\/.+)$/,
     'must be sqlite:/path/to/file or postgres://user:password@host/database',
   );
 
-const help = <T extends z.ZodType>(schema: T, text: string, secret = false): T => {
-  setting.add(schema, secret ? { help: text, secret: true } : { help: text });
+const help = <T extends z.ZodType>(schema: T, text: string, more: Omit<SettingMeta, 'help'> = {}): T => {
+  setting.add(schema, { help: text, ...more });
   return schema;
 };
 
-/** Every setting: its name, type, default and help. Unknown keys are refused. */
-export const configSchema = z.strictObject({
+const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
   baseUrl: help(origin.optional(), 'Where people reach idctl; default: http:// and the listen address'),
   instance: z
@@ -37,21 +40,30 @@ export const configSchema = z.strictObject({
     .prefault({}),
   database: z
     .strictObject({
-      url: help(databaseUrl.optional(), 'sqlite:FILE or postgres://…; default: a file beside the key', true),
+      url: help(databaseUrl.optional(), 'sqlite:FILE or postgres://…; default: idctl.db', {
+        secret: true,
+        path: true,
+      }),
       sqliteDriver: help(
         z.enum(['node', 'sqlite3']).default('node'),
         'Driver for sqlite: node (built in) or sqlite3',
       ),
     })
     .prefault({}),
-  keyFile: help(z.string().min(1).optional(), 'The master key that opens stored secrets'),
+  keyFile: help(
+    z.string().min(1).optional(),
+    'File of the master key that opens stored secrets; default: master.key',
+    { path: true },
+  ),
   doh: z
     .strictObject({
       resolverUrl: help(
         webUrl.default('https://dns.quad9.net/dns-query'),
         'DNS-over-HTTPS resolver that proves domains',
       ),
-      caFile: help(z.string().optional(), 'Certificate authority of the resolver, PEM'),
+      caFile: help(z.string().min(1).optional(), 'Certificate authority of the resolver, a PEM file', {
+        path: true,
+      }),
     })
     .prefault({}),
   trust: z
@@ -75,7 +87,9 @@ export const configSchema = z.strictObject({
         z.array(z.string().min(1)).default([]),
         'Private hosts and ranges that connections may reach',
       ),
-      caFile: help(z.string().optional(), 'Certificate authority for those hosts, PEM'),
+      caFile: help(z.string().min(1).optional(), 'Certificate authority for those hosts, a PEM file', {
+        path: true,
+      }),
     })
     .prefault({}),
   password: z
@@ -105,6 +119,15 @@ export const configSchema = z.strictObject({
     .prefault({}),
 });
 
+/** Every setting: its name, type, default and help. Unknown keys are refused. */
+export const configSchema = allSettings.refine(
+  (given) => given.trust.domains === 'enforce' || given.orgs.creation === 'operator',
+  {
+    path: ['trust', 'domains'],
+    error: 'can be off only while orgs.creation is operator: others could claim any address',
+  },
+);
+
 /** The settings as checked, defaults filled in; what depends on where idctl runs may still be absent. */
 export type Settings = z.output<typeof configSchema>;
 
@@ -115,9 +138,14 @@ export interface Config extends Settings {
   database: Settings['database'] & { url: string };
 }
 
-/** The help line and secrecy of one setting's schema. */
+/** What a setting's schema carries; undefined for a section. */
 export function metaOf(schema: z.ZodType): SettingMeta | undefined {
   return setting.get(schema);
+}
+
+function isHostPort(text: string): boolean {
+  const port = /^(?:\[[0-9a-fA-F:]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) <= 65535;
 }
 
 function isOrigin(text: string): boolean {

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Refusal } from '../errors.ts';
+import { absolute, type Given, refuseUnknown } from './given.ts';
+import type { Environment } from './places.ts';
+import { type Setting, settings } from './settings.ts';
+
+const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
+// What idctl itself reads beside its settings.
+const others = ['IDCTL_CONFIG'];
+const othersPrefix = 'IDCTL_TEST_';
+
+/**
+ * The settings that the environment holds: by variable, for secrets also by a file that `…_FILE` names
+ * or by the systemd credential of the setting's name. Refuses unknown `IDCTL_` variables.
+ */
+export async function givenByEnvironment(env: Environment, cwd: string): Promise<Map<string, Given>> {
+  const named = byFullName(env);
+  const given = new Map<string, Given>();
+  for (const setting of settings()) {
+    const found = (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
+    if (found === null) continue;
+    const value = absolute(setting, typed(setting, found.text), cwd);
+    given.set(setting.key, { value, origin: 'environment', where: found.where });
+  }
+  return given;
+}
+
+/** A text from outside as the setting's type, as far as its spelling allows; the schema judges the rest. */
+export function typed(setting: Setting, text: string): unknown {
+  if (setting.kind === 'integer' && /^-?\d+$/.test(text)) return Number(text);
+  if (setting.kind !== 'list') return text;
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+interface Found {
+  text: string;
+  where: string;
+}
+
+/** The variables of settings under their full names. */
+function byFullName(env: Environment): Map<string, Found> {
+  const known = new Set(
+    settings().flatMap(({ env: name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
+  const named = new Map<string, Found>();
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith('IDCTL_') || name.startsWith(othersPrefix) || others.includes(name)) continue;
+    const full = fullName(name);
+    if (!known.has(full)) throw refuseUnknown(name, name, [...known, ...Object.keys(short)]);
+    // Set to nothing is as good as not set, as in compose files, but for lists, which it empties.
+    if (text === undefined || (text === '' && !isList(full))) continue;
+    const twin = named.get(full);
+    if (twin !== undefined)
+      throw new Refusal('config_invalid', `${twin.where} and ${name} are the same: set one`);
+    named.set(full, { text, where: name });
+  }
+  return named;
+}
+
+function fullName(name: string): string {
+  const stem = name.replace(/_FILE$/, '');
+  const long = short[stem];
+  return long === undefined ? name : long + name.slice(stem.length);
+}
+
+function isList(name: string): boolean {
+  return settings().some((setting) => setting.env === name && setting.kind === 'list');
+}
+
+async function fromVariable(setting: Setting, named: Map<string, Found>): Promise<Found | null> {
+  const direct = named.get(setting.env) ?? null;
+  const file = setting.secret ? named.get(`${setting.env}_FILE`) : undefined;
+  if (file === undefined) return direct;
+  if (direct !== null) {
+    throw new Refusal('config_invalid', `${direct.where} and ${file.where} are both set: set one`);
+  }
+  const text = await readSecret(file.text);
+  if (text === null) throw new Refusal('config_invalid', `${file.where}: ${file.text} is missing`);
+  return { text, where: file.where };
+}
+
+async function fromCredential(setting: Setting, env: Environment): Promise<Found | null> {
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  if (!setting.secret || !folder) return null;
+  const text = await readSecret(join(folder, setting.key));
+  return text === null ? null : { text, where: `the credential ${setting.key}` };
+}
+
+async function readSecret(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'ENOENT') return null;
+    throw new Refusal('config_invalid', `${path} cannot be read: ${String(code)}`, { cause });
+  }
+}

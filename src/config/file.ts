@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isMap, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { Refusal } from '../errors.ts';
+import { absolute, type Given, refuseUnknown } from './given.ts';
+import { settings } from './settings.ts';
+
+/** The text of a configuration file, or null when it is not there; refuses one that cannot be read. */
+export async function readConfigFile(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new Refusal('config_invalid', `${path} cannot be read: ${String(code)}`, {
+      hint: `run idctl as the owner of ${path}, or name another file with --config`,
+      cause,
+    });
+  }
+}
+
+/** The settings that a configuration file holds; refuses broken YAML and unknown names, with the line. */
+export function givenByFile(path: string, text: string): Map<string, Given> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    throw new Refusal('config_invalid', `${path} line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`);
+  }
+  const reader = {
+    path,
+    known: new Map(settings().map((setting) => [setting.key, setting])),
+    lineOf: (node: unknown) => (isScalar(node) && node.range ? lines.linePos(node.range[0]).line : 1),
+    valueOf: (node: Node | null) => node?.toJS(document),
+    given: new Map<string, Given>(),
+  };
+  if (isMap(document.contents)) readSection(reader, document.contents, '');
+  else if (document.contents !== null && !isNothing(document.contents)) {
+    throw new Refusal('config_invalid', `${path}: settings are expected, such as listen: 127.0.0.1:8420`);
+  }
+  return reader.given;
+}
+
+interface Reader {
+  path: string;
+  known: Map<string, ReturnType<typeof settings>[number]>;
+  lineOf: (node: unknown) => number;
+  valueOf: (node: Node | null) => unknown;
+  given: Map<string, Given>;
+}
+
+function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix: string): void {
+  for (const pair of section.items) {
+    const name = isScalar(pair.key) ? String(pair.key.value) : '?';
+    // The parser makes a node or null of every value.
+    const value = pair.value as Node | null;
+    const key = prefix + name;
+    const where = `${reader.path} line ${reader.lineOf(pair.key)}: ${key}`;
+    const setting = reader.known.get(key);
+    if (setting !== undefined) {
+      // A name with nothing after it is as good as absent.
+      if (value === null || isNothing(value)) continue;
+      const written = absolute(setting, reader.valueOf(value), dirname(reader.path));
+      reader.given.set(key, { value: written, origin: 'file', where });
+      continue;
+    }
+    const inside = [...reader.known.keys()].filter((one) => one.startsWith(`${key}.`));
+    if (inside.length === 0) throw refuseUnknown(where, key, [...reader.known.keys()]);
+    if (isMap(value)) readSection(reader, value, `${key}.`);
+    else if (value !== null && !isNothing(value)) {
+      throw new Refusal('config_invalid', `${where} is a section: it holds ${inside.join(', ')}`);
+    }
+  }
+}
+
+function isNothing(node: Node): boolean {
+  return isScalar(node) && node.value === null;
+}

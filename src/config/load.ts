@@ -1,0 +1,148 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Refusal } from '../errors.ts';
+import { parse } from '../input.ts';
+import { givenByEnvironment, typed } from './environment.ts';
+import { givenByFile, readConfigFile } from './file.ts';
+import { absolute, type Given, type Origin } from './given.ts';
+import { defaultPlaces, type Environment, type Places, placesOf, searchedFiles } from './places.ts';
+import { type Config, configSchema, type Settings } from './schema.ts';
+import { settings } from './settings.ts';
+
+/** Where to look for the configuration. */
+export interface LoadOptions {
+  /** The file named by `--config`. */
+  file?: string | undefined;
+  env: Environment;
+  uid: number;
+  /** What relative paths outside the file are relative to; the process's folder by default. */
+  cwd?: string;
+  /** Settings given as options of the command, by key: they win over everything. */
+  overrides?: Readonly<Record<string, string>>;
+  /** For `init`: the named file may still be missing. */
+  mayBeMissing?: boolean;
+}
+
+/** The configuration in force and where it comes from. */
+export interface LoadedConfig {
+  config: Config;
+  /** The file read, if there was one. */
+  file: string | null;
+  /** Where each setting's value comes from, by key. */
+  origins: Map<string, Origin>;
+  /** What the operator should know although it is allowed, a sentence each. */
+  warnings: string[];
+}
+
+/**
+ * The configuration from file, environment and options, checked and with every path absolute.
+ * Refuses `config_invalid`, naming the file's line or the variable and the remedy.
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const cwd = options.cwd ?? process.cwd();
+  const { places, file, text } = await findFile(options, cwd);
+  const given = new Map([
+    ...(file === null ? [] : givenByFile(file, text)),
+    ...(await givenByEnvironment(options.env, cwd)),
+    ...givenByOptions(options.overrides ?? {}, cwd),
+  ]);
+  const config = complete(check(given), places);
+  const origins = new Map<string, Origin>(
+    settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
+  );
+  return { config, file, origins, warnings: await warningsOf(config, file, origins) };
+}
+
+async function findFile(
+  options: LoadOptions,
+  cwd: string,
+): Promise<{ places: Places; file: string | null; text: string }> {
+  const named = options.file ?? (options.env['IDCTL_CONFIG'] || undefined);
+  if (named !== undefined) {
+    const file = resolve(cwd, named);
+    const text = await readConfigFile(file);
+    const places = placesOf(file, options.env);
+    if (text !== null) return { places, file, text };
+    if (options.mayBeMissing) return { places, file: null, text: '' };
+    throw new Refusal('config_invalid', `${file} does not exist`, { hint: `idctl init --config ${named}` });
+  }
+  for (const file of searchedFiles(options.env)) {
+    const text = await readConfigFile(file);
+    if (text !== null) return { places: placesOf(file, options.env), file, text };
+  }
+  return { places: defaultPlaces(options.env, options.uid), file: null, text: '' };
+}
+
+function givenByOptions(overrides: Readonly<Record<string, string>>, cwd: string): Map<string, Given> {
+  const given = new Map<string, Given>();
+  for (const setting of settings()) {
+    const text = overrides[setting.key];
+    if (text === undefined) continue;
+    given.set(setting.key, {
+      value: absolute(setting, typed(setting, text), cwd),
+      origin: 'option',
+      where: setting.key,
+    });
+  }
+  return given;
+}
+
+function check(given: Map<string, Given>): Settings {
+  const tree = {};
+  for (const [key, { value }] of given) put(tree, key.split('.'), value);
+  try {
+    return parse(configSchema, tree);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const faults = error.faults.map(({ path, message }) => `${whereOf(path, given)} ${message}`);
+    throw new Refusal('config_invalid', faults.join('; '), { faults: error.faults });
+  }
+}
+
+function put(tree: Record<string, unknown>, [name = '', ...rest]: string[], value: unknown): void {
+  if (rest.length === 0) {
+    tree[name] = value;
+    return;
+  }
+  tree[name] ??= {};
+  // Made by the line above, or by an earlier call: only sections stand where another name follows.
+  put(tree[name] as Record<string, unknown>, rest, value);
+}
+
+function whereOf(path: string, given: Map<string, Given>): string {
+  for (const [key, { where }] of given) {
+    if (path === key || path.startsWith(`${key}.`)) return where;
+  }
+  return path;
+}
+
+function complete(found: Settings, places: Places): Config {
+  return {
+    ...found,
+    baseUrl: found.baseUrl ?? new URL(`http://${found.listen}`).origin,
+    keyFile: found.keyFile ?? places.keyFile,
+    database: { ...found.database, url: found.database.url ?? `sqlite:${places.databaseFile}` },
+  };
+}
+
+async function warningsOf(
+  config: Config,
+  file: string | null,
+  origins: Map<string, Origin>,
+): Promise<string[]> {
+  const warnings: string[] = [];
+  if (config.trust.domains === 'off') {
+    warnings.push('trust.domains is off: whoever configures single sign-on can sign in as any address');
+  }
+  const { protocol, hostname } = new URL(config.baseUrl);
+  if (protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname)) {
+    warnings.push(`baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`);
+  }
+  if (file !== null && origins.get('database.url') === 'file' && /^postgres/.test(config.database.url)) {
+    const { mode } = await stat(file);
+    if ((mode & 0o077) !== 0) {
+      warnings.push(`${file} names the database's password and others may read it: chmod 600 ${file}`);
+    }
+  }
+  return warnings;
+}

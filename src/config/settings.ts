@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { configSchema, metaOf } from './schema.ts';
+
+/** One setting, described for files, manual pages and messages. */
+export interface Setting {
+  /** The dotted name in `idctl.yaml`. */
+  key: string;
+  /** The name in the environment. */
+  env: string;
+  kind: 'text' | 'integer' | 'choice' | 'list';
+  /** Undefined when there is none, or when it depends on where idctl runs. */
+  default: unknown;
+  help: string;
+  secret: boolean;
+  path: boolean;
+}
+
+/** Every setting, in the order of the schema. */
+export function settings(): Setting[] {
+  return walk(configSchema, '');
+}
+
+/** The environment's name of a setting: `doh.resolverUrl` is `IDCTL_DOH_RESOLVER_URL`. */
+export function envName(key: string): string {
+  return `IDCTL_${key
+    .replaceAll('.', '_')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toUpperCase()}`;
+}
+
+function walk(schema: unknown, key: string): Setting[] {
+  if (!(schema instanceof z.ZodType)) return [];
+  const meta = metaOf(schema);
+  if (meta !== undefined) {
+    const { help, secret = false, path = false } = meta;
+    return [{ key, env: envName(key), kind: kindOf(schema), default: defaultOf(schema), help, secret, path }];
+  }
+  const section = inner(schema);
+  if (!(section instanceof z.ZodObject)) throw new TypeError(`the setting ${key} has no line of help`);
+  return Object.entries(section.shape).flatMap(([name, part]) => walk(part, key ? `${key}.${name}` : name));
+}
+
+function kindOf(schema: z.ZodType): Setting['kind'] {
+  const value = inner(schema);
+  if (value instanceof z.ZodArray) return 'list';
+  if (value instanceof z.ZodEnum) return 'choice';
+  return value instanceof z.ZodNumber ? 'integer' : 'text';
+}
+
+function defaultOf(schema: z.ZodType): unknown {
+  return schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
+}
+
+function inner(schema: unknown): unknown {
+  const wrapped =
+    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional;
+  return wrapped ? inner(schema.unwrap()) : schema;
+}
