@@ -1,0 +1,106 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import type { Actor, App, Context } from '../context.ts';
+import { Refusal } from '../errors.ts';
+import { type CredentialPlace, findCredential } from './authenticate.ts';
+import { setCookieHeader } from './cookies.ts';
+import { gatherInput } from './gather.ts';
+import { type Origins, refuseCrossSite } from './origins.ts';
+import {
+  faultProblem,
+  type Problem,
+  problemOf,
+  problemType,
+  refusalHeaders,
+  refusalOfParser,
+} from './refusals.ts';
+import type { Reply, Route } from './route.ts';
+import { traceOf } from './trace.ts';
+
+/** The service that tells who a credential belongs to, or refuses `invalid_credential`. */
+export type Authenticate = (ctx: Context, credential: string, at: CredentialPlace) => Promise<Actor>;
+
+/** What answering needs to know beside the route. */
+export interface Door {
+  app: App;
+  origins: Origins;
+  authenticate: Authenticate;
+}
+
+/** Answers the requests of one route: origin, credential, input, service, view, in this order. */
+export function answerRoute(route: Route, door: Door): RequestHandler {
+  const secure = door.origins.own.startsWith('https:');
+  return async (request, response) => {
+    refuseCrossSite(request, door.origins);
+    const ctx = await openContext(route, door, request);
+    const reply = await route.answer(ctx, await gatherInput(route, request, response));
+    for (const change of reply.cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
+    send(route, reply, request, response);
+  };
+}
+
+async function openContext(route: Route, { app, authenticate }: Door, request: Request): Promise<Context> {
+  const trace = traceOf(request);
+  const { requestId, address } = trace;
+  const ctx: Context = {
+    ...app,
+    log: app.log.child({ requestId }),
+    now: app.clock(),
+    actor: trace.actor,
+    requestId,
+    client: { address, userAgent: request.headers['user-agent']?.slice(0, 512) ?? null },
+  };
+  trace.actor = await findActor(route, request, (value, at) => authenticate(ctx, value, at));
+  return { ...ctx, actor: trace.actor };
+}
+
+/** A public route asks nobody who they are, so that a stale cookie does not stand in the way of signing in. */
+async function findActor(
+  route: Route,
+  request: Request,
+  prove: (value: string, at: CredentialPlace) => Promise<Actor>,
+): Promise<Actor> {
+  if (route.access === 'public' && !route.optionalActor) return { kind: 'anonymous' };
+  try {
+    const credential = findCredential(request);
+    if (credential) return await prove(credential.value, credential.at);
+  } catch (error) {
+    if (!(route.optionalActor && error instanceof Refusal && error.code === 'invalid_credential'))
+      throw error;
+  }
+  if (route.access === 'public') return { kind: 'anonymous' };
+  throw new Refusal('unauthenticated', 'this needs a credential', {
+    hint: 'sign in, or send Authorization: Bearer <token>',
+  });
+}
+
+function send(route: Route, { body, location }: Reply, request: Request, response: Response): void {
+  if (route.redirects === 'browser') response.vary('Accept');
+  const browser = route.redirects === 'always' || request.accepts(['json', 'html']) === 'html';
+  if (location !== undefined && browser) {
+    response.status(302).location(location).end();
+  } else if (route.status === 204) {
+    response.status(204).end();
+  } else {
+    response.status(route.status).json(body);
+  }
+}
+
+/** Answers what was thrown: a refusal as its problem, anything else as a bug that only the log explains. */
+export function answerErrors(app: App): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const trace = traceOf(request);
+    const refusal = error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
+    if (refusal === null) {
+      app.log.error({ requestId: trace.requestId, err: error }, 'bug');
+      return sendProblem(response, faultProblem(trace.requestId));
+    }
+    trace.refusal = refusal;
+    response.set(refusalHeaders(refusal));
+    sendProblem(response, problemOf(refusal, trace.requestId));
+  };
+}
+
+function sendProblem(response: Response, problem: Problem): void {
+  response.status(problem.status).set('Content-Type', problemType).end(JSON.stringify(problem));
+}

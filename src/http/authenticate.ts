@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../errors.ts';
+import { readCookie } from './cookies.ts';
+
+/** Where a credential stood in the request. */
+export type CredentialPlace = 'bearer' | 'apiKey' | 'cookie';
+
+/** The one credential that decides who asks. */
+export interface Credential {
+  value: string;
+  at: CredentialPlace;
+}
+
+const longest = 4096;
+// RFC 6750 §2.1; every token of ours fits it.
+const token = /^[A-Za-z0-9._~+/-]+=*$/;
+const names = {
+  bearer: 'the Bearer token',
+  apiKey: 'the x-api-key header',
+  cookie: 'the cookie access_token',
+};
+
+/**
+ * The first credential present (spec §5.1): Bearer, x-api-key, cookie. One that is malformed, empty, too long or
+ * sent twice is refused as `invalid_credential` and never passed over for the next (P3).
+ */
+export function findCredential(request: IncomingMessage): Credential | null {
+  const { authorization, 'x-api-key': apiKey } = request.headersDistinct;
+  const bearer = authorization && bearerOf(authorization);
+  if (bearer !== undefined) return check('bearer', bearer);
+  if (apiKey !== undefined) return check('apiKey', single('apiKey', apiKey));
+  const cookie = readCookie(request.headers.cookie, 'access_token');
+  return cookie === undefined ? null : check('cookie', cookie);
+}
+
+/** Undefined for a header of another scheme, which is no credential. */
+function bearerOf(values: string[]): string | undefined {
+  const value = single('bearer', values);
+  if (value === '') return '';
+  return /^bearer(?: +(.*))?$/i
+    .exec(value)
+    ?.slice(1)
+    .map((rest) => rest ?? '')[0];
+}
+
+function single(at: CredentialPlace, values: string[]): string {
+  const [value = '', ...more] = values;
+  if (more.length > 0) throw refuse(at, 'was sent more than once');
+  return value;
+}
+
+function check(at: CredentialPlace, value: string): Credential {
+  if (value === '') throw refuse(at, 'is empty');
+  if (value.length > longest) throw refuse(at, `is longer than ${longest} bytes`);
+  if (!token.test(value)) throw refuse(at, 'is malformed');
+  return { value, at };
+}
+
+function refuse(at: CredentialPlace, fault: string): Refusal {
+  return new Refusal('invalid_credential', `${names[at]} ${fault}`);
+}

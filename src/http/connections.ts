@@ -1,0 +1,66 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { Refusal } from '../errors.ts';
+import { problemOf, problemType } from './refusals.ts';
+
+/** Answers what Node could not read as a request, before there is a request to answer, with a problem object. */
+export function answerBrokenRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = broken(error.code);
+    const requestId = randomUUIDv7();
+    const body = JSON.stringify(problemOf(new Refusal('malformed_request', message), requestId, status));
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${problemType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  });
+}
+
+function broken(code: string | undefined): [number, string] {
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'the headers are too large'];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request did not arrive in time'];
+  return [400, 'this is not an HTTP request'];
+}
+
+/**
+ * How a server ends: it accepts nothing more, drops connections that ask for nothing, answers what is in flight
+ * with `Connection: close`, and cuts off what is left after the budget.
+ */
+export function createDrain(server: Server): (budgetMs: number) => Promise<void> {
+  const sockets = new Set<Socket>();
+  const inFlight = new Set<ServerResponse>();
+  let drained: Promise<void> | undefined;
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  // Before Express sees the request, so that the answer is still unwritten.
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive &&= drained === undefined;
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
+  });
+  return (budgetMs) => {
+    drained ??= new Promise((resolve) => {
+      const cutOff = setTimeout(() => server.closeAllConnections(), budgetMs);
+      server.close(() => {
+        clearTimeout(cutOff);
+        resolve();
+      });
+      for (const response of inFlight) response.shouldKeepAlive = false;
+      // Node counts a connection that has never asked anything as busy.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    });
+    return drained;
+  };
+}

@@ -1,0 +1,67 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { Refusal } from '../errors.ts';
+
+const paths = {
+  access_token: '/',
+  refresh_token: '/api/v1/auth',
+  sso_flow: '/auth/sso',
+} as const;
+
+/** The cookies idctl sets. */
+export type CookieName = keyof typeof paths;
+
+/** A cookie to set for `maxAge` seconds; an empty value with `maxAge` 0 clears it. */
+export interface CookieChange {
+  name: CookieName;
+  value: string;
+  maxAge: number;
+}
+
+/** The tokens of a session with their lifetimes in seconds. */
+export interface SessionTokens {
+  accessToken: string;
+  refreshToken: string;
+  expiresIn: number;
+  refreshExpiresIn: number;
+}
+
+/** Both cookies of a session that has begun or was refreshed. */
+export function sessionCookies(tokens: SessionTokens): CookieChange[] {
+  return [
+    { name: 'access_token', value: tokens.accessToken, maxAge: tokens.expiresIn },
+    { name: 'refresh_token', value: tokens.refreshToken, maxAge: tokens.refreshExpiresIn },
+  ];
+}
+
+/** Clears both cookies of a session. */
+export function clearedSession(): CookieChange[] {
+  return [
+    { name: 'access_token', value: '', maxAge: 0 },
+    { name: 'refresh_token', value: '', maxAge: 0 },
+  ];
+}
+
+/** The `Set-Cookie` header of one change. */
+export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: boolean): string {
+  return stringifySetCookie({
+    name,
+    value,
+    maxAge,
+    path: paths[name],
+    httpOnly: true,
+    sameSite: 'lax',
+    secure,
+  });
+}
+
+/** The value of a cookie, undefined when absent; refuses `invalid_credential` for one that is sent twice (P3). */
+export function readCookie(header: string | undefined, name: CookieName): string | undefined {
+  if (header === undefined) return undefined;
+  const sent = header.split(';').filter((pair) => pair.split('=')[0]?.trim() === name);
+  if (sent.length > 1) {
+    throw new Refusal('invalid_credential', `the cookie ${name} was sent ${sent.length} times`, {
+      hint: `clear the cookies of this site, or send ${name} once`,
+    });
+  }
+  return parseCookie(header)[name];
+}

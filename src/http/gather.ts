@@ -1,0 +1,112 @@
+import express, { type Request, type Response } from 'express';
+import { Refusal, refuseField } from '../errors.ts';
+import { readCookie } from './cookies.ts';
+import { type Fill, pathKeys, type Route } from './route.ts';
+
+const bodyLimit = 100 * 1024;
+const depthLimit = 32;
+const parseJson = express.json({ limit: bodyLimit, inflate: false, type: 'application/json' });
+
+/**
+ * The input of a request as the route's schema wants to see it: path keys from the URL, what the door fills in, and
+ * the rest from the JSON body, or from the query where the method has no body.
+ */
+export async function gatherInput(
+  route: Route,
+  request: Request,
+  response: Response,
+): Promise<Record<string, unknown>> {
+  const given = await readGiven(route, request, response);
+  checkShape(given);
+  const input: Record<string, unknown> = { ...given };
+  for (const key of pathKeys(route.path)) {
+    refuseGiven(given, key);
+    input[key] = request.params[key];
+  }
+  for (const [field, fill] of Object.entries(route.filled ?? {})) {
+    if (fill === undefined || (isDefault(fill) && Object.hasOwn(given, field))) continue;
+    refuseGiven(given, field);
+    input[field] = fillIn(fill, request);
+  }
+  checkShape(request.params);
+  return input;
+}
+
+async function readGiven(route: Route, request: Request, response: Response) {
+  const query = readQuery(route, request);
+  if (!/^(POST|PUT|PATCH)$/.test(route.method)) {
+    if (hasBody(request)) {
+      throw new Refusal('malformed_request', `${route.method} takes no body here`, {
+        hint: 'send the fields in the query',
+      });
+    }
+    return query;
+  }
+  const [stray] = Object.keys(query);
+  if (stray !== undefined) throw refuseField(stray, 'belongs in the JSON body, not in the query');
+  return await readBody(request, response);
+}
+
+function readQuery(route: Route, request: Request): Record<string, unknown> {
+  // Express types a query as any.
+  const query: Record<string, unknown> = request.query;
+  const entries = Object.entries(query);
+  const repeated = entries.find(([, value]) => typeof value !== 'string');
+  if (repeated) throw refuseField(repeated[0], 'is given more than once');
+  if (!route.lenientQuery) return query;
+  const known = entries.filter(
+    ([key]) => Object.hasOwn(route.input.shape, key) && !Object.hasOwn(route.filled ?? {}, key),
+  );
+  return Object.fromEntries(known);
+}
+
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function readBody(request: Request, response: Response): Promise<Record<string, unknown>> {
+  if (!hasBody(request)) return {};
+  if (!request.is('application/json')) {
+    throw new Refusal('unsupported_media_type', 'the body must be JSON', {
+      hint: 'send it with Content-Type: application/json',
+    });
+  }
+  // The parser reads a body to its end before it refuses it; this one need not be read at all.
+  if (Number(request.headers['content-length']) > bodyLimit) {
+    throw new Refusal('payload_too_large', 'the body is larger than 100 KiB');
+  }
+  await new Promise<void>((resolve, reject) => {
+    parseJson(request, response, (error: unknown) => (error ? reject(error) : resolve()));
+  });
+  // Express types a body as any.
+  const body: unknown = request.body;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Refusal('invalid_input', 'the body must be a JSON object');
+  }
+  return { ...body };
+}
+
+/** Refuses what nests too deep, and NUL, which no field means and PostgreSQL cannot store. */
+function checkShape(value: unknown, depth = 1): void {
+  if (typeof value === 'string' && value.includes('\0')) {
+    throw new Refusal('invalid_input', 'the input contains a NUL character');
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > depthLimit) {
+    throw new Refusal('invalid_input', `the body nests deeper than ${depthLimit} levels`);
+  }
+  for (const member of Object.values(value)) checkShape(member, depth + 1);
+}
+
+function refuseGiven(given: Record<string, unknown>, field: string): void {
+  if (Object.hasOwn(given, field)) throw refuseField(field, 'is not a known field');
+}
+
+function isDefault(fill: Fill): boolean {
+  return typeof fill === 'object' && fill.orGiven === true;
+}
+
+function fillIn(fill: Fill, request: Request): unknown {
+  if (typeof fill === 'object') return readCookie(request.headers.cookie, fill.cookie);
+  return Object.keys(request.headers).some((name) => name.startsWith('sec-fetch-'));
+}

@@ -1,0 +1,85 @@
+import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
+
+const statuses: Record<RefusalKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  missing: 404,
+  method: 405,
+  conflict: 409,
+  pending: 409,
+  tooLarge: 413,
+  mediaType: 415,
+  limited: 429,
+  upstream: 502,
+  overloaded: 503,
+};
+
+/** A problem object of RFC 9457, with the members of ours. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  requestId: string;
+  hint?: string;
+  errors?: InputFault[];
+  [extra: string]: unknown;
+}
+
+/** The media type of every refusal on `/api/v1` and `/auth`. */
+export const problemType = 'application/problem+json';
+
+/** The problem object of a refusal. */
+export function problemOf(refusal: Refusal, requestId: string, status = statuses[refusal.kind]): Problem {
+  return {
+    ...refusal.extra,
+    type: `urn:idctl:problem:${refusal.code}`,
+    title: refusals[refusal.code].title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    requestId,
+    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
+  };
+}
+
+/** The problem object of a bug: says nothing of it but where to look. */
+export function faultProblem(requestId: string): Problem {
+  return {
+    type: 'urn:idctl:problem:internal_error',
+    title: 'Internal error',
+    status: 500,
+    detail: 'idctl failed on this request; its log says why under this request id',
+    code: 'internal_error',
+    requestId,
+  };
+}
+
+/** The headers that go with a refusal. */
+export function refusalHeaders(refusal: Refusal): Record<string, string> {
+  const { kind, code, retryAfter = 1 } = refusal;
+  if (kind === 'unauthenticated') {
+    const given = code === 'invalid_credential' ? ', error="invalid_token"' : '';
+    return { 'WWW-Authenticate': `Bearer realm="idctl"${given}` };
+  }
+  if (kind === 'limited' || kind === 'overloaded') return { 'Retry-After': `${Math.ceil(retryAfter)}` };
+  // What is left of the body is not worth reading.
+  return kind === 'tooLarge' ? { Connection: 'close' } : {};
+}
+
+/** The refusal that an error of Express or its body parser stands for, or null for any other error. */
+export function refusalOfParser(error: unknown): Refusal | null {
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  if (status === 413) return new Refusal('payload_too_large', 'the body is larger than 100 KiB');
+  if (status === 415) {
+    return new Refusal('unsupported_media_type', 'the body must be plain JSON in UTF-8', {
+      hint: 'send it with Content-Type: application/json and without Content-Encoding',
+    });
+  }
+  if (status !== 400) return null;
+  if (error instanceof SyntaxError) return new Refusal('invalid_json', 'the body is not JSON');
+  return new Refusal('malformed_request', 'the request could not be read', { cause: error });
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Context } from '../context.ts';
+import { parse } from '../input.ts';
+import type { CookieChange, CookieName } from './cookies.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Whom the service lets in; the door itself only tells `public` from the rest. */
+export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operator';
+
+/**
+ * What the door itself puts into a field of the input: a cookie's value (`orGiven`: unless the caller gave the
+ * field), or whether the request carries fetch metadata, as a browser's does.
+ */
+export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
+
+/** One operation on the HTTP surface, as the files in `routes/` write it. */
+interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
+  method: Method;
+  /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
+  path: string;
+  summary: string;
+  access: Access;
+  input: Input;
+  /** What may leave; without it the answer is 204. */
+  output?: Output;
+  status?: 200 | 201 | 202;
+  /** The command that does the same. */
+  cli?: string;
+  /** On a public route: who asks is told to the service when a credential proves it, and is anonymous otherwise. */
+  optionalActor?: true;
+  /** Unknown query parameters are ignored, as OAuth wants it (X6). */
+  lenientQuery?: true;
+  filled?: { [Field in keyof z.input<Input>]?: Fill };
+  cookies?: (view: NoInfer<View>) => CookieChange[];
+  /** Where a browser (or, with `always`, everybody) is sent instead of getting the output. */
+  redirect?: { to: (view: NoInfer<View>) => string; always?: true };
+  run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
+}
+
+/** What goes back for one request. */
+export interface Reply {
+  body: unknown;
+  cookies: CookieChange[];
+  location: string | undefined;
+}
+
+/** A route of the surface: plain data, and `answer`, which parses the input, runs the service and shapes its view. */
+export interface Route
+  extends Omit<Operation<z.ZodObject, z.ZodType, never>, 'status' | 'cookies' | 'redirect' | 'run'> {
+  status: 200 | 201 | 202 | 204;
+  setsCookies: boolean;
+  redirects: 'browser' | 'always' | undefined;
+  answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
+}
+
+/** Ties the input and output of an operation to the service that runs it. */
+export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+  operation: Operation<Input, Output, View>,
+): Route {
+  const { status = 200, cookies, redirect, run, ...data } = operation;
+  return {
+    ...data,
+    status: operation.output === undefined ? 204 : status,
+    setsCookies: cookies !== undefined,
+    redirects: redirect && (redirect.always ? 'always' : 'browser'),
+    answer: async (ctx, given) => {
+      const view = await run(ctx, parse(operation.input, given));
+      return {
+        body: operation.output?.parse(view),
+        cookies: cookies?.(view) ?? [],
+        location: redirect?.to(view),
+      };
+    },
+  };
+}
+
+/** The names of the `:keys` in a route's path. */
+export function pathKeys(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);
+}

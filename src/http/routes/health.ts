@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { route } from '../route.ts';
+
+const input = z.strictObject({});
+
+/** What a supervisor asks: whether the process answers, and whether it can do its work. */
+export const healthRoutes = [
+  route({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process answers',
+    access: 'public',
+    input,
+    output: z.strictObject({ status: z.literal('ok') }),
+    run: () => ({ status: 'ok' as const }),
+  }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Whether database, migrations and keys are ready',
+    access: 'public',
+    input,
+    output: z.strictObject({ status: z.literal('ready') }),
+    run: async (ctx) => {
+      await ctx.ready();
+      return { status: 'ready' as const };
+    },
+  }),
+];

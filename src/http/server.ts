@@ -1,0 +1,148 @@
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import express, { type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { App } from '../context.ts';
+import { Refusal } from '../errors.ts';
+import { type Authenticate, answerErrors, answerRoute, type Door } from './answer.ts';
+import { answerBrokenRequests, createDrain } from './connections.ts';
+import { allowFriends, originsOf } from './origins.ts';
+import type { Route } from './route.ts';
+import { traceRequests } from './trace.ts';
+
+/** The HTTP door of one process. */
+export interface HttpServer {
+  /** Listens on `HOST:PORT` (port 0: any free one); refuses `listen_failed`. */
+  listen(hostPort: string): Promise<void>;
+  /** `http://` and where it listens, null before. */
+  readonly url: string | null;
+  /** Accepts nothing more, finishes what is in flight and ends within `budgetMs`; safe to call twice. */
+  close(budgetMs?: number): Promise<void>;
+}
+
+/** What stands behind the door. */
+export interface Surface {
+  routes: Route[];
+  authenticate: Authenticate;
+}
+
+/** The HTTP door of an app onto a surface; it serves nothing before `listen`. */
+export function createServer(app: App, surface: Surface): HttpServer {
+  const server = createHttpServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 1000,
+      // Answered by us, as everything else is: with a problem object.
+      requireHostHeader: false,
+    },
+    buildExpress(app, surface),
+  );
+  answerBrokenRequests(server);
+  const drain = createDrain(server);
+  return {
+    listen: (hostPort) => listen(server, hostPort),
+    get url() {
+      return urlOf(server.address());
+    },
+    close: (budgetMs = 8000) => drain(budgetMs),
+  };
+}
+
+function buildExpress(app: App, surface: Surface): Express {
+  const { config } = app;
+  const door: Door = { app, origins: originsOf(config), authenticate: surface.authenticate };
+  const web = express();
+  web.disable('x-powered-by').disable('etag');
+  web.enable('case sensitive routing').enable('strict routing');
+  web.set('trust proxy', config.http.trustedProxies);
+  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost);
+  web.use(['/api/v1', '/auth'], (_request, response, next) => {
+    response.set('Cache-Control', 'no-store');
+    next();
+  });
+  web.use(allowFriends(door.origins));
+  for (const route of surface.routes) mount(web, route, answerRoute(route, door));
+  web.use(refuseUnknown(surface.routes), answerErrors(app));
+  return web;
+}
+
+function mount(web: Express, { method, path }: Route, answer: RequestHandler): void {
+  const verbs = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
+  web[verbs[method]](path, answer);
+}
+
+/** Helmet's own policy would upgrade http:, and allows more than an API that shows nothing needs. */
+function securityHeaders(own: string): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+      },
+    },
+    strictTransportSecurity: own.startsWith('https:') && { maxAge: 31_536_000, includeSubDomains: false },
+    xFrameOptions: { action: 'deny' },
+  });
+}
+
+/** RFC 9112 §3.2. */
+const requireHost: RequestHandler = (request, _response, next) => {
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+    throw new Refusal('malformed_request', 'the Host header is missing');
+  }
+  next();
+};
+
+/** What no route answered: a path that has routes of other methods is 405 and names them, any other is 404. */
+function refuseUnknown(routes: Route[]): RequestHandler {
+  const paths = express.Router({ caseSensitive: true, strict: true });
+  const found = new WeakMap<object, Set<string>>();
+  for (const { method, path } of routes) {
+    paths.all(path, (request, _response, next) => {
+      const methods = found.get(request) ?? new Set();
+      found.set(request, methods.add(method));
+      if (method === 'GET') methods.add('HEAD');
+      next();
+    });
+  }
+  paths.use((request, response) => {
+    const methods = found.get(request);
+    if (!methods) throw new Refusal('not_found', `nothing is at ${request.path.slice(0, 256)}`);
+    response.set('Allow', [...methods].join(', '));
+    throw new Refusal('method_not_allowed', `${request.method} is not possible here`, {
+      hint: `use ${[...methods].join(' or ')}`,
+    });
+  });
+  return paths;
+}
+
+async function listen(server: Server, hostPort: string): Promise<void> {
+  const colon = hostPort.lastIndexOf(':');
+  const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      reject(new Refusal('listen_failed', `cannot listen on ${hostPort}: ${why(cause)}`, { cause }));
+    };
+    server.once('error', fail);
+    server.listen({ host, port: Number(hostPort.slice(colon + 1)) }, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+function why({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EADDRINUSE') return 'another program listens there';
+  if (code === 'EACCES') return 'this user may not use that port';
+  return message;
+}
+
+function urlOf(address: AddressInfo | string | null): string | null {
+  if (address === null || typeof address === 'string') return null;
+  const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}
