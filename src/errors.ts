@@ -46,6 +46,7 @@ export const refusals = {
   provider_refused: { kind: 'unauthenticated', title: 'Identity provider answer not accepted' },
   database_unreachable: { kind: 'overloaded', title: 'Database not reachable' },
   database_busy: { kind: 'overloaded', title: 'Database busy' },
+  database_full: { kind: 'overloaded', title: 'Disk full' },
   overloaded: { kind: 'overloaded', title: 'Too busy' },
   listen_failed: { kind: 'overloaded', title: 'Cannot listen' },
   not_ready: { kind: 'overloaded', title: 'Not ready' },

@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Options, Sequelize } from 'sequelize';
+import { Refusal } from '../errors.ts';
+
+/** Where the database is and by which driver SQLite is reached. */
+export interface Address {
+  /** `sqlite:FILE` or `postgres://…` */
+  url: string;
+  sqliteDriver: 'node' | 'sqlite3';
+}
+
+/** How the connections are to behave. */
+export interface Behaviour {
+  /** Connections to PostgreSQL at most. */
+  poolSize: number;
+  /** How long one statement may take, and how long SQLite waits for another process, in milliseconds. */
+  patience: number;
+  /** Off only on SQLite and only for migrations. */
+  foreignKeys: boolean;
+}
+
+/** A database reached through Sequelize. */
+export interface Link {
+  sequelize: Sequelize;
+  dialect: 'sqlite' | 'postgres';
+  close(): Promise<void>;
+}
+
+const common: Options = {
+  // Never Sequelize's own logging, which prints values; and never its retries, which hide what failed.
+  logging: false,
+  retry: { max: 1 },
+};
+
+/** Connects to the database; nothing is opened before the first query. */
+export async function connect(address: Address, behaviour: Behaviour): Promise<Link> {
+  return address.url.startsWith('sqlite:')
+    ? toSqlite(address, behaviour)
+    : toPostgres(address.url, behaviour);
+}
+
+async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
+  const file = fileOf(address.url);
+  const options = { file, foreignKeys: behaviour.foreignKeys, patience: behaviour.patience };
+  const driver =
+    address.sqliteDriver === 'sqlite3'
+      ? await (await import('./sqlite3.ts')).sqlite3(options)
+      : (await import('./node-sqlite.ts')).nodeSqlite(options);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const sequelize = new Sequelize({
+    ...common,
+    dialect: 'sqlite',
+    storage: file,
+    dialectModule: driver.module,
+    // Sequelize would set the pragma again on each of its connections; the drivers do it.
+    foreignKeys: false,
+  } as Options); // The types do not know `foreignKeys`.
+  return {
+    sequelize,
+    dialect: 'sqlite',
+    async close() {
+      await sequelize.close();
+      await driver.close();
+    },
+  };
+}
+
+function fileOf(url: string): string {
+  const file = url.replace(/^sqlite:(\/\/)?/, '');
+  if (file === '' || file.startsWith(':memory:')) {
+    throw new Refusal('config_invalid', 'database.url: sqlite: must be followed by the path of a file');
+  }
+  return resolve(file);
+}
+
+async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
+  const { default: pg } = await import('pg');
+  const sequelize = new Sequelize(url, {
+    ...common,
+    dialectModule: pg,
+    pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000 },
+    dialectOptions: {
+      application_name: 'idctl',
+      keepAlive: true,
+      connectionTimeoutMillis: 3_000,
+      statement_timeout: behaviour.patience,
+      lock_timeout: behaviour.patience,
+      idle_in_transaction_session_timeout: behaviour.patience + 25_000,
+      // The server cannot end a statement when it is itself frozen.
+      query_timeout: behaviour.patience + 2_000,
+    },
+  });
+  return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
+}

@@ -1,0 +1,101 @@
+import { DataTypes, QueryTypes, type Sequelize } from 'sequelize';
+import { Refusal } from '../errors.ts';
+import type { Link } from './connect.ts';
+import { migrations as released } from './migrations/index.ts';
+import type { Migration } from './migrations/migration.ts';
+import { transactionOn } from './transaction.ts';
+
+// Each migration and the record of it are one transaction. The list of what is left is read again under the
+// lock (on SQLite the write lock itself), so that any number of processes may start at once.
+
+const record = 'migrations';
+const advisoryLock = 7_236_412_011;
+
+/** The names of the migrations still to apply. Refuses `schema_newer` when the database knows one that we do not. */
+export async function pendingMigrations(
+  sequelize: Sequelize,
+  migrations: readonly Migration[] = released,
+): Promise<string[]> {
+  return left(migrations, await applied(sequelize));
+}
+
+/**
+ * Applies what is left and returns the names. On SQLite the link must have foreign keys off, because a table
+ * is rebuilt by dropping the old one.
+ */
+export async function applyMigrations(
+  link: Link,
+  migrations: readonly Migration[] = released,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (;;) {
+    const name = await transactionOn(link.sequelize, () => applyNext(link, migrations));
+    if (name === null) return names;
+    names.push(name);
+  }
+}
+
+async function applyNext(link: Link, migrations: readonly Migration[]): Promise<string | null> {
+  await lock(link);
+  await createRecord(link.sequelize);
+  if (left(migrations, await applied(link.sequelize)).length === 0) return null;
+  const [done] = await (await umzug(link, migrations)).up({ step: 1 });
+  await checkReferences(link);
+  return done?.name ?? null;
+}
+
+async function umzug(link: Link, migrations: readonly Migration[]) {
+  const { Umzug } = await import('umzug');
+  const { sequelize, dialect } = link;
+  const room = { queryInterface: sequelize.getQueryInterface(), sequelize, dialect };
+  return new Umzug({
+    migrations: migrations.map(({ name, up }) => ({ name, up: () => up(room) })),
+    logger: undefined,
+    storage: {
+      executed: () => applied(sequelize),
+      logMigration: async ({ name }) => {
+        await room.queryInterface.bulkInsert(record, [{ name, applied_at: new Date() }]);
+      },
+      unlogMigration: async () => {
+        throw new Error('migrations go forward only');
+      },
+    },
+  });
+}
+
+async function applied(sequelize: Sequelize): Promise<string[]> {
+  if (!(await sequelize.getQueryInterface().tableExists(record))) return [];
+  const rows = await sequelize.query<{ name: string }>(`SELECT name FROM ${record} ORDER BY name`, {
+    type: QueryTypes.SELECT,
+  });
+  return rows.map((row) => row.name);
+}
+
+function left(migrations: readonly Migration[], names: string[]): string[] {
+  const known = new Set(migrations.map((migration) => migration.name));
+  const unknown = names.filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    throw new Refusal('schema_newer', `The database was written by a newer idctl (${unknown.join(', ')}).`, {
+      hint: 'Install that version of idctl, or a later one.',
+    });
+  }
+  return [...known].filter((name) => !names.includes(name));
+}
+
+async function lock({ sequelize, dialect }: Link): Promise<void> {
+  // On SQLite the transaction began with the write lock.
+  if (dialect === 'postgres') await sequelize.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
+}
+
+async function createRecord(sequelize: Sequelize): Promise<void> {
+  await sequelize.getQueryInterface().createTable(record, {
+    name: { type: DataTypes.STRING, primaryKey: true },
+    applied_at: { type: DataTypes.DATE, allowNull: false },
+  });
+}
+
+async function checkReferences({ sequelize, dialect }: Link): Promise<void> {
+  if (dialect !== 'sqlite') return;
+  const broken = await sequelize.query('PRAGMA foreign_key_check', { type: QueryTypes.SELECT });
+  if (broken.length > 0) throw new Error(`a migration left ${broken.length} rows whose parent is gone`);
+}

@@ -1,0 +1,5 @@
+import { first } from './0001-first.ts';
+import type { Migration } from './migration.ts';
+
+/** Every migration in the order of release; append only. */
+export const migrations: readonly Migration[] = [first];

@@ -1,0 +1,49 @@
+import type { Sequelize } from 'sequelize';
+import { type Address, type Behaviour, connect } from './connect.ts';
+import { applyMigrations, pendingMigrations } from './migrate.ts';
+import { initModels } from './models/index.ts';
+import { serveTransactions } from './transaction.ts';
+
+/** The one database of the process. */
+export interface Database {
+  sequelize: Sequelize;
+  dialect: 'sqlite' | 'postgres';
+  /** Applies what is pending and returns the names; safe when several processes do it at once. */
+  migrate(): Promise<string[]>;
+  /** The migrations not applied yet; refuses `schema_newer` for a database of a newer idctl. */
+  pending(): Promise<string[]>;
+  /** Settles when the database answers. */
+  ping(): Promise<void>;
+  /** Lets the last transaction end and closes every connection; safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Opens the database and binds the models to it; it is first contacted by the first query. */
+export async function openDatabase(options: Address & { poolSize?: number }): Promise<Database> {
+  const behaviour: Behaviour = { poolSize: options.poolSize ?? 10, patience: 5_000, foreignKeys: true };
+  const link = await connect(options, behaviour);
+  const endTransactions = serveTransactions(link.sequelize);
+  initModels(link.sequelize);
+  let closing: Promise<void> | undefined;
+  return {
+    sequelize: link.sequelize,
+    dialect: link.dialect,
+    migrate: () => migrate(options),
+    pending: () => pendingMigrations(link.sequelize),
+    ping: () => link.sequelize.authenticate(),
+    close: () => {
+      closing ??= endTransactions().then(link.close);
+      return closing;
+    },
+  };
+}
+
+async function migrate(address: Address): Promise<string[]> {
+  // A connection of its own: a migration may take long, and on SQLite needs foreign keys off.
+  const link = await connect(address, { poolSize: 1, patience: 300_000, foreignKeys: false });
+  try {
+    return await applyMigrations(link);
+  } finally {
+    await link.close();
+  }
+}

@@ -1,0 +1,115 @@
+import { Refusal, type RefusalCode } from '../errors.ts';
+
+interface Meaning {
+  code: RefusalCode;
+  message: string;
+  hint: string;
+}
+
+const gone: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database cannot be reached.',
+  hint: 'See that it runs and that database.url names it; then try again.',
+};
+const denied: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database does not let idctl in.',
+  hint: 'See the user, password and database name in database.url.',
+};
+const unusable: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database file cannot be used.',
+  hint: 'See that the file of database.url is a database of idctl, and that its folder may be written to.',
+};
+const busy: Meaning = {
+  code: 'database_busy',
+  message: 'The database was kept busy by others.',
+  hint: 'Try again in a few seconds.',
+};
+const full: Meaning = {
+  code: 'database_full',
+  message: 'There is no space left for the database.',
+  hint: 'Make room on its disk; nothing else is needed.',
+};
+
+const meanings: Record<string, Meaning> = {
+  // Sockets, as node:net and node:dns name them
+  ECONNREFUSED: gone,
+  ECONNRESET: gone,
+  EPIPE: gone,
+  ETIMEDOUT: gone,
+  ENOTFOUND: gone,
+  EAI_AGAIN: gone,
+  EHOSTUNREACH: gone,
+  ENETUNREACH: gone,
+  // Files
+  ENOENT: unusable,
+  EACCES: unusable,
+  EPERM: unusable,
+  EROFS: unusable,
+  EISDIR: unusable,
+  ENOTDIR: unusable,
+  ENOSPC: full,
+  // SQLite
+  SQLITE_BUSY: busy,
+  SQLITE_FULL: full,
+  SQLITE_CANTOPEN: unusable,
+  SQLITE_IOERR: unusable,
+  SQLITE_CORRUPT: unusable,
+  SQLITE_NOTADB: unusable,
+  SQLITE_READONLY: unusable,
+  // PostgreSQL, appendix A of its manual
+  '57P01': gone,
+  '57P02': gone,
+  '57P03': gone,
+  '25P03': gone,
+  '25006': gone,
+  '28000': denied,
+  '28P01': denied,
+  '3D000': denied,
+  '42501': denied,
+  '53300': busy,
+  '55P03': busy,
+  '57014': busy,
+  '40001': busy,
+  '40P01': busy,
+  '53100': full,
+};
+
+// What pg says without a code.
+const sayings = [
+  /^Connection terminated/,
+  /^timeout expired$/,
+  /^Query read timeout$/,
+  /^Client has encountered a connection error/,
+  /^Client was closed and is not queryable/,
+  /^Connection timed out$/,
+];
+
+/** The refusal that an error of the database stands for: gone, busy or full; null for anything else. */
+export function databaseRefusal(error: unknown): Refusal | null {
+  for (const link of causes(error)) {
+    if (link instanceof Refusal) return link;
+    const meaning = meaningOf(link);
+    if (meaning) {
+      return new Refusal(meaning.code, meaning.message, { hint: meaning.hint, retryAfter: 5, cause: error });
+    }
+  }
+  return null;
+}
+
+function meaningOf(error: Error): Meaning | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error.name === 'SequelizeConnectionAcquireTimeoutError') return busy;
+  if (code.startsWith('08') || sayings.some((saying) => saying.test(error.message))) return gone;
+  return meanings[code];
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let link = error; link instanceof Error && !found.includes(link); ) {
+    found.push(link);
+    link = 'parent' in link ? link.parent : link.cause;
+  }
+  return found;
+}

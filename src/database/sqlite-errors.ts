@@ -1,0 +1,40 @@
+const names: Record<number, string> = {
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  19: 'SQLITE_CONSTRAINT_CHECK',
+  26: 'SQLITE_NOTADB',
+  787: 'SQLITE_CONSTRAINT_FOREIGNKEY',
+  1299: 'SQLITE_CONSTRAINT_NOTNULL',
+  1555: 'SQLITE_CONSTRAINT_PRIMARYKEY',
+  1811: 'SQLITE_CONSTRAINT_TRIGGER',
+  2067: 'SQLITE_CONSTRAINT_UNIQUE',
+  2579: 'SQLITE_CONSTRAINT_ROWID',
+};
+
+/** The error of node:sqlite under the code by which Sequelize recognises it; anything else unchanged. */
+export function namedError(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const number = numberOf(error);
+  if (number === 0) return error;
+  return Object.assign(error, { code: names[number] ?? names[number & 0xff] ?? 'SQLITE_ERROR' });
+}
+
+/** Whether another connection held the lock. */
+export function isBusy(error: unknown): boolean {
+  // BUSY_SNAPSHOT (517) is left out: waiting does not cure a read that is already too old to write.
+  return [5, 261, 773].includes(numberOf(error));
+}
+
+/** Whether the connection may not write. */
+export function isReadOnly(error: unknown): boolean {
+  return numberOf(error) === 8;
+}
+
+function numberOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+}

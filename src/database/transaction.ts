@@ -1,0 +1,79 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Sequelize, Transaction } from 'sequelize';
+import { watchQueries } from './queries-in-flight.ts';
+import { takeTurns } from './turns.ts';
+
+// The transaction of the running work is ambient: every query made inside takes part in it, and nobody
+// passes it on. On SQLite writers take turns in this process before they compete with other processes.
+
+const ambient = new AsyncLocalStorage<Map<string, unknown>>();
+
+// Sequelize refuses a raw AsyncLocalStorage; these four are what it calls.
+Sequelize.useCLS({
+  get: (key: string) => ambient.getStore()?.get(key),
+  set: (key: string, value: unknown) => ambient.getStore()?.set(key, value),
+  run: (work: () => unknown) => ambient.run(new Map(ambient.getStore()), work),
+  bind: AsyncLocalStorage.bind,
+});
+
+type Begin = <T>(work: () => Promise<T>) => Promise<T>;
+
+let begin: Begin | undefined;
+
+/**
+ * Runs the work in one transaction: all of its writes or none. Inside another transaction it joins that one.
+ * Refuses `database_busy` when other writers do not make way in time.
+ */
+export async function transaction<T>(work: () => Promise<T>): Promise<T> {
+  if (isOpen()) return work();
+  if (begin === undefined) throw new Error('no database is open');
+  return begin(work);
+}
+
+/** Throws (a bug, not a refusal) when a transaction is open; `what` names what must not happen inside one. */
+export function assertNoTransaction(what: string): void {
+  if (isOpen()) throw new Error(`${what} inside a transaction`);
+}
+
+/** Makes the database the one that `transaction` works on; the function returned ends that, after the last writer. */
+export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
+  if (begin !== undefined) throw new Error('a database is already open in this process');
+  const turn: Begin = sequelize.getDialect() === 'sqlite' ? takeTurns(10_000) : (work) => work();
+  begin = (work) => turn(() => transactionOn(sequelize, work));
+  return async () => {
+    begin = undefined;
+    await turn(async () => {});
+  };
+}
+
+/** Runs the work in one transaction of this Sequelize, whichever serves `transaction`. */
+export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
+  const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
+  const noneInFlight = watchQueries(sequelize, opened);
+  let result: T;
+  try {
+    result = await ambient.run(new Map([['transaction', opened]]), work);
+    await noneInFlight();
+  } catch (error) {
+    await abandon(sequelize, opened);
+    throw error;
+  }
+  await opened.commit();
+  return result;
+}
+
+function isOpen(): boolean {
+  return Boolean(ambient.getStore()?.get('transaction'));
+}
+
+async function abandon(sequelize: Sequelize, opened: Transaction): Promise<void> {
+  // What Sequelize's PostgreSQL side keeps; its types leave it out.
+  const { connection } = opened as Transaction & { connection: { _invalid?: boolean } };
+  try {
+    // Over a connection that is gone, a ROLLBACK would only wait for another timeout: the server does it by itself.
+    if (connection._invalid) await sequelize.connectionManager.destroyConnection(connection);
+    else await opened.rollback();
+  } catch {
+    // The reason for abandoning is what the caller must hear of.
+  }
+}
