@@ -13,9 +13,9 @@ import { settings } from './settings.ts';
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
-  env: Environment;
-  uid: number;
-  /** What relative paths outside the file are relative to; the process's folder by default. */
+  /** These three are the process's own by default; relative paths outside the file are relative to `cwd`. */
+  env?: Environment;
+  uid?: number;
   cwd?: string;
   /** Settings given as options of the command, by key: they win over everything. */
   overrides?: Readonly<Record<string, string>>;
@@ -38,12 +38,12 @@ export interface LoadedConfig {
  * The configuration from file, environment and options, checked and with every path absolute.
  * Refuses `config_invalid`, naming the file's line or the variable and the remedy.
  */
-export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const cwd = options.cwd ?? process.cwd();
-  const { places, file, text } = await findFile(options, cwd);
+export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
+  const { env = process.env, cwd = process.cwd() } = options;
+  const { places, file, text } = await findFile(options, env, cwd);
   const given = new Map([
     ...(file === null ? [] : givenByFile(file, text)),
-    ...(await givenByEnvironment(options.env, cwd)),
+    ...(await givenByEnvironment(env, cwd)),
     ...givenByOptions(options.overrides ?? {}, cwd),
   ]);
   const config = complete(check(given), places);
@@ -55,22 +55,23 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 async function findFile(
   options: LoadOptions,
+  env: Environment,
   cwd: string,
 ): Promise<{ places: Places; file: string | null; text: string }> {
-  const named = options.file ?? (options.env['IDCTL_CONFIG'] || undefined);
+  const named = options.file ?? (env['IDCTL_CONFIG'] || undefined);
   if (named !== undefined) {
     const file = resolve(cwd, named);
     const text = await readConfigFile(file);
-    const places = placesOf(file, options.env);
+    const places = placesOf(file, env);
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
     throw new Refusal('config_invalid', `${file} does not exist`, { hint: `idctl init --config ${named}` });
   }
-  for (const file of searchedFiles(options.env)) {
+  for (const file of searchedFiles(env)) {
     const text = await readConfigFile(file);
-    if (text !== null) return { places: placesOf(file, options.env), file, text };
+    if (text !== null) return { places: placesOf(file, env), file, text };
   }
-  return { places: defaultPlaces(options.env, options.uid), file: null, text: '' };
+  return { places: defaultPlaces(env, options.uid ?? process.getuid?.() ?? -1), file: null, text: '' };
 }
 
 function givenByOptions(overrides: Readonly<Record<string, string>>, cwd: string): Map<string, Given> {

@@ -26,7 +26,8 @@ const privateJwkSchema = z.strictObject({
   x: z.string(),
   d: z.string(),
 });
-const publicJwkSchema = z.strictObject({
+/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
+export const publicJwkSchema = z.strictObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
@@ -52,7 +53,7 @@ const claimsSchema = z.strictObject({
 /** The private half of a signing key, as it is sealed in the database. */
 export type PrivateJwk = z.output<typeof privateJwkSchema>;
 
-/** The public half of a signing key, as `/.well-known/jwks.json` shows it. */
+/** What `publicJwkSchema` promises. */
 export type PublicJwk = z.output<typeof publicJwkSchema>;
 
 /** Everything a session token says; times in seconds since 1970. */
@@ -64,8 +65,11 @@ export interface TokenSigner {
   key: CryptoKey;
 }
 
+/** A public key ready for use; import it once and keep it. */
+export type VerificationKey = CryptoKey;
+
 /** Finds the public key of this id among those trusted now. */
-export type KeyLookup = (kid: string) => Promise<CryptoKey | null>;
+export type KeyLookup = (kid: string) => Promise<VerificationKey | null>;
 
 /** A new Ed25519 key pair, its id being its RFC 7638 thumbprint. */
 export async function generateSigningKey(): Promise<{
@@ -86,7 +90,7 @@ export async function importSigner(kid: string, privateJwk: unknown): Promise<To
 }
 
 /** The key that checks the signatures of a stored public key. */
-export async function importVerificationKey(publicJwk: unknown): Promise<CryptoKey> {
+export async function importVerificationKey(publicJwk: unknown): Promise<VerificationKey> {
   return importKey(publicJwkSchema.parse(publicJwk));
 }
 

@@ -1,0 +1,47 @@
+import type { Keyring, Place } from '../../crypto/seal.ts';
+import { KeyCanary } from '../../database/models/key-canary.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+
+const constant = 'idctl';
+
+/** Whether this database belongs to a master key already: then no new key may be made for it (security X3). */
+export async function isSealed(): Promise<boolean> {
+  return (await KeyCanary.count()) > 0;
+}
+
+/**
+ * Proves that the master key is the one of this database; the first key ever seen becomes it.
+ * Refuses `key_invalid`, naming the key file, for any other (security X3).
+ */
+export async function requireRightKey(key: { keyring: Keyring; keyFile: string; now: Date }): Promise<void> {
+  if (!(await isSealed())) await sealCanary(key.keyring, key.now);
+  const { keyId } = key.keyring;
+  const canary = await KeyCanary.findByPk(keyId);
+  if (canary === null) {
+    const others = (await KeyCanary.findAll()).map((other) => other.keyId).join(', ');
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${key.keyFile} (${keyId}) is not the one of this database (${others})`,
+      { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
+    );
+  }
+  if (key.keyring.open(canary.sealed, placeOf(keyId)) !== constant) {
+    throw new Refusal('key_invalid', `the master key ${key.keyFile} does not open what it sealed`);
+  }
+}
+
+async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
+  const { keyId } = keyring;
+  await transaction(async () => {
+    if (await isSealed()) return;
+    // Of two daemons that start at once, one finds the row there: it is the same key's.
+    await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
+      ignoreDuplicates: true,
+    });
+  });
+}
+
+function placeOf(row: string): Place {
+  return { table: 'key_canaries', column: 'sealed', row };
+}

@@ -1,0 +1,41 @@
+import { generateSigningKey, type TokenSigner, type VerificationKey } from '../../crypto/jwt.ts';
+import { SigningKey } from '../../database/models/signing-key.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { forgetKeys, type KeyContext, placeOfPrivateJwk, readyKey, readyKeys } from './key-set.ts';
+
+/** Sees to it, when the app opens, that there is a key to sign sessions with (security X2). */
+export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
+  if (await hasCurrent()) return;
+  const { kid, publicJwk, privateJwk } = await generateSigningKey();
+  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  await transaction(async () => {
+    // Two daemons that start at once on PostgreSQL may each make one: both verify, the newest signs.
+    if (await hasCurrent()) return;
+    await SigningKey.create({ id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now });
+  });
+  forgetKeys(ctx);
+}
+
+/** The key that signs session tokens now; refuses `not_ready` before the first is made. */
+export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
+  const current = (await readyKeys(ctx)).find((key) => !key.retired);
+  if (current === undefined) throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
+  return current.signer;
+}
+
+/** The signer of this key id, retired or not, for signing a token again; refuses `invalid_credential` when it is gone. */
+export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
+  const key = await readyKey(ctx, kid);
+  if (key === null) throw new Refusal('invalid_credential', 'the key that signed this session is gone');
+  return key.signer;
+}
+
+/** The public key of this id if this instance signs or signed with it, else null. */
+export async function findVerificationKey(ctx: KeyContext, kid: string): Promise<VerificationKey | null> {
+  return (await readyKey(ctx, kid))?.verifier ?? null;
+}
+
+async function hasCurrent(): Promise<boolean> {
+  return (await SigningKey.count({ where: { retiredAt: null } })) > 0;
+}
