@@ -1,0 +1,101 @@
+import { allowInsecureRequests, type CustomFetch, customFetch, discovery } from 'openid-client';
+import { z } from 'zod';
+import { providerFailed, providerRefusal } from './provider-refusal.ts';
+
+const lifetime = 10 * 60 * 1000;
+const capacity = 500;
+
+const endpoint = z.url({ protocol: /^https?$/ });
+
+const metadataSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: endpoint,
+  token_endpoint: endpoint,
+  userinfo_endpoint: endpoint,
+  jwks_uri: endpoint.exactOptional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).exactOptional(),
+  authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
+});
+
+/** What idctl uses of a provider's discovery document. */
+export type ProviderMetadata = z.output<typeof metadataSchema>;
+
+/** Discovery documents by issuer, each kept for 10 minutes. */
+export interface Discovery {
+  /** Refuses `provider_failed` when there is none, or it is not this issuer's (security S5). */
+  read(issuer: string): Promise<ProviderMetadata>;
+  /** Makes the next sign-in read the document anew, as its keys or endpoints may have moved. */
+  forget(issuer: string): void;
+}
+
+/** A bounded cache of discovery documents; asked for once however many sign-ins start together. */
+export function createDiscovery(fetch: CustomFetch): Discovery {
+  const known = new Map<string, { until: number; document: Promise<ProviderMetadata> }>();
+  return {
+    read(issuer) {
+      const entry = known.get(issuer);
+      if (entry && entry.until > performance.now()) return entry.document;
+      const document = discover(issuer, fetch);
+      known.delete(issuer);
+      known.set(issuer, { until: performance.now() + lifetime, document });
+      for (const oldest of known.keys()) if (known.size > capacity) known.delete(oldest);
+      document.catch(() => {
+        if (known.get(issuer)?.document === document) known.delete(issuer);
+      });
+      return document;
+    },
+    forget: (issuer) => void known.delete(issuer),
+  };
+}
+
+async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMetadata> {
+  const found = await request(issuer, fetch);
+  if (found.issuer !== issuer) throw otherIssuer(issuer, found.issuer);
+  const checked = metadataSchema.safeParse(found);
+  if (!checked.success) {
+    throw providerFailed('discovery', 'endpoint_missing', `it lacks or spoils ${spoiled(checked.error)}`, {
+      hint: 'idctl needs a provider with authorization, token and userinfo endpoints.',
+      cause: checked.error,
+    });
+  }
+  // The person's browser goes there: no lookup of ours judges it.
+  if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
+    throw providerFailed('discovery', 'endpoint_insecure', 'its authorization endpoint is not https');
+  }
+  return checked.data;
+}
+
+async function request(issuer: string, fetch: CustomFetch): Promise<{ issuer: string }> {
+  try {
+    const options = { execute: [allowInsecureRequests], [customFetch]: fetch };
+    // The client id plays no part in discovery, but the library wants one.
+    return (await discovery(new URL(issuer), 'discovery', undefined, undefined, options)).serverMetadata();
+  } catch (error) {
+    if (isOtherIssuer(error)) throw otherIssuer(issuer, error.cause.body.issuer);
+    throw providerRefusal(error, 'discovery');
+  }
+}
+
+function isOtherIssuer(error: unknown): error is { cause: { body: { issuer: string } } } {
+  const shape = z.object({
+    code: z.literal('OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'),
+    cause: z.object({ body: z.object({ issuer: z.string() }) }),
+  });
+  return shape.safeParse(error).success;
+}
+
+function otherIssuer(issuer: string, found: string) {
+  const bare = (text: string) => text.replace(/\/$/, '');
+  const slash = found.endsWith('/') ? `${issuer}/` : bare(issuer);
+  return providerFailed('discovery', 'issuer_mismatch', 'it belongs to another issuer', {
+    hint:
+      bare(found) === bare(issuer)
+        ? `Set the issuer to ${slash}: the slash at the end counts.`
+        : 'Set the issuer exactly as the provider spells it in its discovery document.',
+    cause: new Error(`configured ${issuer}, discovered ${found}`),
+  });
+}
+
+function spoiled(error: z.ZodError): string {
+  return [...new Set(error.issues.map((issue) => String(issue.path[0])))].join(', ');
+}

@@ -1,0 +1,90 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Refusal } from '../errors.ts';
+import { type AddressKind, type AllowList, canonicalHost, kindOf } from './address.ts';
+
+// Security S9: where tenant-supplied hosts may lead. A name is resolved once, every address it has is judged, and
+// the connection goes to a judged address. `net` and `tls` never look up an IP literal, so those are judged first.
+
+/** Resolves a host name to all of its addresses, as the system does. */
+export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
+
+/** Judges hosts before anything is sent to them; each call refuses `outbound_refused`. */
+export interface Guard {
+  /** Judges what a URL tells without asking the network: its scheme and, when its host is one, its address. */
+  checkUrl(url: URL): void;
+  /** The addresses of a host name or IP literal, all of them judged. */
+  resolve(host: string, encrypted: boolean): Promise<LookupAddress[]>;
+  /** `resolve` in the shape that `net.connect` and `tls.connect` take: the connection goes to what was judged. */
+  checkedLookup(encrypted: boolean): LookupFunction;
+}
+
+/** A guard that lets public addresses through, over TLS only, and whatever the operator allows. */
+export function createGuard(allow: AllowList, resolveHost: ResolveHost = systemResolve): Guard {
+  const judge = (host: string, address: string, encrypted: boolean) => {
+    if (allow.host(host) || allow.address(address)) return;
+    if (!encrypted) throw plainRefused(host);
+    const kind = kindOf(address);
+    if (kind !== 'public') throw addressRefused(host, address, kind);
+  };
+  const resolve = async (text: string, encrypted: boolean) => {
+    const host = canonicalHost(text);
+    const family = isIP(host);
+    const found = family === 0 ? await resolveHost(host) : [{ address: host, family }];
+    for (const { address } of found) judge(host, address, encrypted);
+    return found;
+  };
+  return {
+    checkUrl(url) {
+      const host = canonicalHost(url.hostname);
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw schemeRefused(host);
+      if (isIP(host) !== 0) judge(host, host, url.protocol === 'https:');
+    },
+    resolve,
+    checkedLookup: (encrypted) => (host, options, callback) => {
+      resolve(host, encrypted).then(
+        (found) => answer(found, options, callback),
+        (error: NodeJS.ErrnoException) => callback(error, ''),
+      );
+    },
+  };
+}
+
+function answer(
+  found: LookupAddress[],
+  { all }: Parameters<LookupFunction>[1],
+  callback: Parameters<LookupFunction>[2],
+): void {
+  const [first] = found;
+  if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+  else if (all) callback(null, found);
+  else callback(null, first.address, first.family);
+}
+
+function systemResolve(host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
+  });
+}
+
+function addressRefused(host: string, address: string, kind: AddressKind): Refusal {
+  return new Refusal('outbound_refused', `${host} has a ${kind} address, which connections may not reach`, {
+    hint: `If it is meant, the operator adds ${host} to the list outbound.allow in idctl.yaml.`,
+    extra: { reason: kind },
+    cause: new Error(`${host} is ${address}`),
+  });
+}
+
+function plainRefused(host: string): Refusal {
+  return new Refusal('outbound_refused', `${host} is asked for over plain http, which is not encrypted`, {
+    hint: `Use https, or the operator adds ${host} to the list outbound.allow in idctl.yaml.`,
+    extra: { reason: 'plain_http' },
+  });
+}
+
+function schemeRefused(host: string): Refusal {
+  return new Refusal('outbound_refused', `The URL for ${host || 'the host'} is neither https nor http`, {
+    hint: 'Use an https:// URL; outbound.allow cannot allow other schemes.',
+    extra: { reason: 'scheme' },
+  });
+}

@@ -1,0 +1,152 @@
+import type { SecureContext } from 'node:tls';
+import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
+import { Refusal } from '../errors.ts';
+import type { Guard } from './guard.ts';
+
+/** How long and how much a request may take. */
+export interface Limits {
+  /** Milliseconds until the connection stands, TLS included. */
+  connect: number;
+  /** Milliseconds until the last byte of the body. */
+  total: number;
+  /** Bytes of the body, compressed and decompressed alike. */
+  body: number;
+}
+
+/** Security S9: connect ≤ 3 s (undici's timer is 0.5 s coarse), total ≤ 10 s, body ≤ 1 MiB. */
+export const defaultLimits: Limits = { connect: 2_500, total: 10_000, body: 1024 * 1024 };
+
+/** What may be said with a request; a subset of what `fetch` takes. */
+export interface RequestOptions {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: URLSearchParams | Uint8Array | string | null;
+  /** Ends the request early, for example at the deadline of a sign-in. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Asks one URL and reads the whole answer within the limits, following no redirect. Refuses `upstream_failed` with a
+ * stable `reason` (timeout, too_large, redirected, name_not_found, …), or what the guard refuses.
+ */
+export type BoundedFetch = (url: string, options?: RequestOptions) => Promise<Response>;
+
+/** A fetch and the connections it keeps. */
+export interface Client {
+  fetch: BoundedFetch;
+  close(): Promise<void>;
+}
+
+/** The only way out to URLs that tenants supply: every address is judged by the guard. */
+export function guardedClient(guard: Guard, roots: SecureContext | undefined, limits: Limits): Client {
+  const options = { timeout: limits.connect, allowH2: false, ...trust(roots) };
+  const secure = buildConnector({ ...options, lookup: guard.checkedLookup(true) });
+  const plain = buildConnector({ ...options, lookup: guard.checkedLookup(false) });
+  const agent = new Agent({
+    allowH2: false,
+    maxResponseSize: limits.body,
+    connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
+  });
+  return clientOf(agent, limits, (url) => guard.checkUrl(url));
+}
+
+/** The way out to URLs that the operator configured: no address is refused, the limits are the same. */
+export function trustedClient(roots: SecureContext | undefined, limits: Limits): Client {
+  const connect = { timeout: limits.connect, ...trust(roots) };
+  const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
+  return clientOf(agent, limits, () => undefined);
+}
+
+function trust(roots: SecureContext | undefined) {
+  return roots === undefined ? {} : { secureContext: roots };
+}
+
+function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => void): Client {
+  return {
+    async fetch(text, { signal, ...request } = {}) {
+      const url = new URL(text);
+      check(url);
+      const deadline = AbortSignal.timeout(limits.total);
+      const until = signal ? AbortSignal.any([deadline, signal]) : deadline;
+      try {
+        const response = await fetch(url, { ...request, dispatcher, redirect: 'manual', signal: until });
+        return await readWhole(response, url.host, limits.body);
+      } catch (error) {
+        throw failureOf(error, url.host);
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+async function readWhole(response: Awaited<ReturnType<typeof fetch>>, host: string, limit: number) {
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    throw failed(host, 'redirected');
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw failed(host, 'too_large');
+    chunks.push(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
+}
+
+const words = {
+  timeout: 'did not answer in time',
+  too_large: 'answered with more than the allowed 1 MiB',
+  redirected: 'answered with a redirect, which is not followed',
+  name_not_found: 'is a name that cannot be resolved',
+  connection_refused: 'refused the connection',
+  tls_untrusted: 'has a TLS certificate that is not trusted',
+  tls_name_mismatch: 'has a TLS certificate for another name',
+  tls_expired: 'has a TLS certificate that is not valid now',
+  unreachable: 'could not be reached',
+} as const;
+
+/** Why a request did not succeed. */
+export type Failure = keyof typeof words;
+
+const failures: Record<string, Failure> = {
+  TimeoutError: 'timeout',
+  AbortError: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
+  ENOTFOUND: 'name_not_found',
+  EAI_AGAIN: 'name_not_found',
+  ECONNREFUSED: 'connection_refused',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name_mismatch',
+  CERT_HAS_EXPIRED: 'tls_expired',
+  CERT_NOT_YET_VALID: 'tls_expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
+};
+
+function failureOf(error: unknown, host: string): Refusal {
+  const chain = causes(error);
+  const refusal = chain.find((one) => one instanceof Refusal);
+  if (refusal) return refusal;
+  const keys = chain.flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
+  const key = keys.find((one) => Object.hasOwn(failures, one));
+  return failed(host, (key && failures[key]) || 'unreachable', error);
+}
+
+function failed(host: string, reason: Failure, cause?: unknown): Refusal {
+  return new Refusal('upstream_failed', `${host} ${words[reason]}`, { extra: { reason }, cause });
+}
+
+/** The error and the errors that caused it, the outermost first. */
+export function causes(error: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
+  return chain;
+}

@@ -1,0 +1,163 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  calculatePKCECodeChallenge,
+  customFetch,
+  enableNonRepudiationChecks,
+  fetchProtectedResource,
+  fetchUserInfo,
+  type IDToken,
+  skipSubjectCheck,
+} from 'openid-client';
+import { z } from 'zod';
+import { createDiscovery, type ProviderMetadata } from './discovery.ts';
+import { type BoundedFetch, causes } from './http.ts';
+import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
+import { providerFailed, providerRefusal } from './provider-refusal.ts';
+
+// Security S4. The library checks the algorithm against the server's metadata, so the metadata say this.
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+type Confidential = ProviderClient & { clientSecret: string };
+
+/** Signs people in at OpenID providers (security S1, S4, S5, S8); `total` bounds a whole call, in milliseconds. */
+export function createProviders(
+  fetch: BoundedFetch,
+  total: number,
+): Pick<Outbound, 'authorizationUrl' | 'redeem'> {
+  const discovery = createDiscovery(adapted(fetch));
+  return {
+    async authorizationUrl(client, { state, nonce, codeVerifier }) {
+      const metadata = await discovery.read(client.issuer);
+      const configuration = new Configuration(metadata, client.clientId);
+      allowInsecureRequests(configuration);
+      return buildAuthorizationUrl(configuration, {
+        redirect_uri: new URL(client.redirectUri).href,
+        scope: 'openid email profile',
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      }).href;
+    },
+    async redeem(client, response) {
+      const deadline = AbortSignal.timeout(total);
+      const metadata = await discovery.read(client.issuer);
+      try {
+        return await redeem(configure(metadata, client, adapted(fetch, deadline)), client, response);
+      } catch (error) {
+        discovery.forget(client.issuer);
+        throw error;
+      }
+    },
+  };
+}
+
+// The address guard decides about http, host by host, so the library need not.
+function configure(metadata: ProviderMetadata, client: Confidential, fetch: CustomFetch): Configuration {
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
+  const configuration = new Configuration(
+    {
+      ...metadata,
+      id_token_signing_alg_values_supported: algorithms,
+      userinfo_signing_alg_values_supported: algorithms,
+    },
+    client.clientId,
+    undefined,
+    inBody ? ClientSecretPost(client.clientSecret) : ClientSecretBasic(client.clientSecret),
+  );
+  configuration[customFetch] = fetch;
+  allowInsecureRequests(configuration);
+  enableNonRepudiationChecks(configuration);
+  return configuration;
+}
+
+async function redeem(
+  configuration: Configuration,
+  client: Confidential,
+  response: AuthorizationResponse,
+): Promise<Proof> {
+  const { accessToken, idToken } = await exchange(configuration, client, response);
+  const userinfo = await readUserinfo(configuration, accessToken, idToken?.sub);
+  const subject = idToken?.sub ?? (typeof userinfo['sub'] === 'string' ? userinfo['sub'] : null);
+  return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {} };
+}
+
+async function exchange(
+  configuration: Configuration,
+  client: Confidential,
+  { query, state, nonce, codeVerifier }: AuthorizationResponse,
+): Promise<{ accessToken: string; idToken?: IDToken }> {
+  const callback = new URL(client.redirectUri);
+  callback.search = new URLSearchParams(query).toString();
+  const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
+  try {
+    const tokens = await authorizationCodeGrant(configuration, callback, checks);
+    const idToken = tokens.claims();
+    return { accessToken: tokens.access_token, ...(idToken ? { idToken } : {}) };
+  } catch (error) {
+    const accessToken = accessTokenAlone(error);
+    if (accessToken !== undefined) return { accessToken };
+    throw providerRefusal(error, 'token');
+  }
+}
+
+const withoutIdToken = z.object({
+  body: z.object({ access_token: z.string(), token_type: z.literal('bearer'), id_token: z.undefined() }),
+});
+
+/**
+ * The access token of an answer whose only fault is that it has no ID token: spec §4.1 asks for userinfo alone. The
+ * library cannot be told to check the nonce only if there is one; it gives the answer with its refusal instead.
+ */
+function accessTokenAlone(error: unknown): string | undefined {
+  const refused = causes(error).find((one) => /"id_token" property/.test(one.message));
+  return withoutIdToken.safeParse(refused?.cause).data?.body.access_token;
+}
+
+async function readUserinfo(
+  configuration: Configuration,
+  accessToken: string,
+  subject: string | undefined,
+): Promise<Record<string, unknown>> {
+  try {
+    return await fetchUserInfo(configuration, accessToken, subject ?? skipSubjectCheck);
+  } catch (error) {
+    if (subject === undefined && lacksSubject(error)) return readWithoutSubject(configuration, accessToken);
+    throw providerRefusal(error, 'userinfo');
+  }
+}
+
+function lacksSubject(error: unknown): boolean {
+  const refused = causes(error).find((one) => /"sub" property/.test(one.message));
+  return z.object({ body: z.object({ sub: z.undefined() }) }).safeParse(refused?.cause).success;
+}
+
+// Not conformant (OpenID Connect Core §5.3.2), so the library does not read it; whether it will do is the caller's
+// to say. Only plain JSON: a signed answer would go unverified here.
+async function readWithoutSubject(
+  configuration: Configuration,
+  accessToken: string,
+): Promise<Record<string, unknown>> {
+  const endpoint = new URL(configuration.serverMetadata().userinfo_endpoint ?? '');
+  const headers = new Headers({ accept: 'application/json' });
+  try {
+    const response = await fetchProtectedResource(configuration, accessToken, endpoint, 'GET', null, headers);
+    const claims = z.record(z.string(), z.unknown()).safeParse(await response.json());
+    if (response.ok && claims.success && claims.data['sub'] === undefined) return claims.data;
+  } catch (error) {
+    throw providerRefusal(error, 'userinfo');
+  }
+  throw providerFailed('userinfo', 'malformed', 'it is malformed');
+}
+
+function adapted(fetch: BoundedFetch, signal?: AbortSignal): CustomFetch {
+  return (url, { method, headers, body }) =>
+    fetch(url, { method, headers, body: body instanceof URLSearchParams ? body : null, signal });
+}

