@@ -100,11 +100,18 @@ need_npm() {
   fail 'npm is missing' 'install Node.js 24 with npm: https://nodejs.org/en/download'
 }
 
+# npm_in DIR ARGUMENT…: without install scripts, and without a word on the older Node that npm itself may run on.
+npm_in() {
+  where=$1
+  shift
+  quietly "$where" npm "$@" --ignore-scripts --engine-strict=false --no-audit --no-fund --loglevel=error
+}
+
 # add_packages DIR FLAG…: exactly what the lockfile names, no install scripts, and a Node that fits.
 add_packages() {
   dir=$1
   shift
-  quietly "$dir" npm ci "$@" --ignore-scripts --engine-strict=false --no-audit --no-fund
+  npm_in "$dir" ci "$@"
   if ! fits "$dir/node_modules/.bin/node"; then
     node=$(system_node) || fail "there is no private Node for this machine ($(uname -sm))" \
       'install Node.js 24.15 or newer, then run this again'
@@ -135,15 +142,15 @@ install_release() {
 }
 
 prepare_prefix() {
+  if { [ -e "$bin" ] || [ -L "$bin" ]; } && ! is_ours; then
+    fail "$bin is there and not from this installer" 'move it away, or choose another --prefix'
+  fi
   mkdir -p "$lib/releases" "$prefix/bin" 2>/dev/null || true
   if [ ! -w "$lib/releases" ] || [ ! -w "$prefix/bin" ]; then
     fail "cannot write below $prefix" 'choose a place of your own: ./install.sh --prefix DIR'
   fi
-  if [ -e "$bin" ] || [ -L "$bin" ]; then
-    is_ours || fail "$bin is there and not from this installer" 'move it away, or choose another --prefix'
-  fi
   for left in "$lib"/staging.*; do
-    kill -0 "${left##*.}" 2>/dev/null || rm -rf "$left"
+    kill -0 "${left##*.}" 2>/dev/null || rm -rf "$left" 2>/dev/null || true
   done
 }
 
@@ -184,7 +191,7 @@ build() {
 add_compiler() {
   compiler=$(cd "$here" && node -p 'require("./package.json").devDependencies.typescript')
   printf '{ "private": true, "dependencies": { "typescript": "%s" } }\n' "$compiler" >"$stage/package.json"
-  quietly "$stage" npm install --ignore-scripts --engine-strict=false --no-audit --no-fund
+  npm_in "$stage" install
 }
 
 # Makes $release the one in use, and keeps the one before it.
@@ -244,7 +251,7 @@ uninstall() {
   if is_root; then set -- /etc/idctl /var/lib/idctl; fi
   say 'Configuration, key and data stay where they are; unless you chose other places:'
   for place; do
-    if [ -e "$place" ]; then say "  $place"; else say "  $place (empty)"; fi
+    if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
   done
 }
 
@@ -321,7 +328,8 @@ done
 if [ "$task" = --dev ] && [ -n "$prefix" ]; then misused '--dev installs nothing, so it takes no --prefix'; fi
 
 if [ -z "$prefix" ] && is_root; then prefix=/usr/local; fi
-[ -n "$prefix" ] || prefix=${HOME:?is not set: use --prefix DIR}/.local
+[ -n "$prefix" ] || [ -n "${HOME:-}" ] || misused 'HOME is not set: say where with --prefix'
+[ -n "$prefix" ] || prefix=$HOME/.local
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 prefix=${prefix%/}
 lib=$prefix/lib/idctl
