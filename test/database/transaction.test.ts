@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Organization } from '../../src/database/models/organization.ts';
+import type { Database } from '../../src/database/open.ts';
+import { assertNoTransaction, transaction } from '../../src/database/transaction.ts';
+import { violatedUnique } from '../../src/database/violated-unique.ts';
+import { dialect, openFreshDatabase } from '../support/database.ts';
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openFreshDatabase();
+});
+
+afterAll(() => database.close());
+
+const create = (slug: string) =>
+  Organization.create({ id: crypto.randomUUID(), slug, name: slug, createdAt: new Date() });
+
+const slugs = async (start: string) =>
+  (await Organization.findAll()).map((found) => found.slug).filter((slug) => slug.startsWith(start));
+
+test('40 transactions at once all commit, with no error surfaced', async () => {
+  const numbers = Array.from({ length: 40 }, (_, index) => index);
+  await Promise.all(
+    numbers.map((number) =>
+      transaction(async () => {
+        await create(`many-${number}`);
+        await Organization.update({ name: `changed ${number}` }, { where: { slug: `many-${number}` } });
+      }),
+    ),
+  );
+  expect(await slugs('many-')).toHaveLength(40);
+});
+
+test('a nested call joins the transaction: both are committed or neither', async () => {
+  const failing = transaction(async () => {
+    await create('outer-1');
+    await transaction(() => create('inner-1'));
+    throw new Error('after the nested call');
+  });
+  await expect(failing).rejects.toThrow('after the nested call');
+  expect([...(await slugs('outer')), ...(await slugs('inner'))]).toEqual([]);
+
+  await transaction(async () => {
+    await create('outer-2');
+    await transaction(() => create('inner-2'));
+  });
+  expect([...(await slugs('outer')), ...(await slugs('inner'))]).toEqual(['outer-2', 'inner-2']);
+});
+
+test('what a transaction wrote is seen inside it, and outside only once it is committed', async () => {
+  const written = Promise.withResolvers<void>();
+  const looked = Promise.withResolvers<void>();
+  const writing = transaction(async () => {
+    await create('hidden');
+    expect(await slugs('hidden')).toEqual(['hidden']);
+    written.resolve();
+    await looked.promise;
+  });
+  await written.promise;
+  expect(await slugs('hidden')).toEqual([]);
+  looked.resolve();
+  await writing;
+  expect(await slugs('hidden')).toEqual(['hidden']);
+});
+
+test('a throw rolls everything back, and the next transaction finds nothing of it', async () => {
+  await expect(
+    transaction(async () => {
+      await create('thrown');
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  await transaction(async () => expect(await slugs('thrown')).toEqual([]));
+});
+
+test('a statement that comes after its transaction has ended is refused', async () => {
+  const ended = Promise.withResolvers<void>();
+  let late: Promise<unknown> = Promise.resolve();
+  await transaction(async () => {
+    late = ended.promise.then(() => create('late'));
+  });
+  ended.resolve();
+  await expect(late).rejects.toThrow(/you can no longer use it/);
+  expect(await slugs('late')).toEqual([]);
+});
+
+test('in tests a transaction refuses to end while a query inside it is in flight', async () => {
+  let floating: Promise<unknown> = Promise.resolve();
+  const careless = transaction(async () => {
+    floating = create('floating').catch(() => null);
+  });
+  await expect(careless).rejects.toThrow('was not awaited');
+  await floating;
+  expect(await slugs('floating')).toEqual([]);
+});
+
+if (dialect === 'sqlite') {
+  test('a write outside a transaction is refused and says so', async () => {
+    await expect(create('outside')).rejects.toThrow(
+      'a write outside a transaction: wrap it in transaction()',
+    );
+    expect(await slugs('outside')).toEqual([]);
+  });
+}
+
+test('a violated unique index is named by table and columns', async () => {
+  await transaction(() => create('taken'));
+  const violation = await transaction(() => create('taken')).catch(violatedUnique);
+  expect(violation).toEqual({ table: 'organizations', columns: ['slug'] });
+  expect(violatedUnique(new Error('something else'))).toBeNull();
+});
+
+test('assertNoTransaction throws inside a transaction and nowhere else', async () => {
+  assertNoTransaction('asking the resolver');
+  await transaction(async () => {
+    expect(() => assertNoTransaction('asking the resolver')).toThrow(
+      'asking the resolver inside a transaction',
+    );
+  });
+});

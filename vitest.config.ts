@@ -1,0 +1,45 @@
+import { defineConfig } from 'vitest/config';
+import { postgresMissing } from './test/support/postgres.ts';
+
+// One suite on both databases: whatever touches one runs twice, once on each.
+const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e'];
+const onNone = ['pure', 'outbound', 'crypto', 'config'];
+
+const tests = (folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+
+const missing = await postgresMissing();
+if (missing !== null) {
+  const message = `The tests on PostgreSQL cannot run: ${missing}`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}\n`);
+}
+
+const postgres = {
+  extends: true as const,
+  test: {
+    name: 'postgres',
+    include: tests(onDatabases),
+    globalSetup: ['test/support/setup-postgres.ts'],
+  },
+};
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ['default', ['json', { outputFile: '.tmp/test-results.json' }]],
+    projects: [
+      { extends: true, test: { name: 'pure', include: tests(onNone) } },
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: tests(onDatabases),
+          globalSetup: ['test/support/setup-sqlite.ts'],
+        },
+      },
+      ...(missing === null ? [postgres] : []),
+    ],
+  },
+});
