@@ -68,8 +68,8 @@ async function findActor(
       throw error;
   }
   if (route.access === 'public') return { kind: 'anonymous' };
-  throw new Refusal('unauthenticated', 'this needs a credential', {
-    hint: 'sign in, or send Authorization: Bearer <token>',
+  throw new Refusal('unauthenticated', 'This needs a credential.', {
+    hint: 'Sign in, or send Authorization: Bearer <token>.',
   });
 }
 

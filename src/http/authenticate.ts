@@ -15,9 +15,9 @@ const longest = 4096;
 // RFC 6750 §2.1; every token of ours fits it.
 const token = /^[A-Za-z0-9._~+/-]+=*$/;
 const names = {
-  bearer: 'the Bearer token',
-  apiKey: 'the x-api-key header',
-  cookie: 'the cookie access_token',
+  bearer: 'The Bearer token',
+  apiKey: 'The x-api-key header',
+  cookie: 'The cookie access_token',
 };
 
 /**
@@ -57,5 +57,5 @@ function check(at: CredentialPlace, value: string): Credential {
 }
 
 function refuse(at: CredentialPlace, fault: string): Refusal {
-  return new Refusal('invalid_credential', `${names[at]} ${fault}`);
+  return new Refusal('invalid_credential', `${names[at]} ${fault}.`);
 }

@@ -27,9 +27,9 @@ export function answerBrokenRequests(server: Server): void {
 }
 
 function broken(code: string | undefined): [number, string] {
-  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'the headers are too large'];
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'the request did not arrive in time'];
-  return [400, 'this is not an HTTP request'];
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The headers are too large.'];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time.'];
+  return [400, 'This is not an HTTP request.'];
 }
 
 /**

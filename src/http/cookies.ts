@@ -59,8 +59,8 @@ export function readCookie(header: string | undefined, name: CookieName): string
   if (header === undefined) return undefined;
   const sent = header.split(';').filter((pair) => pair.split('=')[0]?.trim() === name);
   if (sent.length > 1) {
-    throw new Refusal('invalid_credential', `the cookie ${name} was sent ${sent.length} times`, {
-      hint: `clear the cookies of this site, or send ${name} once`,
+    throw new Refusal('invalid_credential', `The cookie ${name} was sent ${sent.length} times.`, {
+      hint: `Clear the cookies of this site, or send ${name} once.`,
     });
   }
   return parseCookie(header)[name];

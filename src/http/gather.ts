@@ -36,8 +36,8 @@ async function readGiven(route: Route, request: Request, response: Response) {
   const query = readQuery(route, request);
   if (!/^(POST|PUT|PATCH)$/.test(route.method)) {
     if (hasBody(request)) {
-      throw new Refusal('malformed_request', `${route.method} takes no body here`, {
-        hint: 'send the fields in the query',
+      throw new Refusal('malformed_request', `${route.method} takes no body here.`, {
+        hint: 'Send the fields in the query.',
       });
     }
     return query;
@@ -67,13 +67,13 @@ function hasBody({ headers }: Request): boolean {
 async function readBody(request: Request, response: Response): Promise<Record<string, unknown>> {
   if (!hasBody(request)) return {};
   if (!request.is('application/json')) {
-    throw new Refusal('unsupported_media_type', 'the body must be JSON', {
-      hint: 'send it with Content-Type: application/json',
+    throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
+      hint: 'Send it with Content-Type: application/json.',
     });
   }
   // The parser reads a body to its end before it refuses it; this one need not be read at all.
   if (Number(request.headers['content-length']) > bodyLimit) {
-    throw new Refusal('payload_too_large', 'the body is larger than 100 KiB');
+    throw new Refusal('payload_too_large', 'The body is larger than 100 KiB.');
   }
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error: unknown) => (error ? reject(error) : resolve()));
@@ -81,7 +81,7 @@ async function readBody(request: Request, response: Response): Promise<Record<st
   // Express types a body as any.
   const body: unknown = request.body;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Refusal('invalid_input', 'the body must be a JSON object');
+    throw new Refusal('invalid_input', 'The body must be a JSON object.');
   }
   return { ...body };
 }
@@ -89,11 +89,11 @@ async function readBody(request: Request, response: Response): Promise<Record<st
 /** Refuses what nests too deep, and NUL, which no field means and PostgreSQL cannot store. */
 function checkShape(value: unknown, depth = 1): void {
   if (typeof value === 'string' && value.includes('\0')) {
-    throw new Refusal('invalid_input', 'the input contains a NUL character');
+    throw new Refusal('invalid_input', 'The input contains a NUL character.');
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth > depthLimit) {
-    throw new Refusal('invalid_input', `the body nests deeper than ${depthLimit} levels`);
+    throw new Refusal('invalid_input', `The body nests deeper than ${depthLimit} levels.`);
   }
   for (const member of Object.values(value)) checkShape(member, depth + 1);
 }

@@ -42,8 +42,8 @@ export function refuseCrossSite(request: IncomingMessage, { own, friends }: Orig
   if (origin !== undefined && friends.has(origin) && !hasCookie(request)) return;
   const foreign = [origin !== undefined && origin !== own, site !== undefined && site !== 'same-origin'];
   if (!foreign.includes(true)) return;
-  throw new Refusal('origin_refused', `this request came from a page of another site than ${own}`, {
-    hint: 'open idctl at its base URL, or authenticate with a Bearer token',
+  throw new Refusal('origin_refused', `This request came from a page of another site than ${own}.`, {
+    hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
   });
 }
 

@@ -52,7 +52,7 @@ export function faultProblem(requestId: string): Problem {
     type: 'urn:idctl:problem:internal_error',
     title: 'Internal error',
     status: 500,
-    detail: 'idctl failed on this request; its log says why under this request id',
+    detail: 'idctl failed on this request. Its log says why, under this request id.',
     code: 'internal_error',
     requestId,
   };
@@ -73,13 +73,13 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
 /** The refusal that an error of Express or its body parser stands for, or null for any other error. */
 export function refusalOfParser(error: unknown): Refusal | null {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 413) return new Refusal('payload_too_large', 'the body is larger than 100 KiB');
+  if (status === 413) return new Refusal('payload_too_large', 'The body is larger than 100 KiB.');
   if (status === 415) {
-    return new Refusal('unsupported_media_type', 'the body must be plain JSON in UTF-8', {
-      hint: 'send it with Content-Type: application/json and without Content-Encoding',
+    return new Refusal('unsupported_media_type', 'The body must be plain JSON in UTF-8.', {
+      hint: 'Send it with Content-Type: application/json and without Content-Encoding.',
     });
   }
   if (status !== 400) return null;
-  if (error instanceof SyntaxError) return new Refusal('invalid_json', 'the body is not JSON');
-  return new Refusal('malformed_request', 'the request could not be read', { cause: error });
+  if (error instanceof SyntaxError) return new Refusal('invalid_json', 'The body is not JSON.');
+  return new Refusal('malformed_request', 'The request could not be read.', { cause: error });
 }

@@ -92,7 +92,7 @@ function securityHeaders(own: string): RequestHandler {
 /** RFC 9112 §3.2. */
 const requireHost: RequestHandler = (request, _response, next) => {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-    throw new Refusal('malformed_request', 'the Host header is missing');
+    throw new Refusal('malformed_request', 'The Host header is missing.');
   }
   next();
 };
@@ -111,10 +111,10 @@ function refuseUnknown(routes: Route[]): RequestHandler {
   }
   paths.use((request, response) => {
     const methods = found.get(request);
-    if (!methods) throw new Refusal('not_found', `nothing is at ${request.path.slice(0, 256)}`);
+    if (!methods) throw new Refusal('not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
     response.set('Allow', [...methods].join(', '));
-    throw new Refusal('method_not_allowed', `${request.method} is not possible here`, {
-      hint: `use ${[...methods].join(' or ')}`,
+    throw new Refusal('method_not_allowed', `${request.method} is not possible here.`, {
+      hint: `Use ${[...methods].join(' or ')}.`,
     });
   });
   return paths;
@@ -125,7 +125,7 @@ async function listen(server: Server, hostPort: string): Promise<void> {
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      reject(new Refusal('listen_failed', `cannot listen on ${hostPort}: ${why(cause)}`, { cause }));
+      reject(new Refusal('listen_failed', `Cannot listen on ${hostPort}: ${why(cause)}.`, { cause }));
     };
     server.once('error', fail);
     server.listen({ host, port: Number(hostPort.slice(colon + 1)) }, () => {

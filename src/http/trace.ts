@@ -45,13 +45,23 @@ export function traceRequests(log: Logger): RequestHandler {
         actor: actor.kind,
         ...(actor.kind === 'user' ? { accountId: actor.accountId } : {}),
         ...(refusal ? { code: refusal.code } : {}),
-        ...(refusal?.cause ? { err: refusal.cause } : {}),
+        ...reasonOf(refusal?.cause),
         address,
       };
       if (response.statusCode < 500) log.info(line, 'request');
       else log.error(line, 'request');
     });
     next();
+  };
+}
+
+/** Why it was refused: a platform's error, or the reason that a sign-in does not tell outside. */
+function reasonOf(cause: unknown): { reason?: string; err?: Error } {
+  if (cause instanceof Error) return { err: cause };
+  if (typeof cause !== 'object' || cause === null) return {};
+  return {
+    ...('reason' in cause && typeof cause.reason === 'string' ? { reason: cause.reason } : {}),
+    ...('cause' in cause ? reasonOf(cause.cause) : {}),
   };
 }
 

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { route } from '../../src/http/route.ts';
+import { openDoor } from '../support/door.ts';
+
+const input = z.strictObject({});
+const output = z.object({ kind: z.string(), name: z.string().optional() });
+const whoami = (path: string, extras: { access: 'public' | 'user'; optionalActor?: true }) =>
+  route({ method: 'GET', path, summary: 'Who asks', input, output, run: (ctx) => ctx.actor, ...extras });
+
+const open = () =>
+  openDoor([
+    whoami('/api/v1/me', { access: 'user' }),
+    whoami('/api/v1/public', { access: 'public' }),
+    whoami('/api/v1/either', { access: 'public', optionalActor: true }),
+  ]);
+
+test.each([
+  ['Bearer', { authorization: 'Bearer good' }],
+  ['bearer in lower case', { authorization: 'bearer good' }],
+  ['x-api-key', { 'x-api-key': 'good' }],
+  ['cookie', { cookie: 'other=1; access_token=good' }],
+])('§5.1 accepts a credential as %s', async (_name, headers) => {
+  const door = await open();
+  expect((await door.get('/api/v1/me', headers)).body).toEqual({ kind: 'user', name: 'Ada' });
+});
+
+test.each([
+  [
+    'Bearer before x-api-key',
+    { authorization: 'Bearer bad', 'x-api-key': 'good', cookie: 'access_token=good' },
+  ],
+  ['x-api-key before cookie', { 'x-api-key': 'bad', cookie: 'access_token=good' }],
+  ['an empty Bearer', { authorization: 'Bearer', 'x-api-key': 'good' }],
+  ['an empty Authorization header', { authorization: '', 'x-api-key': 'good' }],
+  ['two words after Bearer', { authorization: 'Bearer good good', 'x-api-key': 'good' }],
+  ['a list of Bearers', { authorization: 'Bearer good, Bearer good' }],
+  ['two Authorization headers', { authorization: ['Bearer good', 'Bearer good'] }],
+  ['a Basic header before a Bearer', { authorization: ['Basic eDp5', 'Bearer good'] }],
+  ['an oversized Bearer', { authorization: `Bearer ${'a'.repeat(4097)}`, 'x-api-key': 'good' }],
+  ['an empty x-api-key', { 'x-api-key': '', cookie: 'access_token=good' }],
+  ['two x-api-key headers', { 'x-api-key': ['good', 'good'] }],
+  ['an x-api-key with a space', { 'x-api-key': 'good good' }],
+  ['an empty cookie', { cookie: 'access_token=' }],
+  ['a cookie sent twice', { cookie: 'access_token=good; access_token=good' }],
+  ['a cookie with a line break', { cookie: 'access_token=go%0Aod' }],
+])('P3 refuses %s and never falls through', async (_name, headers) => {
+  const door = await open();
+  const answer = await door.get('/api/v1/me', headers);
+  expect(answer.status).toBe(401);
+  expect(answer.body.code).toBe('invalid_credential');
+  expect(answer.headers['www-authenticate']).toBe('Bearer realm="idctl", error="invalid_token"');
+});
+
+test('P3 takes an Authorization header of another scheme for none', async () => {
+  const door = await open();
+  const headers = { authorization: 'Basic eDp5', 'x-api-key': 'good' };
+  expect((await door.get('/api/v1/me', headers)).body.name).toBe('Ada');
+  const alone = await door.get('/api/v1/me', { authorization: 'Basic eDp5' });
+  expect(alone.body.code).toBe('unauthenticated');
+});
+
+test('interface page: a missing credential is 401 with a bare challenge, before the input is looked at', async () => {
+  const door = await open();
+  const answer = await door.get('/api/v1/me?nonsense=1');
+  expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+  expect(answer.headers['www-authenticate']).toBe('Bearer realm="idctl"');
+});
+
+test('P3 a stale cookie does not stand in the way of a public route', async () => {
+  const door = await open();
+  for (const headers of [{ cookie: 'access_token=stale' }, { authorization: 'Bearer stale' }]) {
+    expect((await door.get('/api/v1/public', headers)).body).toEqual({ kind: 'anonymous' });
+    expect((await door.get('/api/v1/either', headers)).body).toEqual({ kind: 'anonymous' });
+  }
+  expect((await door.get('/api/v1/either', { 'x-api-key': 'good' })).body.name).toBe('Ada');
+});

@@ -1,0 +1,79 @@
+import { connect } from 'node:net';
+import { parseSetCookie, stringifyCookie } from 'cookie';
+import { request } from 'undici';
+
+type Headers = Record<string, string | string[]>;
+
+/** What came back. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed when it is JSON, text otherwise. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of the body is what it tests
+  body: any;
+  cookies: ReturnType<typeof parseSetCookie>[];
+}
+
+/** Asks one server, adds no header that it is not told to (as fetch does), and never follows a redirect. */
+export interface Client {
+  send(method: string, path: string, options?: { body?: unknown; headers?: Headers }): Promise<Answer>;
+  get(path: string, headers?: Headers): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+  /** The cookies kept from the answers, by name. */
+  jar: Map<string, string>;
+}
+
+/** A client of the server at `base`; with `keepCookies` it sends back what it is given, whatever the path. */
+export function createClient(
+  base: string,
+  options: { keepCookies?: boolean; headers?: Headers } = {},
+): Client {
+  const jar = new Map<string, string>();
+  const send: Client['send'] = async (method, path, { body, headers = {} } = {}) => {
+    const answer = await request(new URL(path, base), {
+      // Undici types the methods that it knows; tests send others too.
+      method: method as 'GET',
+      headers: {
+        ...(jar.size > 0 ? { cookie: stringifyCookie(Object.fromEntries(jar)) } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+        ...headers,
+      },
+      body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    const cookies = [answer.headers['set-cookie'] ?? []].flat().map((line) => parseSetCookie(line));
+    if (options.keepCookies) for (const cookie of cookies) keep(jar, cookie);
+    const json = /json/.test(String(answer.headers['content-type'])) && text !== '';
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: json ? JSON.parse(text) : text,
+      cookies,
+    };
+  };
+  return {
+    send,
+    get: (path, headers = {}) => send('GET', path, { headers }),
+    post: (path, body, headers = {}) => send('POST', path, { body, headers }),
+    jar,
+  };
+}
+
+function keep(jar: Map<string, string>, { name, value, maxAge }: Answer['cookies'][number]): void {
+  if (maxAge === 0 || !value) jar.delete(name);
+  else jar.set(name, value);
+}
+
+/** What a server answers to these bytes until it closes the connection. */
+export function sendBytes(base: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.once('error', reject).once('close', () => resolve(answer));
+  });
+}
