@@ -10,6 +10,8 @@ interface Verb {
   options?: Record<string, string>;
   /** Options without which the command is not understood. */
   required?: Record<string, string>;
+  /** What it does cannot be undone: it asks first and has `--dry-run`. */
+  destroys?: true;
   /** A line that works when typed. */
   example: string;
   run: (call: Call) => Promise<void>;
@@ -23,8 +25,10 @@ export function noun(program: Command, name: string, summary: string, example: s
 /** Declares a command; its arguments and options reach `run` in one object, by their names. */
 export function verb(parent: Command, signature: string, spec: Verb): void {
   const command = dressed(parent.command(signature).description(spec.summary), spec.example);
-  for (const [flags, help] of Object.entries(spec.required ?? {})) command.requiredOption(flags, help);
+  for (const [flags, help] of Object.entries(spec.required ?? {}))
+    command.requiredOption(flags, `${help} (required)`);
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
+  if (spec.destroys) command.option('--dry-run', 'only show what would be gone');
   command.action(async () => {
     const { beginCall } = await import('./run.ts');
     const call = beginCall(flagsOf(command), inputOf(command));
@@ -62,11 +66,12 @@ function usageRefusal(error: CommanderError, command: Command): Error {
 }
 
 function flagsOf(command: Command): Flags {
-  const { json, quiet, yes, config } = command.optsWithGlobals();
+  const { json, quiet, yes, config, dryRun } = command.optsWithGlobals();
   return {
     json: json === true,
     quiet: quiet === true,
     yes: yes === true,
+    dryRun: dryRun === true,
     config: typeof config === 'string' ? config : undefined,
   };
 }
@@ -77,5 +82,6 @@ function inputOf(command: Command): Record<string, unknown> {
     command.processedArgs[at],
   ]);
   const given = named.filter(([, value]) => value !== undefined);
-  return { ...command.opts(), ...Object.fromEntries(given) };
+  const { dryRun: _, ...options } = command.opts();
+  return { ...options, ...Object.fromEntries(given) };
 }

@@ -6,6 +6,8 @@ export interface Flags {
   quiet: boolean;
   /** Do not ask before destroying. */
   yes: boolean;
+  /** Only show what would be destroyed. */
+  dryRun: boolean;
   /** The configuration file, when named on the command line. */
   config: string | undefined;
 }

@@ -4,8 +4,16 @@ import { escaped } from './escape.ts';
 
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 
-/** What a person sees of a view: titles, each with the value under it. */
-export type Fields<View> = readonly (readonly [title: string, value: (view: View) => Cell])[];
+/** What a person sees of a view: titles, each with its value; `whole` values are never cut short. */
+export type Fields<View> = readonly (readonly [title: string, value: (view: View) => Cell, cut?: 'whole'])[];
+
+const gap = '  ';
+const narrowest = 8;
+
+interface Column {
+  width: number;
+  whole: boolean;
+}
 
 /** Where results go, and how much of a terminal it is. */
 interface Screen {
@@ -33,19 +41,20 @@ export function printJson(view: unknown, screen: Screen): void {
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
-/** Prints views as a table; values that do not fit a terminal end with `…`, identifiers never do. */
+/** Prints views as a table; what does not fit a terminal ends with `…`. */
 export function printTable<View>(views: readonly View[], fields: Fields<View>, screen: Screen): void {
-  const titles = fields.map(([title]) => title.toUpperCase());
-  const rows = views.map((view) => fields.map(([, value]) => shown(value(view))));
-  const widths = widthsWithin(titles, rows, screen.columns);
+  const columns = fields.map(([title, value, cut]) => {
+    const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
+    const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
+    return { cells, width, whole: cut === 'whole' };
+  });
+  narrow(columns, screen.columns);
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });
-  const line = (cells: string[]): string => {
-    return cells
-      .map((cell, at) => pad(cell, widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
-  };
-  screen.write(`${chalk.bold(line(titles))}\n${rows.map((row) => `${line(row)}\n`).join('')}`);
+  for (let row = 0; row <= views.length; row += 1) {
+    const cells = columns.map(({ cells, width }) => pad(cells[row] ?? '', width));
+    const line = cells.join(gap).trimEnd();
+    screen.write(`${row === 0 ? chalk.bold(line) : line}\n`);
+  }
 }
 
 /** Prints one view, a title and a value a line. */
@@ -64,27 +73,24 @@ function shown(cell: Cell): string {
   return escaped(String(cell));
 }
 
-/** The width of each column; the widest shrink first until all fit. */
-function widthsWithin(titles: string[], rows: string[][], columns: number): number[] {
-  const widths = titles.map((title, at) =>
-    Math.max(...[title, ...rows.map((row) => row[at] ?? '')].map(width)),
-  );
-  const gaps = 2 * (widths.length - 1);
-  while (widths.reduce((sum, each) => sum + each, gaps) > columns) {
-    const yielding = widths.map((each, at) => (titles[at] === 'ID' ? 0 : each));
-    const widest = Math.max(...yielding);
-    if (widest <= 8) break;
-    widths[yielding.indexOf(widest)] = widest - 1;
+/** Takes width from the widest columns until the table fits; no column goes below a few characters. */
+function narrow(columns: Column[], available: number): void {
+  const room = available - gap.length * (columns.length - 1);
+  const flexible = columns.filter(({ whole }) => !whole);
+  while (columns.reduce((sum, { width }) => sum + width, 0) > room) {
+    const [widest] = flexible.toSorted((a, b) => b.width - a.width);
+    if (widest === undefined || widest.width <= narrowest) return;
+    widest.width -= 1;
   }
-  return widths;
 }
 
-function pad(text: string, columns: number): string {
-  const cut = measure(text, { limit: columns, ellipsis: '…' });
+function pad(text: string, width: number): string {
+  const cut = measure(text, { limit: width, ellipsis: '…' });
   const kept = cut.truncated ? `${text.slice(0, cut.index)}${cut.ellipsed ? '…' : ''}` : text;
-  return kept + ' '.repeat(Math.max(0, columns - width(kept)));
+  return kept + ' '.repeat(Math.max(0, width - widthOf(kept)));
 }
 
-function width(text: string): number {
+/** Columns that the text takes on a terminal; East Asian characters take two. */
+function widthOf(text: string): number {
   return measure(text).width;
 }

@@ -1,6 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
 
 /** Whose name stands in the events that this command writes. */
 export function operatorName(): string {
@@ -14,22 +21,46 @@ export function operatorName(): string {
   }
 }
 
+/** The file of an embedded database; null for a server. */
+export function databaseFile(url: string): string | null {
+  return /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
+}
+
 /**
- * Root becomes the owner of the SQLite file, or of the folder it will stand in, before opening it:
- * what root writes, the daemon must be able to read (security X8).
+ * Root becomes, for good, the owner of the file, or of the folder it will stand in: what root writes
+ * there, the daemon must be able to read (security X8).
  */
-export function becomeOwner(databaseUrl: string): void {
-  const file = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
-  if (file === undefined || process.getuid?.() !== 0) return;
-  const { uid, gid } = nearest(file);
+export function becomeOwnerOf(file: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = nearestOwner(file);
   if (uid === 0) return;
   process.setgroups?.([gid]);
   process.setgid?.(gid);
   process.setuid?.(uid);
 }
 
+/** Makes the folder if need be; root gives it to `owner`, or what it makes to the owner of the folder above. */
+export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
+  const inherited = nearestOwner(path);
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = owner ?? inherited;
+  if (owner !== null || made !== undefined) await chown(path, uid, gid);
+}
+
+/** The user of this name, when the system has it. */
+export function findUser(name: string): Owner | null {
+  const ask = (what: string): number =>
+    Number(execFileSync('id', [what, name], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  try {
+    return { uid: ask('-u'), gid: ask('-g') };
+  } catch {
+    return null;
+  }
+}
+
 /** The owner of the path, or of the nearest folder above it that is there. */
-function nearest(path: string): { uid: number; gid: number } {
+function nearestOwner(path: string): Owner {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ?? nearest(dirname(path));
+  return stat ?? nearestOwner(dirname(path));
 }

@@ -1,6 +1,15 @@
 import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
+import { addConfigCommands } from './commands/config.ts';
+import { addDomainCommands } from './commands/domain.ts';
+import { addEventCommands } from './commands/event.ts';
+import { addInitCommand } from './commands/init.ts';
+import { addMemberCommands } from './commands/member.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
+import { addOrganizationCommands } from './commands/org.ts';
+import { addSessionCommands } from './commands/session.ts';
+import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { report } from './report.ts';
 
@@ -16,6 +25,15 @@ export function createProgram(): Command {
     .version(readVersion(), '--version', 'print the version')
     .helpOption('--help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
+  addInitCommand(program);
+  addMigrateCommand(program);
+  addConfigCommands(program);
+  addOrganizationCommands(program);
+  addUserCommands(program);
+  addMemberCommands(program);
+  addSessionCommands(program);
+  addDomainCommands(program);
+  addEventCommands(program);
   addVersionCommand(program);
   return program;
 }

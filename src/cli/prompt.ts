@@ -14,50 +14,47 @@ export async function confirmed(question: string): Promise<void> {
   if (!agreed) throw new Refusal('not_confirmed', 'nothing was changed');
 }
 
-/** Where a secret may come from: `--<name>-stdin`, `--<name>-file F`, or a prompt. */
+/** Where a secret was said to be: `--<name>-stdin`, `--<name>-file F`, or nowhere. */
 interface SecretSource {
   name: 'secret' | 'password';
-  /** What the prompt calls it. */
-  label: string;
-  stdin: boolean;
-  file?: string | undefined;
-  /** Ask twice, for a secret that is being chosen. */
-  twice?: boolean;
+  stdin: unknown;
+  file: unknown;
 }
 
-/** The secret as given by standard input or a file; undefined when neither was named. */
-export async function givenSecret(source: SecretSource): Promise<string | undefined> {
-  if (source.stdin && source.file !== undefined) {
-    throw refuseField(`--${source.name}-file`, `cannot be combined with --${source.name}-stdin`);
+/** The secret from standard input or a file; undefined when neither was named. */
+export async function givenSecret({ name, stdin, file }: SecretSource): Promise<string | undefined> {
+  if (stdin === true && file !== undefined) {
+    throw refuseField(`--${name}-file`, `cannot be combined with --${name}-stdin`);
   }
-  if (source.file !== undefined)
-    return cleaned(await readSecretFile(source, source.file), `--${source.name}-file`);
-  if (source.stdin) return cleaned(await readStandardInput(), `--${source.name}-stdin`);
+  if (stdin === true) return cleaned(await readStandardInput(), `--${name}-stdin`);
+  if (typeof file === 'string') return cleaned(await readSecretFile(file, name), `--${name}-file`);
   return undefined;
 }
 
-/** The secret from wherever it was given, else from a prompt that does not show it. */
-export async function secretOrAsk(source: SecretSource): Promise<string> {
+/** The secret from wherever it was said to be, else from a prompt that hides it. */
+export async function secretOrAsk(source: SecretSource, label: string, twice = false): Promise<string> {
   const given = await givenSecret(source);
   if (given !== undefined) return given;
   if (!canAsk()) throw refuseField(`--${source.name}-stdin`, 'is needed where nobody can be asked');
-  const { password } = await import('@inquirer/prompts');
-  const ask = (message: string): Promise<string> => {
-    return password({ message, mask: '*' }, { output: process.stderr });
-  };
-  const first = await ask(source.label);
-  if (source.twice && (await ask(`${source.label} again`)) !== first) {
+  const first = await askSecret(label);
+  if (twice && (await askSecret(`${label} again`)) !== first) {
     throw refuseField(source.name, 'was not the same the second time');
   }
   return first;
 }
 
-async function readSecretFile(source: SecretSource, file: string): Promise<Buffer> {
+/** Asks for a secret without showing it. */
+export async function askSecret(message: string): Promise<string> {
+  const { password } = await import('@inquirer/prompts');
+  return password({ message, mask: '*' }, { output: process.stderr });
+}
+
+async function readSecretFile(file: string, name: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw refuseField(`--${source.name}-file`, `cannot be read (${reason}): ${file}`);
+    throw refuseField(`--${name}-file`, `cannot be read (${reason}): ${file}`);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { App, Context } from '../context.ts';
+import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Flags } from './flags.ts';
+import { type Operator, openOperator, readConfiguration } from './operator.ts';
 import { type Fields, printBlock, printJson, printTable, standardOutput } from './output.ts';
-import { becomeOwner, operatorName } from './owner.ts';
 import { confirmed } from './prompt.ts';
 
 /** A service as a door sees it. */
@@ -13,6 +13,18 @@ type Service<Input, View> = (ctx: Context, input: Input) => Promise<View>;
 interface Page<Item> {
   items: Item[];
   nextCursor: string | null;
+  /** Said by lists that always have a next cursor. */
+  hasMore?: boolean;
+}
+
+/** Something that cannot be undone. */
+interface Destruction<View, Gone> {
+  found: View;
+  fields: Fields<View>;
+  question: string;
+  run: () => Promise<Gone>;
+  /** What to tell a person once it is done. */
+  done: (gone: Gone) => string;
 }
 
 /** One command being run: what was typed, and what it may do. */
@@ -27,15 +39,21 @@ export interface Call {
     input?: Record<string, unknown>,
   ): Promise<View>;
   /** Runs a listing service until it has given its last page. */
-  every<S extends z.ZodType, Item>(schema: S, service: Service<z.output<S>, Page<Item>>): Promise<Item[]>;
+  every<S extends z.ZodType, Item>(
+    schema: S,
+    service: Service<z.output<S>, Page<Item>>,
+    input?: Record<string, unknown>,
+  ): Promise<Item[]>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
   /** Tells a person something that is not a result. */
   note(text: string): void;
-  /** Asks before something cannot be undone, unless `--yes` has answered. */
+  /** Asks for consent, unless `--yes` has given it. */
   confirm(question: string): Promise<void>;
+  /** Destroys what was found, once that is confirmed; a dry run only shows it. */
+  destroy<View, Gone>(doing: Destruction<View, Gone>): Promise<void>;
   /** Closes what the command opened. */
   end(): Promise<void>;
 }
@@ -49,7 +67,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   };
   const operate: Call['operate'] = async (schema, service, given = input) => {
     const checked = parse(schema, given);
-    opened ??= openOperator(flags);
+    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
     const { app, context } = await opened;
     try {
       return await service(context(), checked);
@@ -57,22 +75,38 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       throw app.refusalOf(error) ?? error;
     }
   };
+  const show: Call['show'] = (view, fields) => {
+    if (flags.json) printJson(view, screen);
+    else printBlock(view, fields, screen);
+  };
+  const confirm = async (question: string): Promise<void> => {
+    if (!flags.yes) await confirmed(question);
+  };
   return {
     input,
     flags,
     note,
+    show,
+    confirm,
     operate,
-    every: (schema, service) => {
-      return everyPage((cursor) => operate(schema, service, { ...input, limit: 200, ...cursor }));
+    every: (schema, service, given = input) => {
+      return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
     },
-    show: (view, fields) => (flags.json ? printJson(view, screen) : printBlock(view, fields, screen)),
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);
       else if (views.length > 0) printTable(views, fields, screen);
       else note(none);
     },
-    confirm: async (question) => {
-      if (!flags.yes) await confirmed(question);
+    destroy: async ({ found, fields, question, run, done }) => {
+      if (flags.dryRun) {
+        note('Dry run, nothing was changed. It is about:');
+        show(found, fields);
+        return;
+      }
+      await confirm(question);
+      const view = await run();
+      if (flags.json) printJson(view, screen);
+      note(done(view));
     },
     end: async () => {
       const operator = await opened?.catch(() => undefined);
@@ -81,31 +115,12 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   };
 }
 
-/** The App, opened for one command, and the operator's contexts in it. */
-interface Operator {
-  app: App;
-  /** A context of this instant. */
-  context: () => Context;
-}
-
-async function openOperator(flags: Flags): Promise<Operator> {
-  const [{ openApp, operatorContext }, { loadConfig }] = await Promise.all([
-    import('../app.ts'),
-    import('../config/load.ts'),
-  ]);
-  const loaded = await loadConfig({ file: flags.config });
-  const name = operatorName();
-  becomeOwner(loaded.config.database.url);
-  const app = await openApp(loaded);
-  return { app, context: () => operatorContext(app, name) };
-}
-
 async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
   const items: Item[] = [];
   for (let at: { cursor?: string } | null = {}; at !== null; ) {
     const page: Page<Item> = await read(at);
     items.push(...page.items);
-    at = page.nextCursor === null ? null : { cursor: page.nextCursor };
+    at = page.nextCursor === null || page.hasMore === false ? null : { cursor: page.nextCursor };
   }
   return items;
 }

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { Refusal, refuseField } from '../../errors.ts';
+import type { domainView } from '../../services/domains/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+type Domain = z.output<typeof domainView>;
+
+const block: Fields<Domain> = [
+  ['Domain', (view) => view.domain],
+  ['State', (view) => view.state],
+  ['Record', (view) => `${view.txtRecord.name} ${view.txtRecord.type} ${view.txtRecord.value}`],
+  ['Verified', (view) => view.verifiedAt],
+  ['Verified by', (view) => view.verifiedBy],
+];
+
+const row: Fields<Domain> = [
+  ['Domain', (view) => view.domain],
+  ['State', (view) => view.state],
+  ['TXT record', (view) => view.txtRecord.value, 'whole'],
+  ['By', (view) => view.verifiedBy],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl domain`. */
+export function addDomainCommands(program: Command): void {
+  const domain = noun(program, 'domain', 'E-mail domains of an organization', 'idctl domain list --org acme');
+  verb(domain, 'add <domain>', {
+    summary: 'Claim a domain and get the TXT record that proves it',
+    required: org,
+    example: 'idctl domain add acme.com --org acme',
+    run: async (call) => {
+      const { addDomain } = await import('../../services/domains/add.ts');
+      const { addDomainInput } = await import('../../services/domains/schema.ts');
+      const view = await call.operate(addDomainInput, addDomain);
+      call.show(view, block);
+      call.note(
+        `Publish that TXT record at ${view.domain}, then: idctl domain verify ${view.domain} --org ${call.input['org']}`,
+      );
+    },
+  });
+  verb(domain, 'verify <domain>', {
+    summary: 'Look the TXT record up; exit 8 while it is not there',
+    required: org,
+    options: {
+      '--wait': 'look again until it is there',
+      '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
+      '--assert': "take the operator's word instead, recorded as such",
+    },
+    example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
+    run: async (call) => call.show(await verify(call), block),
+  });
+  verb(domain, 'list', {
+    summary: 'List the domains and their TXT records',
+    required: org,
+    example: 'idctl domain list --org acme',
+    run: async (call) => call.table(await listed(call), row, 'There are no domains.'),
+  });
+  addRemove(domain);
+}
+
+async function verify(call: Call): Promise<Domain> {
+  const { assertDomain, verifyDomain } = await import('../../services/domains/verify.ts');
+  const { verifyDomainInput } = await import('../../services/domains/schema.ts');
+  const { wait, timeout, assert, ...input } = call.input;
+  if (assert === true) return call.operate(verifyDomainInput, assertDomain, input);
+  const once = () => call.operate(verifyDomainInput, verifyDomain, input);
+  const limit = seconds(timeout ?? '10m');
+  return wait === true
+    ? until(limit, once, (refusal) => call.note(`${refusal.message} Looking again.`))
+    : once();
+}
+
+/** Tries until it works; what is not there yet, or cannot be reached, is tried again until the time is over. */
+async function until<View>(
+  limit: number,
+  look: () => Promise<View>,
+  tell: (refusal: Refusal) => void,
+): Promise<View> {
+  const end = performance.now() + limit * 1000;
+  for (let pause = 1000; ; pause = Math.min(pause * 1.5, 15_000)) {
+    try {
+      return await look();
+    } catch (error) {
+      const again = error instanceof Refusal && (error.kind === 'pending' || error.kind === 'upstream');
+      if (!again || performance.now() + pause > end) throw error;
+      if (pause === 1000) tell(error);
+    }
+    await sleep(pause);
+  }
+}
+
+function seconds(text: unknown): number {
+  const [, count, unit = 's'] = /^(\d{1,6})([smh]?)$/.exec(String(text)) ?? [];
+  if (count === undefined) throw refuseField('timeout', 'must be a time such as 30s, 10m or 2h');
+  return Number(count) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
+}
+
+function addRemove(domain: Command): void {
+  verb(domain, 'remove <domain>', {
+    summary: 'Give a domain up; single sign-on for it is switched off',
+    required: org,
+    destroys: true,
+    example: 'idctl domain remove acme.com --org acme --yes',
+    run: async (call) => {
+      const { parse } = await import('../../input.ts');
+      const { removeDomain } = await import('../../services/domains/remove.ts');
+      const { removeDomainInput } = await import('../../services/domains/schema.ts');
+      const { domain: name, org } = parse(removeDomainInput, call.input);
+      const found = (await listed(call)).find((view) => view.domain === name);
+      if (found === undefined) throw new Refusal('not_found', `${org} has no domain ${name}.`);
+      await call.destroy({
+        found,
+        fields: block,
+        question: `Give ${name} up? Single sign-on for it ends.`,
+        run: () => call.operate(removeDomainInput, removeDomain),
+        done: ({ ssoDisabled, owners }) => {
+          const warning = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
+          return `Removed ${name}.${ssoDisabled ? ' Its single sign-on is switched off.' : ''}${warning}`;
+        },
+      });
+    },
+  });
+}
+
+async function listed(call: Call): Promise<Domain[]> {
+  const { listDomains } = await import('../../services/domains/list.ts');
+  const { listDomainsInput } = await import('../../services/domains/schema.ts');
+  return call.every(listDomainsInput, listDomains, { org: call.input['org'] });
+}

@@ -1,0 +1,145 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
+import { Refusal } from '../../errors.ts';
+import type { initializedView } from '../../services/setup/schema.ts';
+import { verb } from '../command.ts';
+import { masked } from '../mask.ts';
+import { openOperator, readConfiguration } from '../operator.ts';
+import type { Fields } from '../output.ts';
+import { becomeOwnerOf, databaseFile, findUser, makeFolder } from '../owner.ts';
+import type { Call } from '../run.ts';
+
+/** Where an instance is, or will be. */
+interface Site {
+  loaded: LoadedConfig;
+  configFile: string;
+}
+
+interface View extends z.output<typeof initializedView> {
+  configFile: string;
+  keyFile: string;
+  database: string;
+  baseUrl: string;
+}
+
+const fields: Fields<View> = [
+  ['Configuration', (view) => view.configFile],
+  ['Master key', (view) => view.keyFile],
+  ['Database', (view) => view.database],
+  ['Address', (view) => view.baseUrl],
+  ['Organization', (view) => `${view.organization.name} (${view.organization.slug})`],
+  ['Owner', (view) => view.owner.email],
+  ['Password', (view) => view.owner.password ?? 'unchanged'],
+];
+
+/** Declares `idctl init`. */
+export function addInitCommand(program: Command): void {
+  verb(program, 'init', {
+    summary: 'Set up an instance: configuration, master key, database, first owner',
+    options: {
+      '--base-url <url>': 'where people reach it (default: the listen address)',
+      '--database <url>': 'sqlite:FILE or postgres://… (default: a file beside the key)',
+      '--org <name>': 'the first organization (default: Default)',
+      '--owner <email>': 'its owner (default: admin@idctl.test)',
+    },
+    example: "idctl init --org 'Acme Ltd' --owner ada@acme.com",
+    run: init,
+  });
+}
+
+async function init(call: Call): Promise<void> {
+  const { initialize } = await import('../../services/setup/initialize.ts');
+  const { initializeInput } = await import('../../services/setup/schema.ts');
+  const { parse } = await import('../../input.ts');
+  const first = parse(initializeInput, { organization: call.input['org'], owner: call.input['owner'] });
+  const options = optionsOf(call);
+  const site = await findSite(call, options);
+  const { config, file } = site.loaded;
+  const view = { ...placesIn(site), baseUrl: config.baseUrl };
+  if (file === null) {
+    call.note(
+      `Configuration ${view.configFile}\nMaster key    ${view.keyFile}\nDatabase      ${view.database}`,
+    );
+    await call.confirm('Set up an instance there?');
+  }
+  await prepare(site, options);
+  const operator = await openWithKey(site.loaded);
+  try {
+    call.show<View>({ ...view, ...(await initialize(operator.context(), first)) }, fields);
+  } finally {
+    await operator.app.close();
+  }
+  call.note(next(call, site));
+}
+
+/** The settings that were typed; they alone are written into the file. */
+function optionsOf(call: Call): Record<string, string> {
+  const { baseUrl, database } = call.input;
+  return {
+    ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
+    ...(typeof database === 'string' ? { 'database.url': database } : {}),
+  };
+}
+
+async function findSite(call: Call, options: Record<string, string>): Promise<Site> {
+  const loaded = await readConfiguration(call.flags, { mayBeMissing: true, overrides: options });
+  if (loaded.file === null) {
+    const { defaultPlaces } = await import('../../config/places.ts');
+    const named = call.flags.config ?? (process.env['IDCTL_CONFIG'] || undefined);
+    const { configFile } = defaultPlaces(process.env, process.getuid?.() ?? -1);
+    return { loaded, configFile: named === undefined ? configFile : resolve(named) };
+  }
+  await requireUnchanged(call, loaded, loaded.file);
+  return { loaded, configFile: loaded.file };
+}
+
+/** A file that is there is its owner's to edit: `init` never changes it. */
+async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
+  const { config } = await readConfiguration(call.flags);
+  const same = config.baseUrl === loaded.config.baseUrl && config.database.url === loaded.config.database.url;
+  if (same) return;
+  throw new Refusal('conflict', `${file} is there already and says otherwise.`, { hint: `edit ${file}` });
+}
+
+function placesIn({ loaded: { config }, configFile }: Site) {
+  return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
+}
+
+/** Makes what is missing of folders and configuration, owned by whoever will serve. */
+async function prepare({ loaded, configFile }: Site, options: Record<string, string>): Promise<void> {
+  const { config, file } = loaded;
+  const { defaultPlaces } = await import('../../config/places.ts');
+  const system = process.getuid?.() === 0 && configFile === defaultPlaces(process.env, 0).configFile;
+  const embedded = databaseFile(config.database.url);
+  const folders = [configFile, config.keyFile, ...(embedded === null ? [] : [embedded])].map((path) =>
+    dirname(path),
+  );
+  for (const folder of new Set(folders)) await makeFolder(folder, system ? findUser('idctl') : null);
+  becomeOwnerOf(config.keyFile);
+  if (file !== null) return;
+  const { renderConfig } = await import('../../config/write.ts');
+  await writeFile(configFile, renderConfig(options), { flag: 'wx', mode: 0o600 });
+}
+
+/** Opens the instance with its key, made if there was none; a key that does not fit is not left behind. */
+async function openWithKey(loaded: LoadedConfig) {
+  const { ensureKeyFile } = await import('../../services/setup/key.ts');
+  const key = await ensureKeyFile(loaded.config.keyFile);
+  try {
+    return await openOperator(loaded, true);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'key_invalid') await key.takeBack();
+    throw error;
+  }
+}
+
+function next(call: Call, site: Site): string {
+  const config = call.flags.config === undefined ? '' : ` --config ${call.flags.config}`;
+  return [
+    `Keep a copy of ${site.loaded.config.keyFile} apart from the backups: without it they cannot be opened.`,
+    `Next: idctl serve${config}`,
+  ].join('\n');
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { Refusal } from '../../errors.ts';
+import type { memberView } from '../../services/memberships/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+const fields: Fields<z.output<typeof memberView>> = [
+  ['E-mail', (view) => view.email],
+  ['Name', (view) => view.name],
+  ['Role', (view) => view.role],
+  ['Origin', (view) => view.origin.kind],
+  ['Joined', (view) => view.joinedAt],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+const role = { '--role <role>': 'member, admin or owner' };
+
+/** Declares `idctl member`. */
+export function addMemberCommands(program: Command): void {
+  const member = noun(program, 'member', 'Members of an organization', 'idctl member list --org acme');
+  verb(member, 'add <email>', {
+    summary: 'Add an existing account to an organization',
+    required: { ...org, ...role },
+    example: 'idctl member add ada@example.com --org acme --role admin',
+    run: async (call) => {
+      const { addMember } = await import('../../services/memberships/add.ts');
+      const { addMemberInput } = await import('../../services/memberships/schema.ts');
+      call.show(await call.operate(addMemberInput, addMember), fields);
+    },
+  });
+  verb(member, 'list', {
+    summary: 'List the members',
+    required: org,
+    example: 'idctl member list --org acme',
+    run: async (call) => {
+      const { listMembers } = await import('../../services/memberships/list.ts');
+      const { listMembersInput } = await import('../../services/memberships/schema.ts');
+      call.table(await call.every(listMembersInput, listMembers), fields, 'There are no members.');
+    },
+  });
+  verb(member, 'role <user>', {
+    summary: 'Give a member another role',
+    required: { ...org, ...role },
+    example: 'idctl member role ada@example.com --org acme --role owner',
+    run: async (call) => {
+      const { changeMemberRole } = await import('../../services/memberships/change-role.ts');
+      const { changeMemberRoleInput } = await import('../../services/memberships/schema.ts');
+      call.show(await call.operate(changeMemberRoleInput, changeMemberRole), fields);
+    },
+  });
+  verb(member, 'remove <user>', {
+    summary: 'Take a member out of an organization; the account stays',
+    required: org,
+    destroys: true,
+    example: 'idctl member remove ada@example.com --org acme --yes',
+    run: async (call) => {
+      const { listMembers } = await import('../../services/memberships/list.ts');
+      const { removeMember } = await import('../../services/memberships/remove.ts');
+      const { parse } = await import('../../input.ts');
+      const { listMembersInput, memberRefInput } = await import('../../services/memberships/schema.ts');
+      const { org, user } = parse(memberRefInput, call.input);
+      const members = await call.every(listMembersInput, listMembers, { org });
+      const found = members.find(({ userId, email }) => user === userId || user === email);
+      if (found === undefined) throw new Refusal('not_found', `${user} is not a member of ${org}.`);
+      await call.destroy({
+        found,
+        fields,
+        question: `Take ${found.email ?? found.name} out of ${org}?`,
+        run: () => call.operate(memberRefInput, removeMember),
+        done: () => `Removed ${found.email ?? found.name}.`,
+      });
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { organizationView } from '../../services/organizations/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type Organization = z.output<typeof organizationView>;
+
+const fields: Fields<Organization> = [
+  ['Slug', (view) => view.slug],
+  ['Name', (view) => view.name],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+/** Declares `idctl org`. */
+export function addOrganizationCommands(program: Command): void {
+  const org = noun(program, 'org', 'Organizations of this instance', 'idctl org list');
+  verb(org, 'create <name>', {
+    summary: 'Create an organization',
+    options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
+    example: "idctl org create 'Acme Ltd' --slug acme",
+    run: async (call) => {
+      const { createOrganization } = await import('../../services/organizations/create.ts');
+      const { createOrganizationInput } = await import('../../services/organizations/schema.ts');
+      call.show(await call.operate(createOrganizationInput, createOrganization), fields);
+    },
+  });
+  verb(org, 'list', {
+    summary: 'List the organizations',
+    example: 'idctl org list',
+    run: async (call) => {
+      const { listOrganizations } = await import('../../services/organizations/list.ts');
+      const { listOrganizationsInput } = await import('../../services/organizations/schema.ts');
+      const views = await call.every(listOrganizationsInput, listOrganizations);
+      call.table(views, fields, 'There are no organizations.');
+    },
+  });
+  verb(org, 'show <org>', {
+    summary: 'Show one organization, named by id or slug',
+    example: 'idctl org show acme',
+    run: async (call) => {
+      const { showOrganization } = await import('../../services/organizations/show.ts');
+      const { organizationRefInput } = await import('../../services/organizations/schema.ts');
+      call.show(await call.operate(organizationRefInput, showOrganization), fields);
+    },
+  });
+  verb(org, 'rename <org> <name>', {
+    summary: 'Give an organization another name; its slug stays',
+    example: "idctl org rename acme 'Acme Limited'",
+    run: async (call) => {
+      const { renameOrganization } = await import('../../services/organizations/rename.ts');
+      const { renameOrganizationInput } = await import('../../services/organizations/schema.ts');
+      call.show(await call.operate(renameOrganizationInput, renameOrganization), fields);
+    },
+  });
+  addDelete(org);
+}
+
+function addDelete(org: Command): void {
+  verb(org, 'delete <org>', {
+    summary: 'Delete an organization with its members, domains and connections',
+    destroys: true,
+    example: 'idctl org delete acme --yes',
+    run: async (call) => {
+      const { showOrganization } = await import('../../services/organizations/show.ts');
+      const { deleteOrganization } = await import('../../services/organizations/delete.ts');
+      const { organizationRefInput } = await import('../../services/organizations/schema.ts');
+      const found = await call.operate(organizationRefInput, showOrganization);
+      await call.destroy({
+        found,
+        fields,
+        question: `Delete ${found.name} with its members, domains and connections?`,
+        run: () => call.operate(organizationRefInput, deleteOrganization),
+        done: () => `Deleted ${found.name}.`,
+      });
+    },
+  });
+}

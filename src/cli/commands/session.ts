@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { Refusal, refuseField } from '../../errors.ts';
+import type { sessionView } from '../../services/sessions/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+const fields: Fields<z.output<typeof sessionView>> = [
+  ['ID', (view) => view.id, 'whole'],
+  ['Method', (view) => view.method],
+  ['Seen', (view) => view.lastSeenAt],
+  ['Address', (view) => view.address],
+  ['Browser', (view) => view.userAgent],
+];
+
+const user = { '--user <user>': 'the account, by address or id' };
+
+/** Declares `idctl session`. */
+export function addSessionCommands(program: Command): void {
+  const session = noun(program, 'session', 'Live sessions', 'idctl session list --user ada@example.com');
+  verb(session, 'list', {
+    summary: 'List the live sessions of an account',
+    required: user,
+    example: 'idctl session list --user ada@example.com',
+    run: async (call) => call.table(await listed(call), fields, 'There are no live sessions.'),
+  });
+  verb(session, 'revoke [id]', {
+    summary: 'End one session, or all sessions of an account',
+    options: user,
+    example: 'idctl session revoke --user ada@example.com',
+    run: revoke,
+  });
+}
+
+async function revoke(call: Call): Promise<void> {
+  const { revokeSession } = await import('../../services/sessions/revoke.ts');
+  const { revokeSessionInput } = await import('../../services/sessions/schema.ts');
+  const { id, user } = call.input;
+  if (id === undefined && user === undefined) throw refuseField('id', 'is required, or --user');
+  const named = id === undefined ? [] : [{ id }];
+  const found = user === undefined ? named : await listed(call);
+  const chosen = id === undefined ? found : found.filter((session) => session.id === id);
+  if (id !== undefined && chosen.length === 0) {
+    throw new Refusal('not_found', `${user} has no live session ${id}.`);
+  }
+  for (const session of chosen) await call.operate(revokeSessionInput, revokeSession, { id: session.id });
+  call.show({ ended: chosen.length }, [['Ended', (view) => view.ended]]);
+}
+
+async function listed(call: Call) {
+  const { listSessions } = await import('../../services/sessions/list.ts');
+  const { listSessionsInput } = await import('../../services/sessions/schema.ts');
+  return call.every(listSessionsInput, listSessions, { user: call.input['user'] });
+}

@@ -1,0 +1,128 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { userView } from '../../services/accounts/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import { givenSecret, secretOrAsk } from '../prompt.ts';
+
+type User = z.output<typeof userView>;
+
+const row: Fields<User> = [
+  ['E-mail', (view) => view.email],
+  ['Name', (view) => view.name],
+  ['Disabled', (view) => view.disabled],
+  ['Created', (view) => view.createdAt],
+];
+
+const block: Fields<User> = [
+  ['E-mail', (view) => view.email],
+  ['Verified', (view) => view.emailVerified],
+  ['Name', (view) => view.name],
+  ['Locale', (view) => view.locale],
+  ['Two-factor', (view) => view.twoFactorEnabled],
+  ['Disabled', (view) => view.disabled],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const passwordOptions = {
+  '--password-stdin': 'read the password from standard input',
+  '--password-file <file>': 'read the password from a file',
+};
+
+/** Declares `idctl user`. */
+export function addUserCommands(program: Command): void {
+  const user = noun(program, 'user', 'Accounts of people, each named by address or id', 'idctl user list');
+  addCreate(user);
+  verb(user, 'list', {
+    summary: 'List the accounts',
+    example: 'idctl user list --json',
+    run: async (call) => {
+      const { listUsers } = await import('../../services/accounts/list.ts');
+      const { listUsersInput } = await import('../../services/accounts/schema.ts');
+      call.table(await call.every(listUsersInput, listUsers), row, 'There are no users.');
+    },
+  });
+  verb(user, 'show <user>', {
+    summary: 'Show one account',
+    example: 'idctl user show ada@example.com',
+    run: async (call) => {
+      const { showUser } = await import('../../services/accounts/show.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      call.show(await call.operate(userRefInput, showUser), block);
+    },
+  });
+  verb(user, 'disable <user>', {
+    summary: 'Shut an account out and end its sessions',
+    example: 'idctl user disable ada@example.com',
+    run: async (call) => {
+      const { disableUser } = await import('../../services/accounts/disable.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      call.show(await call.operate(userRefInput, disableUser), block);
+    },
+  });
+  verb(user, 'enable <user>', {
+    summary: 'Let a disabled account sign in again',
+    example: 'idctl user enable ada@example.com',
+    run: async (call) => {
+      const { enableUser } = await import('../../services/accounts/enable.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      call.show(await call.operate(userRefInput, enableUser), block);
+    },
+  });
+  addPassword(user);
+  addDelete(user);
+}
+
+function addCreate(user: Command): void {
+  verb(user, 'create <email>', {
+    summary: 'Create an account; without a password it signs in by other ways',
+    required: { '--name <name>': 'full name' },
+    options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
+    example: "idctl user create ada@example.com --name 'Ada Byron' --password-stdin",
+    run: async (call) => {
+      const { createUser } = await import('../../services/accounts/create.ts');
+      const { createUserInput } = await import('../../services/accounts/schema.ts');
+      const { passwordStdin, passwordFile, ...input } = call.input;
+      const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
+      call.show(await call.operate(createUserInput, createUser, { ...input, password }), block);
+    },
+  });
+}
+
+function addPassword(user: Command): void {
+  verb(user, 'password <user>', {
+    summary: "Set an account's password and end its sessions",
+    options: passwordOptions,
+    example: 'idctl user password ada@example.com --password-stdin',
+    run: async (call) => {
+      const { setUserPassword } = await import('../../services/accounts/set-password.ts');
+      const { setUserPasswordInput } = await import('../../services/accounts/schema.ts');
+      const { passwordStdin, passwordFile, ...input } = call.input;
+      const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
+      const password = await secretOrAsk(source, 'New password', true);
+      call.show(await call.operate(setUserPasswordInput, setUserPassword, { ...input, password }), block);
+    },
+  });
+}
+
+function addDelete(user: Command): void {
+  verb(user, 'delete <user>', {
+    summary: 'Delete an account with its memberships and sessions',
+    destroys: true,
+    example: 'idctl user delete ada@example.com --yes',
+    run: async (call) => {
+      const { showUser } = await import('../../services/accounts/show.ts');
+      const { deleteUser } = await import('../../services/accounts/delete.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const found = await call.operate(userRefInput, showUser);
+      await call.destroy({
+        found,
+        fields: block,
+        question: `Delete the account ${found.email ?? found.id}?`,
+        run: () => call.operate(userRefInput, deleteUser),
+        done: () => `Deleted ${found.email ?? found.id}.`,
+      });
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import type { LoadedConfig, LoadOptions } from '../config/load.ts';
+import type { App, Context } from '../context.ts';
+import type { Flags } from './flags.ts';
+import { becomeOwnerOf, databaseFile, operatorName } from './owner.ts';
+
+/** The App, opened for one command, and the operator's contexts in it. */
+export interface Operator {
+  app: App;
+  /** A context of this instant. */
+  context: () => Context;
+}
+
+/** The configuration that the command line, the environment and the file give. */
+export async function readConfiguration(
+  flags: Flags,
+  more: Partial<LoadOptions> = {},
+): Promise<LoadedConfig> {
+  const { loadConfig } = await import('../config/load.ts');
+  return loadConfig({ file: flags.config, env: process.env, uid: process.getuid?.() ?? -1, ...more });
+}
+
+/** Opens the instance as its operator; with `migrate`, brings its database up to date first. */
+export async function openOperator(loaded: LoadedConfig, migrate = false): Promise<Operator> {
+  const { openApp, operatorContext } = await import('../app.ts');
+  const name = operatorName();
+  const embedded = databaseFile(loaded.config.database.url);
+  if (embedded !== null) becomeOwnerOf(embedded);
+  const app = await openApp(loaded, { migrate: migrate ? 'yes' : 'refuse-pending' });
+  return { app, context: () => operatorContext(app, name) };
+}
