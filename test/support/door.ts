@@ -60,6 +60,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     passwords: createPasswordHasher(settings.password.argon2),
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
     ready: async () => undefined,
+    rehearse: (work) => work(),
     refusalOf: () => null,
     close: async () => undefined,
     ...options.app,

@@ -30,7 +30,7 @@ export function createClient(
 ): Client {
   const jar = new Map<string, string>();
   const send: Client['send'] = async (method, path, { body, headers = {} } = {}) => {
-    const answer = await request(new URL(path, base), {
+    const answer = await request(new URL(base + path), {
       // Undici types the methods that it knows; tests send others too.
       method: method as 'GET',
       headers: {

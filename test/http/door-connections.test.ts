@@ -1,0 +1,113 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { route } from '../../src/http/route.ts';
+import { openDoor, type TestDoor } from '../support/door.ts';
+import { sendBytes } from '../support/http.ts';
+
+/** A door with a route that answers when told to. */
+async function openSlowDoor() {
+  const arrived = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const slow = route({
+    method: 'GET',
+    path: '/api/v1/slow',
+    summary: 'Slow',
+    access: 'public',
+    input: z.strictObject({}),
+    output: z.object({ done: z.boolean() }),
+    run: async () => {
+      arrived.resolve();
+      await release.promise;
+      return { done: true };
+    },
+  });
+  return { door: await openDoor([slow]), arrived: arrived.promise, release: release.resolve };
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+test('SIGTERM: what is in flight is finished, with Connection: close', async () => {
+  const { door, arrived, release } = await openSlowDoor();
+  const answer = sendBytes(door.url, get('/api/v1/slow'));
+  await arrived;
+  const closed = door.server.close(8000);
+  release();
+  expect(await answer).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*{"done":true}/s);
+  await closed;
+  expect(door.server.url).toBeNull();
+});
+
+test('SIGTERM: a request sent on a kept connection while draining is answered, then the connection ends', async () => {
+  const { door, arrived, release } = await openSlowDoor();
+  const answer = sendBytes(door.url, get('/api/v1/slow'));
+  await arrived;
+  const half = sendHalf(door);
+  await half.arrived;
+  const closed = door.server.close(8000);
+  half.finish();
+  expect(await half.answer).toMatch(/^HTTP\/1.1 404 .*Connection: close/s);
+  release();
+  await Promise.all([answer, closed]);
+});
+
+/** Half a request, so that the server sees its connection as busy. */
+function sendHalf(door: TestDoor) {
+  const { hostname, port } = new URL(door.url);
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string>();
+  let text = '';
+  const socket = connect(Number(port), hostname, () =>
+    socket.write(`${get('/nowhere')}GET /else HTTP/1.1\r\nHost: x\r\n`),
+  );
+  socket.on('data', (chunk) => {
+    text += chunk;
+    // The first answer has come, so the server has read what follows it too.
+    if (text.includes('not_found')) arrived.resolve();
+  });
+  socket.once('close', () => answer.resolve(text.slice(text.lastIndexOf('HTTP/1.1'))));
+  return { arrived: arrived.promise, answer: answer.promise, finish: () => socket.write('\r\n') };
+}
+
+test('SIGTERM: idle connections do not hold the end up, not even those that never asked anything', async () => {
+  const door = await openDoor([]);
+  const silent = sendBytes(door.url, '');
+  const kept = sendBytes(door.url, get('/nowhere'));
+  await expect.poll(() => door.log.length).toBe(1);
+  await door.server.close(60_000);
+  expect(await silent).toBe('');
+  expect(await kept).toMatch(/^HTTP\/1.1 404 /);
+});
+
+test('SIGTERM: what does not end within the budget is cut off', async () => {
+  const { door, arrived } = await openSlowDoor();
+  const answer = sendBytes(door.url, get('/api/v1/slow')).catch(() => '');
+  await arrived;
+  await Promise.all([door.server.close(10), door.server.close(10)]);
+  expect(await answer).toBe('');
+  await expect.poll(() => door.log).toMatchObject([{ aborted: true }]);
+});
+
+test.each([
+  ['nonsense', 'nonsense\r\n\r\n', 400],
+  ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+])('interface page: answers %s with a problem object', async (_name, bytes, status) => {
+  const door = await openDoor([]);
+  const answer = await sendBytes(door.url, bytes);
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*Content-Type: application/problem\\+json`, 's'));
+  expect(JSON.parse(body)).toMatchObject({ status, code: 'malformed_request' });
+});
+
+test('a port that is taken is a refusal that says so', async () => {
+  const door = await openDoor([]);
+  const second = await openDoor([]);
+  await second.server.close();
+  const taken = second.server.listen(new URL(door.url).host);
+  await expect(taken).rejects.toMatchObject({
+    code: 'listen_failed',
+    message: expect.stringContaining('another program'),
+  });
+});
