@@ -18,6 +18,8 @@ export interface App {
   ready(): Promise<void>;
   /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */
   refusalOf(error: unknown): Refusal | null;
+  /** Runs the work as it would run and takes every write back: what it answers is what would happen. */
+  rehearse<T>(work: () => Promise<T>): Promise<T>;
   /** Ends connections and timers; safe to call twice. */
   close(): Promise<void>;
 }
@@ -30,7 +32,7 @@ export type Actor =
   | { kind: 'anonymous' };
 
 /** One request, command or job: the App, who asks, and one instant. */
-export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'close'> {
+export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {
   actor: Actor;
   /** The instant of the request; asked once, so that everything in it agrees. */
   now: Date;

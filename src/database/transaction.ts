@@ -30,6 +30,21 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   return begin(work);
 }
 
+/** Runs the work in a transaction that is always taken back; the answer is what it would have been. */
+export async function rehearse<T>(work: () => Promise<T>): Promise<T> {
+  const performed: { result?: T } = {};
+  const takenBack = new Error('rehearsed');
+  const rehearsal = transaction(async () => {
+    performed.result = await work();
+    throw takenBack;
+  });
+  await rehearsal.catch((error: unknown) => {
+    if (error !== takenBack) throw error;
+  });
+  // Set: the only way to get here is through the line above that sets it.
+  return performed.result as T;
+}
+
 /** Throws (a bug, not a refusal) when a transaction is open; `what` names what must not happen inside one. */
 export function assertNoTransaction(what: string): void {
   if (isOpen()) throw new Error(`${what} inside a transaction`);

@@ -3,8 +3,11 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from 'sequelize';
+import type { Account } from './account.ts';
+import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */
 export const roles = ['member', 'admin', 'owner'] as const;
@@ -23,6 +26,10 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
   declare role: Role;
   declare origin: Origin;
   declare joinedAt: Date;
+  /** There when the query included it. */
+  declare account: NonAttribute<Account>;
+  /** There when the query included it. */
+  declare organization: NonAttribute<Organization>;
 }
 
 /** Binds the model to the open database. */

@@ -4,8 +4,10 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from 'sequelize';
+import type { Account } from './account.ts';
 
 /** How the person proved who they are. */
 export const signInMethods = [
@@ -35,6 +37,8 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   /** The absolute end, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
+  /** There when the query included it. */
+  declare account: NonAttribute<Account>;
 }
 
 /** Binds the model to the open database. */

@@ -1,0 +1,91 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { LoadedConfig } from './config/load.ts';
+import type { Config } from './config/schema.ts';
+import type { App, Context } from './context.ts';
+import { readKeyFile } from './crypto/key-file.ts';
+import { createPasswordHasher } from './crypto/password.ts';
+import { createKeyring } from './crypto/seal.ts';
+import { type Database, openDatabase } from './database/open.ts';
+import { databaseRefusal } from './database/refusals.ts';
+import { assertNoTransaction, rehearse } from './database/transaction.ts';
+import { Refusal } from './errors.ts';
+import { createLog } from './log.ts';
+import { createOutbound } from './outbound/create.ts';
+import { requireRightKey } from './services/keys/canary.ts';
+import { ensureSigningKey } from './services/keys/signing.ts';
+
+interface OpenOptions {
+  /** Whether migrations that are pending are applied, or refused as `not_ready`. */
+  migrate: 'yes' | 'refuse-pending';
+}
+
+/**
+ * Opens everything a process holds: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
+ * `not_ready` or `database_unreachable`, and leaves nothing open then.
+ */
+export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options: OpenOptions): Promise<App> {
+  const keyring = createKeyring(await readKeyFile(config.keyFile));
+  const outbound = createOutbound(config, assertNoTransaction);
+  const { memory, time, lanes } = config.password.argon2;
+  const database = await openDatabase(config.database);
+  const app: App = {
+    config,
+    clock: () => new Date(),
+    outbound,
+    keyring,
+    passwords: createPasswordHasher({ memory, time, lanes }),
+    log: createLog(config),
+    ready: () => requireReady(database),
+    refusalOf: databaseRefusal,
+    rehearse,
+    close: async () => {
+      await Promise.all([outbound.close(), database.close()]);
+    },
+  };
+  try {
+    await prepare(app, database, config, options);
+    return app;
+  } catch (error) {
+    await app.close();
+    throw databaseRefusal(error) ?? error;
+  }
+}
+
+/** A context in which the operator asks, from the shell. */
+export function operatorContext(app: App, name: string): Context {
+  return contextOf(app, { kind: 'operator', name });
+}
+
+/** A context in which a job asks. */
+export function systemContext(app: App, name: string): Context {
+  return contextOf(app, { kind: 'system', name });
+}
+
+function contextOf(app: App, actor: Context['actor']): Context {
+  const client = { address: null, userAgent: null };
+  return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
+}
+
+async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {
+  if (options.migrate === 'yes') {
+    for (const migration of await database.migrate()) app.log.info({ migration }, 'migrated');
+  } else {
+    await requireMigrated(database);
+  }
+  const now = app.clock();
+  await requireRightKey({ keyring: app.keyring, keyFile: config.keyFile, now });
+  await ensureSigningKey({ keyring: app.keyring, now });
+}
+
+async function requireReady(database: Database): Promise<void> {
+  await database.ping();
+  await requireMigrated(database);
+}
+
+async function requireMigrated(database: Database): Promise<void> {
+  const [pending] = await database.pending();
+  if (pending === undefined) return;
+  throw new Refusal('not_ready', `The database lacks the migration ${pending}.`, {
+    hint: 'Apply it with: idctl migrate',
+  });
+}

@@ -1,0 +1,39 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { transaction } from '../../database/transaction.ts';
+import { refusingDuplicate } from '../../database/unique.ts';
+import { requireOperator } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { hashNewPassword } from './password.ts';
+import type { createUserInput } from './schema.ts';
+import { viewUser } from './view.ts';
+
+/** Makes an account whose address the operator vouches for; without a password it signs in by other ways only. */
+export async function createUser(ctx: Context, input: z.output<typeof createUserInput>) {
+  requireOperator(ctx);
+  const passwordHash =
+    input.password === undefined ? null : await hashNewPassword(ctx, input.password, input.email);
+  const account = await transaction(async () => {
+    const row = {
+      id: randomUUIDv7(),
+      email: input.email,
+      emailProof: 'operator' as const,
+      name: input.name,
+      passwordHash,
+      createdAt: ctx.now,
+      ...(input.locale === undefined ? {} : { locale: input.locale }),
+    };
+    const made = await refusingDuplicate(Account.create(row), {
+      message: `There is a user ${input.email} already.`,
+      hint: `idctl user show ${input.email} shows them.`,
+    });
+    await recordEvent(ctx, {
+      kind: 'user.created',
+      subject: { type: 'user', id: made.id, name: input.email },
+    });
+    return made;
+  });
+  return viewUser(account);
+}

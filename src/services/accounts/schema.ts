@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
+
+/** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
+export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
+
+export const createUserInput = z.strictObject({
+  email,
+  name,
+  locale: locale.optional(),
+  password: givenPassword.optional(),
+});
+export const listUsersInput = z.strictObject(pageInput);
+export const userRefInput = z.strictObject({ user: userRef });
+export const setUserPasswordInput = z.strictObject({ user: userRef, password: givenPassword });
+export const updateMeInput = z.strictObject({ name: name.optional(), locale: locale.optional() });
+
+export const userView = z.object({
+  id,
+  email: z.string().nullable(),
+  emailVerified: z.boolean(),
+  name: z.string(),
+  locale: z.string(),
+  twoFactorEnabled: z.boolean(),
+  disabled: z.boolean(),
+  createdAt: instant,
+});
+export const userPage = pageOf(userView);
+
+export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
+  organizations: z.array(
+    z.object({
+      id,
+      slug: z.string(),
+      name: z.string(),
+      role,
+      projects: z.array(z.object({ id, slug: z.string(), role: z.string(), synced: z.boolean() })),
+    }),
+  ),
+});

@@ -1,0 +1,36 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { randomToken } from '../../crypto/secret.ts';
+import { Domain } from '../../database/models/domain.ts';
+import { transaction } from '../../database/transaction.ts';
+import { refusingDuplicate } from '../../database/unique.ts';
+import { requireAdmin } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import type { addDomainInput } from './schema.ts';
+import { viewDomain } from './view.ts';
+
+/** Claims a domain for the organization; the claim reserves nothing until it is verified (spec §3.1, security I2). */
+export async function addDomain(ctx: Context, input: z.output<typeof addDomainInput>) {
+  const { organization } = await requireAdmin(ctx, input.org);
+  const row = {
+    id: randomUUIDv7(),
+    organizationId: organization.id,
+    name: input.domain,
+    state: 'Pending' as const,
+    token: randomToken(128),
+    createdAt: ctx.now,
+  };
+  return transaction(async () => {
+    const domain = await refusingDuplicate(Domain.create(row), {
+      message: `${organization.slug} has ${input.domain} already.`,
+      hint: `See its record with: idctl domain list --org ${organization.slug}`,
+    });
+    await recordEvent(ctx, {
+      kind: 'domain.added',
+      organizationId: organization.id,
+      subject: { type: 'domain', id: domain.id, name: domain.name },
+    });
+    return viewDomain(domain);
+  });
+}

@@ -1,0 +1,46 @@
+import { domainToASCII } from 'node:url';
+
+// The one canonical form of domains and addresses (security D1). Whatever compares, stores or looks up
+// a domain or an e-mail address goes through these two functions first.
+
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
+/** What the URL parser behind domainToASCII would drop, decode or take for another part of a URL. */
+const notInHost = /[\s\p{Cc}\p{Cf}/\\?#:@%[\]<>^|]/u;
+/** RFC 5321 dot-string; quoted local parts are not accepted. */
+const localPart = /^(?!.{65})[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+
+/**
+ * The domain in the text as lower-case ASCII, or null when there is none. Takes what people paste
+ * (spec §2.1): a web address without path, an e-mail address, a trailing slash or dot.
+ */
+export function canonicalDomain(text: string): string | null {
+  const bare = text
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .replace(/\/$/, '')
+    .replace(/\.$/, '');
+  const parts = bare.split('@');
+  return parts.length > 2 || parts[0] === '' ? null : canonicalHost(parts.at(-1) ?? '');
+}
+
+/** The address with a lower-case local part and a canonical domain, or null when it is none. */
+export function canonicalEmail(text: string): string | null {
+  const [local = '', host, ...rest] = text.trim().toLowerCase().split('@');
+  if (host === undefined || rest.length > 0 || !localPart.test(local)) return null;
+  const domain = canonicalHost(host);
+  return domain === null || local.length + domain.length > 253 ? null : `${local}@${domain}`;
+}
+
+/** The domain of a canonical address. */
+export function domainOf(email: string): string {
+  return email.slice(email.indexOf('@') + 1);
+}
+
+function canonicalHost(host: string): string | null {
+  if (host === '' || notInHost.test(host)) return null;
+  const ascii = domainToASCII(host).toLowerCase();
+  const labels = ascii.split('.');
+  const last = labels.at(-1) ?? '';
+  const sound = labels.length >= 2 && ascii.length <= 253 && labels.every((part) => label.test(part));
+  return sound && !/^[0-9]+$/.test(last) ? ascii : null;
+}

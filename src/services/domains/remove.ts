@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { requireAdmin } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { findOwnersWithIdentity } from '../identities/owners.ts';
+import { requireDomain } from './find.ts';
+import type { removeDomainInput } from './schema.ts';
+
+/**
+ * Gives a domain up (spec §3.1). Removing a verified one switches the connection for it off in the
+ * same transaction, and names the owners who signed in that way (security D5).
+ */
+export async function removeDomain(ctx: Context, input: z.output<typeof removeDomainInput>) {
+  const { organization } = await requireAdmin(ctx, input.org);
+  return transaction(async () => {
+    const domain = await requireDomain(organization, input.domain);
+    const connection = await SsoConnection.findOne({
+      where: { organizationId: organization.id, emailDomain: domain.name, enabled: true },
+    });
+    const disabled =
+      domain.state === 'Verified' && ctx.config.trust.domains === 'enforce' ? connection : null;
+    await disabled?.update({ enabled: false });
+    await domain.destroy();
+    const owners = disabled === null ? [] : await findOwnersWithIdentity(organization.id, disabled.id);
+    await recordEvent(ctx, {
+      kind: 'domain.removed',
+      organizationId: organization.id,
+      subject: { type: 'domain', id: domain.id, name: domain.name },
+      data: { state: domain.state, ssoDisabled: disabled !== null, owners },
+    });
+    return { domain: domain.name, ssoDisabled: disabled !== null, owners };
+  });
+}

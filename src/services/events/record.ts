@@ -1,0 +1,36 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Actor, Context } from '../../context.ts';
+import { Event, type EventActor, type EventSubject } from '../../database/models/event.ts';
+
+interface Happening {
+  /** Dotted, in the specification's style: `scim.user.provisioned`. */
+  kind: string;
+  /** The organization it happened in, if any. */
+  organizationId?: string | null;
+  subject?: EventSubject;
+  data?: Record<string, unknown>;
+}
+
+/** Writes what happened; call it inside the transaction that does it, so that both are kept or neither. */
+export async function recordEvent(ctx: Context, what: Happening): Promise<void> {
+  await Event.create({
+    id: randomUUIDv7(),
+    kind: what.kind,
+    at: ctx.now,
+    organizationId: what.organizationId ?? null,
+    actor: viewActor(ctx.actor),
+    subject: what.subject ?? null,
+    data: what.data ?? {},
+  });
+}
+
+function viewActor(actor: Actor): EventActor {
+  switch (actor.kind) {
+    case 'user':
+      return { kind: 'user', id: actor.accountId, name: actor.name };
+    case 'anonymous':
+      return { kind: 'anonymous' };
+    default:
+      return { kind: actor.kind, name: actor.name };
+  }
+}

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { findByEmail } from '../accounts/find.ts';
+import { requireAdmin, requireOwner } from '../authority/require.ts';
+import { joinOrganization } from './join.ts';
+import type { addMemberInput } from './schema.ts';
+import { viewMember } from './view.ts';
+
+/** Adds an existing account to the organization, also one that was taken out before (security I5). */
+export async function addMember(ctx: Context, input: z.output<typeof addMemberInput>) {
+  const { organization } = await (input.role === 'owner' ? requireOwner : requireAdmin)(ctx, input.org);
+  return transaction(async () => {
+    const account = await findByEmail(input.email);
+    if (account === null) {
+      throw new Refusal('not_found', `There is no user ${input.email}.`, {
+        hint: `The operator can make one: idctl user create ${input.email} --name NAME`,
+      });
+    }
+    const origin =
+      ctx.actor.kind === 'user'
+        ? { kind: 'manual' as const, by: ctx.actor.accountId }
+        : { kind: 'operator' as const };
+    const membership = await joinOrganization(ctx, organization, account, { role: input.role, origin });
+    return viewMember(membership, account);
+  });
+}

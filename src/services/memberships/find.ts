@@ -1,0 +1,20 @@
+import { Account } from '../../database/models/account.ts';
+import { Membership } from '../../database/models/membership.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import { Refusal } from '../../errors.ts';
+import { isUuid } from '../fields.ts';
+
+/** The member of this id or canonical address, or `not_found`, which tells nothing of accounts elsewhere. */
+export async function requireMembership(organization: Organization, user: string) {
+  const membership = await Membership.findOne({
+    where: { organizationId: organization.id },
+    include: {
+      model: Account,
+      as: 'account',
+      required: true,
+      where: isUuid(user) ? { id: user } : { email: user },
+    },
+  });
+  if (membership === null) throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
+  return { membership, account: membership.account };
+}

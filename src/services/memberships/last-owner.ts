@@ -1,0 +1,19 @@
+import { Op } from 'sequelize';
+import { Membership } from '../../database/models/membership.ts';
+import { Organization } from '../../database/models/organization.ts';
+import { Refusal } from '../../errors.ts';
+
+/**
+ * Refuses `last_owner` unless the organization has an owner other than this account. Holds the
+ * organization's row until the transaction ends, so that two owners cannot leave at once.
+ */
+export async function requireAnotherOwner(organizationId: string, accountId: string): Promise<void> {
+  const organization = await Organization.findByPk(organizationId, { lock: true, rejectOnEmpty: true });
+  const others = await Membership.count({
+    where: { organizationId, role: 'owner', accountId: { [Op.ne]: accountId } },
+  });
+  if (others > 0) return;
+  throw new Refusal('last_owner', `${organization.slug} would be left without an owner.`, {
+    hint: `Make someone else owner first: idctl member role EMAIL --org ${organization.slug} --role owner`,
+  });
+}

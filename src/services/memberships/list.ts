@@ -1,0 +1,26 @@
+import { Op } from 'sequelize';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { requireMember } from '../authority/require.ts';
+import { readPage } from '../page.ts';
+import type { listMembersInput } from './schema.ts';
+import { viewMember } from './view.ts';
+
+/** The organization's members. */
+export async function listMembers(ctx: Context, input: z.output<typeof listMembersInput>) {
+  const { organization } = await requireMember(ctx, input.org);
+  return readPage(
+    input,
+    (after, limit) =>
+      Membership.findAll({
+        where: { organizationId: organization.id, accountId: { [Op.gt]: after } },
+        include: { model: Account, as: 'account', required: true },
+        order: ['accountId'],
+        limit,
+      }),
+    (row) => row.accountId,
+    (row) => viewMember(row, row.account),
+  );
+}

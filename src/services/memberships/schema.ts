@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { email, id, instant, ref, role, userRef } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
+
+export const listMembersInput = z.strictObject({ org: ref, ...pageInput });
+export const addMemberInput = z.strictObject({ org: ref, email, role });
+export const memberRefInput = z.strictObject({ org: ref, user: userRef });
+export const changeMemberRoleInput = z.strictObject({ org: ref, user: userRef, role });
+
+export const memberView = z.object({
+  userId: id,
+  email: z.string().nullable(),
+  name: z.string(),
+  role,
+  origin: z.object({ kind: z.string(), by: z.string().optional() }),
+  joinedAt: instant,
+});
+export const memberPage = pageOf(memberView);

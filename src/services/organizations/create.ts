@@ -1,0 +1,50 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { Organization } from '../../database/models/organization.ts';
+import { transaction } from '../../database/transaction.ts';
+import { refusingDuplicate } from '../../database/unique.ts';
+import { requireOperator, requireUser } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import type { createOrganizationInput } from './schema.ts';
+import { slugOf } from './slug.ts';
+import { viewOrganization } from './view.ts';
+
+/** Makes an organization; a person who makes one becomes its owner. Refuses `already_exists` for a taken slug. */
+export async function createOrganization(ctx: Context, input: z.output<typeof createOrganizationInput>) {
+  const creator = requireCreator(ctx);
+  const slug = input.slug ?? slugOf(input.name);
+  const organization = await transaction(async () => {
+    const row = { id: randomUUIDv7(), slug, name: input.name, createdAt: ctx.now };
+    const made = await refusingDuplicate(Organization.create(row), {
+      message: `There is an organization ${slug} already.`,
+      hint: 'Choose another short name with --slug (or `slug`).',
+    });
+    if (creator !== null) {
+      const origin = { kind: 'manual' as const, by: creator };
+      await Membership.create({
+        organizationId: made.id,
+        accountId: creator,
+        role: 'owner',
+        origin,
+        joinedAt: ctx.now,
+      });
+    }
+    await recordEvent(ctx, {
+      kind: 'organization.created',
+      organizationId: made.id,
+      subject: { type: 'organization', id: made.id, name: made.name },
+    });
+    return made;
+  });
+  return viewOrganization(organization, creator === null ? 'operator' : 'owner');
+}
+
+/** The account that becomes owner, or null for the operator. */
+function requireCreator(ctx: Context): string | null {
+  if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')
+    return requireUser(ctx).accountId;
+  requireOperator(ctx);
+  return null;
+}

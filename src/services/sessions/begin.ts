@@ -1,0 +1,49 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
+import { Session, type SignInMethod } from '../../database/models/session.ts';
+import { Tombstone } from '../../database/models/tombstone.ts';
+import { recordEvent } from '../events/record.ts';
+import { signInFailed } from './failed.ts';
+import { after, sessionSeconds } from './lifetimes.ts';
+import { issueRefreshToken, signSession } from './tokens.ts';
+
+// The only code that issues a session. It asks, in this order: account enabled, e-mail verified, not
+// tombstoned, method allowed, second factor. No sign-in path goes round it.
+
+/** How the person has proved who they are. */
+export interface SignIn {
+  method: SignInMethod;
+  /** The organization's connection the sign-in came through, if it did. */
+  connection?: { id: string; organizationId: string };
+}
+
+/** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
+export async function beginSession(ctx: Context, account: Account, via: SignIn) {
+  if (account.disabledAt !== null) throw signInFailed('account_disabled');
+  if (via.connection !== undefined) await requireNoTombstone(account, via.connection.organizationId);
+  const session = await Session.create({
+    id: randomUUIDv7(),
+    accountId: account.id,
+    method: via.method,
+    connectionId: via.connection?.id ?? null,
+    organizationId: via.connection?.organizationId ?? null,
+    address: ctx.client.address,
+    userAgent: ctx.client.userAgent,
+    createdAt: ctx.now,
+    lastSeenAt: ctx.now,
+    expiresAt: after(ctx.now, sessionSeconds),
+  });
+  await recordEvent(ctx, {
+    kind: 'session.started',
+    organizationId: via.connection?.organizationId ?? null,
+    subject: { type: 'user', id: account.id, name: account.name },
+    data: { method: via.method, session: session.id },
+  });
+  return signSession(ctx, account, session, await issueRefreshToken(ctx, session));
+}
+
+async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
+  const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
+  if (tombstone !== null) throw signInFailed('deactivated');
+}

@@ -1,0 +1,12 @@
+import { Refusal } from '../../errors.ts';
+
+/**
+ * The one answer to every sign-in that does not succeed (security P7): the same words whatever was
+ * wrong. The reason travels in the cause, for the log and the event alone.
+ */
+export function signInFailed(reason: string, cause?: unknown): Refusal {
+  return new Refusal('signin_failed', 'The sign-in did not succeed.', {
+    hint: 'Check what you entered, or ask your administrator.',
+    cause: { reason, cause },
+  });
+}

@@ -1,0 +1,47 @@
+import { Op } from 'sequelize';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Session } from '../../database/models/session.ts';
+import { refuseField } from '../../errors.ts';
+import { requireAccount } from '../accounts/find.ts';
+import { requireOperator, requireUser } from '../authority/require.ts';
+import { readPage } from '../page.ts';
+import type { listSessionsInput } from './schema.ts';
+
+/** The live sessions of the person who asks; for the operator, those of the account named. */
+export async function listSessions(ctx: Context, input: z.output<typeof listSessionsInput>) {
+  const accountId = await whose(ctx, input.user);
+  const current = ctx.actor.kind === 'user' ? ctx.actor.sessionId : null;
+  return readPage(
+    input,
+    (after, limit) =>
+      Session.findAll({
+        where: { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now }, id: { [Op.gt]: after } },
+        order: ['id'],
+        limit,
+      }),
+    (row) => row.id,
+    (row) => view(row, current),
+  );
+}
+
+async function whose(ctx: Context, user: string | undefined): Promise<string> {
+  if (ctx.actor.kind !== 'operator' && user === undefined) return requireUser(ctx).accountId;
+  requireOperator(ctx);
+  if (user === undefined) throw refuseField('user', 'is required');
+  return (await requireAccount(user)).id;
+}
+
+function view(session: Session, current: string | null) {
+  const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
+  return {
+    id,
+    method,
+    ...(connectionId === null ? {} : { connection: connectionId }),
+    createdAt: createdAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    address,
+    userAgent,
+    current: id === current,
+  };
+}

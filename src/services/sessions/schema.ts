@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { givenPassword, userView } from '../accounts/schema.ts';
+import { email, id, instant, userRef } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
+
+export const signInInput = z.strictObject({
+  email,
+  password: givenPassword,
+  totpCode: z.string().max(20).optional(),
+});
+export const refreshInput = z.strictObject({ refreshToken: z.string().min(1).max(4096) });
+export const signOutInput = z.strictObject({ refreshToken: z.string().min(1).max(4096).optional() });
+export const listSessionsInput = z.strictObject({ user: userRef.optional(), ...pageInput });
+export const revokeSessionInput = z.strictObject({ id });
+
+/** What a sign-in answers, beside the two cookies; `expiresIn` is that of the access token, in seconds. */
+export const signedInView = z.object({
+  user: userView,
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  tokenType: z.literal('Bearer'),
+  expiresIn: z.int(),
+});
+
+export const sessionView = z.object({
+  id,
+  method: z.string(),
+  connection: z.string().optional(),
+  createdAt: instant,
+  lastSeenAt: instant,
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  current: z.boolean(),
+});
+export const sessionPage = pageOf(sessionView);

@@ -1,0 +1,66 @@
+import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { Organization } from '../../database/models/organization.ts';
+import type { SsoConnection } from '../../database/models/sso-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import type { Proof } from '../../outbound/outbound.ts';
+import { attachIdentity } from '../identities/attach.ts';
+import { joinOrganization } from '../memberships/join.ts';
+import { beginSession } from '../sessions/begin.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { requireSameConnection } from './accept-state.ts';
+import { type Profile, readProfile } from './claims.ts';
+import type { FlowState } from './state.ts';
+
+/**
+ * Lets the proven person in: account, membership and session in one transaction (spec §4.1 step 4 and 5),
+ * on the connection and domain as they are at that moment (security S6). Two first sign-ins at once
+ * may both try to create the account; the one that loses starts over and finds it.
+ */
+export function admit(ctx: Context, state: FlowState, proof: Proof) {
+  return retryOnceOnDuplicate(() =>
+    transaction(async () => {
+      const connection = await requireSameConnection(ctx, state);
+      const account = await attach(ctx, connection, proof);
+      // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
+      const session = await beginSession(ctx, account, { method: 'sso', connection });
+      await requireMembership(ctx, connection, account);
+      return session;
+    }),
+  );
+}
+
+async function attach(ctx: Context, connection: SsoConnection, proof: Proof): Promise<Account> {
+  const profile = profileOf(connection, proof);
+  if (!profile.ok) throw signInFailed(profile.reason);
+  // A provider without any subject is served where e-mail is the key (security I1).
+  const subject = proof.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
+  if (subject === null) throw signInFailed('subject_missing');
+  const { email, name } = profile;
+  const account = await attachIdentity(ctx, {
+    kind: 'sso',
+    connection,
+    issuer: proof.issuer,
+    subject,
+    email,
+    name,
+  });
+  if (account === null) throw signInFailed('identity_conflict');
+  return account;
+}
+
+function profileOf(connection: SsoConnection, proof: Proof): Profile {
+  const { emailDomain, ignoreEmailVerified } = connection;
+  if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
+  return readProfile(proof, { emailDomain, ignoreEmailVerified });
+}
+
+async function requireMembership(ctx: Context, connection: SsoConnection, account: Account): Promise<void> {
+  const { organizationId } = connection;
+  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null) return;
+  const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
+  const origin = { kind: 'sso' as const, by: connection.id };
+  await joinOrganization(ctx, organization, account, { role: 'member', origin });
+}

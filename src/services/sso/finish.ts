@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import type { SsoConnection } from '../../database/models/sso-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import type { Proof } from '../../outbound/outbound.ts';
+import { recordEvent } from '../events/record.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { acceptState, requireSameConnection } from './accept-state.ts';
+import { admit } from './admit.ts';
+import type { finishSsoInput } from './schema.ts';
+import { openClientSecret } from './secret.ts';
+import { secretsOf } from './state.ts';
+
+type Input = z.output<typeof finishSsoInput>;
+
+/**
+ * The callback (spec §4.1 step 3 to 5): the state is accepted once, the code redeemed, the person
+ * admitted and a session begun. Whatever is wrong with the sign-in is one answer outside; only a
+ * provider that cannot be reached is told apart. The state is spent in a transaction of its own,
+ * before the network; everything else is written in one, after it.
+ */
+export async function finishSso(ctx: Context, input: Input) {
+  const state = await acceptState(ctx, input);
+  const connection = await requireSameConnection(ctx, state);
+  if (input.code === undefined || input.error !== undefined) throw signInFailed('refused_by_provider');
+  try {
+    const proof = await redeem(ctx, input, connection, state);
+    const session = await admit(ctx, state, proof);
+    return { ...session, returnTo: state.returnTo };
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === 'unauthenticated')
+      await recordRefused(ctx, connection, error);
+    throw error instanceof Refusal && error.code === 'provider_refused'
+      ? signInFailed('provider_refused', error)
+      : error;
+  }
+}
+
+function redeem(
+  ctx: Context,
+  input: Input,
+  connection: SsoConnection,
+  state: { id: string; redirectUri: string },
+): Promise<Proof> {
+  const { code = '', state: text = '', iss } = input;
+  const query = { code, state: text, ...(iss === undefined ? {} : { iss }) };
+  return ctx.outbound.redeem(
+    {
+      issuer: connection.issuer,
+      clientId: connection.clientId,
+      redirectUri: state.redirectUri,
+      clientSecret: openClientSecret(ctx, connection),
+    },
+    { query, state: text, ...secretsOf(ctx, state.id) },
+  );
+}
+
+async function recordRefused(ctx: Context, connection: SsoConnection, refusal: Refusal): Promise<void> {
+  await transaction(() =>
+    recordEvent(ctx, {
+      kind: 'sso.signin.refused',
+      organizationId: connection.organizationId,
+      subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
+      data: { reason: reasonOf(refusal) },
+    }),
+  );
+}
+
+function reasonOf(refusal: Refusal): unknown {
+  const { cause, extra } = refusal;
+  if (typeof cause === 'object' && cause !== null && 'reason' in cause) return cause.reason;
+  return extra['reason'] ?? refusal.code;
+}

@@ -1,0 +1,17 @@
+import type { Context } from '../../context.ts';
+import { refuseField } from '../../errors.ts';
+
+/** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
+export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
+  if (returnTo === undefined) return '/';
+  const { baseUrl, http } = ctx.config;
+  const target = URL.canParse(returnTo, baseUrl) ? new URL(returnTo, baseUrl) : null;
+  const isPath = /^\/(?![/\\])/.test(returnTo) && target?.origin === new URL(baseUrl).origin;
+  if (target !== null && isPath) return target.pathname + target.search + target.hash;
+  const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === target?.origin);
+  if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
+  throw refuseField(
+    'returnTo',
+    'must be a path such as /projects, or an address on one of http.returnToOrigins',
+  );
+}

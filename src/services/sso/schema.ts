@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { domain, ref } from '../fields.ts';
+import { signedInView } from '../sessions/schema.ts';
+
+const issuer = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
+  .max(500)
+  .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
+const redirectUri = z.url({ protocol: /^https?$/, error: 'must be an https:// URL' }).max(500);
+const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+
+/** The whole connection; what is absent is its default, but for the stored secret (spec §2.2). */
+export const saveSsoInput = z.strictObject({
+  org: ref,
+  emailDomain: domain,
+  issuer,
+  clientId: visible.max(500),
+  clientSecret: z.string().max(2000).optional(),
+  redirectUri: redirectUri.nullable().default(null),
+  enabled: z.boolean().default(false),
+  syncOnLogin: z.boolean().default(true),
+  groupsClaim: z.string().min(1).max(256).default('groups'),
+  autoRemove: z.boolean().default(false),
+  absentGroups: z.enum(['unknown', 'none']).default('unknown'),
+  ignoreEmailVerified: z.boolean().default(false),
+  requireLocalTwoFactor: z.boolean().default(false),
+});
+export const ssoRefInput = z.strictObject({ org: ref });
+
+export const ssoView = z.object({
+  emailDomain: z.string().nullable(),
+  issuer: z.string(),
+  clientId: z.string(),
+  hasClientSecret: z.boolean(),
+  redirectUri: z.string(),
+  enabled: z.boolean(),
+  syncOnLogin: z.boolean(),
+  groupsClaim: z.string(),
+  autoRemove: z.boolean(),
+  absentGroups: z.enum(['unknown', 'none']),
+  ignoreEmailVerified: z.boolean(),
+  requireLocalTwoFactor: z.boolean(),
+});
+
+/** What switching a connection off or removing it means: the owners who signed in through it. */
+export const ssoDisabledView = ssoView.extend({ owners: z.array(z.string()) });
+
+export const startSsoInput = z.strictObject({
+  domain,
+  returnTo: z.string().max(2000).optional(),
+  flow: z.string().max(200).optional(),
+});
+export const startSsoView = z.object({ authorizationUrl: z.string() });
+
+export const finishSsoInput = z.strictObject({
+  state: z.string().max(4096).optional(),
+  code: z.string().max(4096).optional(),
+  iss: z.string().max(2000).optional(),
+  error: z.string().max(200).optional(),
+  flow: z.string().max(200).optional(),
+  fromBrowser: z.boolean(),
+});
+export const finishSsoView = signedInView;

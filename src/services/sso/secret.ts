@@ -1,0 +1,19 @@
+import type { Context } from '../../context.ts';
+import type { Place } from '../../crypto/seal.ts';
+import type { SsoConnection } from '../../database/models/sso-connection.ts';
+
+const placeOf = (connectionId: string): Place => ({
+  table: 'sso_connections',
+  column: 'client_secret',
+  row: connectionId,
+});
+
+/** The client secret as it is stored, bound to its connection. */
+export function sealClientSecret(ctx: Context, connectionId: string, secret: string): string {
+  return ctx.keyring.seal(secret, placeOf(connectionId));
+}
+
+/** The client secret in clear, for the provider's token endpoint alone. */
+export function openClientSecret(ctx: Context, connection: SsoConnection): string {
+  return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
+}
