@@ -109,7 +109,7 @@ async function exchange(
 }
 
 const withoutIdToken = z.object({
-  body: z.object({ access_token: z.string(), token_type: z.literal('bearer'), id_token: z.undefined() }),
+  body: z.object({ access_token: z.string(), token_type: z.literal('bearer'), id_token: z.never().optional() }),
 });
 
 /**
@@ -136,7 +136,7 @@ async function readUserinfo(
 
 function lacksSubject(error: unknown): boolean {
   const refused = causes(error).find((one) => /"sub" property/.test(one.message));
-  return z.object({ body: z.object({ sub: z.undefined() }) }).safeParse(refused?.cause).success;
+  return z.object({ body: z.object({ sub: z.never().optional() }) }).safeParse(refused?.cause).success;
 }
 
 // Not conformant (OpenID Connect Core §5.3.2), so the library does not read it; whether it will do is the caller's

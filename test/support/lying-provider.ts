@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
+import { portOf } from './ports.ts';
+
+/** What an endpoint answers; an object is sent as JSON, a stream piece by piece. */
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  body: Record<string, unknown> | string | AsyncIterable<string | Uint8Array>;
+}
+
+/** A request as it came in. */
+export interface Seen {
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+type Endpoint = 'discovery' | 'token' | 'jwks' | 'userinfo';
+
+/** An OpenID provider, honest until a test replaces one of its answers; plain http on loopback. */
+export interface LyingProvider {
+  issuer: string;
+  /** Every answer, to be replaced at will. */
+  answers: Record<Endpoint, () => Answer | Promise<Answer>>;
+  /** The honest discovery document. */
+  document(): Record<string, unknown>;
+  /** The honest claims of an ID token with this nonce. */
+  claims(nonce: string): Record<string, unknown>;
+  /** A JWT by the published key, or by another. */
+  sign(
+    claims: Record<string, unknown>,
+    header?: Partial<JWTHeaderParameters>,
+    key?: CryptoKey,
+  ): Promise<string>;
+  /** What was asked, in order. */
+  seen: Seen[];
+  stop(): Promise<void>;
+}
+
+const paths: Record<string, Endpoint> = {
+  '/.well-known/openid-configuration': 'discovery',
+  '/token': 'token',
+  '/jwks': 'jwks',
+  '/userinfo': 'userinfo',
+};
+
+/** Starts it; its ID tokens are for this client and nonce, its person is `person-1`. */
+export async function startLyingProvider(clientId: string, nonce: string): Promise<LyingProvider> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const issuer = `http://127.0.0.1:${portOf(server)}`;
+  const seen: Seen[] = [];
+  const provider = honest(issuer, clientId, nonce, privateKey, await exportJWK(publicKey));
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? '';
+    seen.push({ path, headers: request.headers, body: await text(request) });
+    const endpoint = paths[path];
+    send(response, endpoint === undefined ? { status: 404, body: {} } : await provider.answers[endpoint]());
+  });
+  return {
+    ...provider,
+    seen,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function honest(
+  issuer: string,
+  clientId: string,
+  nonce: string,
+  privateKey: CryptoKey,
+  publicJwk: Record<string, unknown>,
+): Omit<LyingProvider, 'seen' | 'stop'> {
+  const sign: LyingProvider['sign'] = (claims, header, key = privateKey) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'key-1', ...header }).sign(key);
+  const document = () => ({
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    jwks_uri: `${issuer}/jwks`,
+    // Claims more than idctl takes, so that its own list is what refuses.
+    id_token_signing_alg_values_supported: ['ES256', 'RS256', 'RS512', 'HS256', 'none'],
+  });
+  const claims = (bound: string) => {
+    const now = Math.floor(Date.now() / 1000);
+    return { iss: issuer, aud: clientId, sub: 'person-1', iat: now, exp: now + 300, nonce: bound };
+  };
+  return {
+    issuer,
+    document,
+    claims,
+    sign,
+    answers: {
+      discovery: () => ({ body: document() }),
+      token: async () => ({
+        body: { access_token: 'opaque', token_type: 'Bearer', id_token: await sign(claims(nonce)) },
+      }),
+      jwks: () => ({ body: { keys: [{ ...publicJwk, kid: 'key-1', alg: 'ES256', use: 'sig' }] } }),
+      userinfo: () => ({ body: { sub: 'person-1', email: 'ada@acme.test' } }),
+    },
+  };
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body }: Answer) {
+  const isJson = typeof body !== 'string' && !(Symbol.asyncIterator in body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  if (isJson) response.end(JSON.stringify(body));
+  // Errors are the client's hanging up, which is what the test is about.
+  else
+    Readable.from(typeof body === 'string' ? [body] : body)
+      .on('error', () => undefined)
+      .pipe(response);
+}
