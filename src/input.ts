@@ -6,7 +6,8 @@ import { type InputFault, Refusal } from './errors.ts';
  * names every refused field.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  // Without its input an issue cannot tell an absent field from one of the wrong type.
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   const faults = result.error.issues.flatMap(faultsOf);
   throw new Refusal(
