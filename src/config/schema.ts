@@ -16,8 +16,16 @@ const setting = z.registry<SettingMeta>();
 const hostPort = z.string().refine(isHostPort, 'must be HOST:PORT, such as 127.0.0.1:8420');
 const origin = z
   .string()
-  .refine(isOrigin, 'must be an origin such as https://id.example.com, without a path')
-  .overwrite((text) => text.replace(/\/$/, ''));
+  .refine(isOrigin, {
+    error: 'must be an origin such as https://id.example.com, without a path',
+    abort: true,
+  })
+  .overwrite((text) => new URL(text).origin);
+const shownName = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text), 'must not hold control characters');
 const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const databaseUrl = z
@@ -35,9 +43,7 @@ const help = <T extends z.ZodType>(schema: T, text: string, more: Omit<SettingMe
 const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
   baseUrl: help(origin.optional(), 'Where people reach idctl; default: http:// and the listen address'),
-  instance: z
-    .strictObject({ name: help(z.string().min(1).max(100).default('idctl'), 'Name that people see') })
-    .prefault({}),
+  instance: z.strictObject({ name: help(shownName.default('idctl'), 'Name that people see') }).prefault({}),
   database: z
     .strictObject({
       url: help(databaseUrl.optional(), 'sqlite:FILE or postgres://…; default: idctl.db', {
@@ -149,8 +155,9 @@ function isHostPort(text: string): boolean {
 }
 
 function isOrigin(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  return username + password + search + hash === '' && pathname === '/';
 }
 
 function isCidr(text: string): boolean {

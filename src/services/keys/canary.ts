@@ -1,14 +1,10 @@
 import type { Keyring, Place } from '../../crypto/seal.ts';
 import { KeyCanary } from '../../database/models/key-canary.ts';
+import { SigningKey } from '../../database/models/signing-key.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 
 const constant = 'idctl';
-
-/** Whether this database belongs to a master key already: then no new key may be made for it (security X3). */
-export async function isSealed(): Promise<boolean> {
-  return (await KeyCanary.count()) > 0;
-}
 
 /**
  * Proves that the master key is the one of this database; the first key ever seen becomes it.
@@ -19,7 +15,7 @@ export async function requireRightKey(key: { keyring: Keyring; keyFile: string; 
   const { keyId } = key.keyring;
   const canary = await KeyCanary.findByPk(keyId);
   if (canary === null) {
-    const others = (await KeyCanary.findAll()).map((other) => other.keyId).join(', ');
+    const others = (await KeyCanary.findAll()).map((other) => other.keyId).join(', ') || 'unknown';
     throw new Refusal(
       'key_invalid',
       `the master key ${key.keyFile} (${keyId}) is not the one of this database (${others})`,
@@ -40,6 +36,11 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
       ignoreDuplicates: true,
     });
   });
+}
+
+/** Whether some master key has sealed something here: then no other may (security X3). */
+async function isSealed(): Promise<boolean> {
+  return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }
 
 function placeOf(row: string): Place {

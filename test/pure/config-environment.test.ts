@@ -1,0 +1,165 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { defaultPlaces, searchedFiles } from '../../src/config/places.ts';
+import { settings } from '../../src/config/settings.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idctl-env-'));
+  await writeFile(join(folder, 'idctl.yaml'), 'http:\n  corsOrigins: [https://file.example]\n');
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const load = (env: Record<string, string>) =>
+  loadConfig({ env: { IDCTL_CONFIG: join(folder, 'idctl.yaml'), ...env }, uid: 1000, cwd: folder });
+
+const refused = (message: string, hint?: string) =>
+  expect.objectContaining({
+    code: 'config_invalid',
+    message: expect.stringContaining(message),
+    ...(hint === undefined ? {} : { hint: expect.stringContaining(hint) }),
+  });
+
+const sample: Record<string, [text: string, value: unknown]> = {
+  text: ['https://id.example.com', 'https://id.example.com'],
+  integer: ['19456', 19456],
+};
+const special: Record<string, [text: string, value: unknown]> = {
+  listen: ['[::]:8421', '[::]:8421'],
+  'database.url': ['sqlite:/x', 'sqlite:/x'],
+  'database.sqliteDriver': ['sqlite3', 'sqlite3'],
+  keyFile: ['/k', '/k'],
+  'doh.caFile': ['/c', '/c'],
+  'outbound.caFile': ['/o', '/o'],
+  'trust.domains': ['off', 'off'],
+  'http.trustedProxies': ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+  'http.returnToOrigins': ['https://a.example,https://b.example', ['https://a.example', 'https://b.example']],
+  'http.corsOrigins': ['https://a.example', ['https://a.example']],
+  'outbound.allow': ['idp.internal,10.1.0.0/16', ['idp.internal', '10.1.0.0/16']],
+  'password.argon2.time': ['3', 3],
+  'password.argon2.lanes': ['4', 4],
+  'password.minLength': ['12', 12],
+  'orgs.creation': ['operator', 'operator'],
+  'log.level': ['warn', 'warn'],
+};
+
+test.each(settings())('$key can be set by $env', async (setting) => {
+  const [text, value] = special[setting.key] ?? sample[setting.kind] ?? [];
+  const { config, origins } = await load({ [setting.env]: text ?? '' });
+  expect(config).toHaveProperty(setting.key, value);
+  expect(origins.get(setting.key)).toBe('environment');
+});
+
+test('every name in the environment is another, and spelled as the interface says', () => {
+  const names = settings().map((setting) => setting.env);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toContain('IDCTL_DOH_RESOLVER_URL');
+  expect(names).toContain('IDCTL_DATABASE_SQLITE_DRIVER');
+});
+
+test('IDCTL_DATABASE is short for the database, and both at once are refused', async () => {
+  expect((await load({ IDCTL_DATABASE: 'sqlite:x.db' })).config.database.url).toBe(`sqlite:${folder}/x.db`);
+  await expect(load({ IDCTL_DATABASE: 'sqlite:x', IDCTL_DATABASE_URL: 'sqlite:y' })).rejects.toEqual(
+    refused('IDCTL_DATABASE and IDCTL_DATABASE_URL'),
+  );
+});
+
+test('a variable set to nothing is as good as not set, but empties a list', async () => {
+  const { config } = await load({ IDCTL_LISTEN: '', IDCTL_DATABASE: '', IDCTL_HTTP_CORS_ORIGINS: '' });
+  expect(config.listen).toBe('127.0.0.1:8420');
+  expect(config.http.corsOrigins).toEqual([]);
+  expect((await load({})).config.http.corsOrigins).toEqual(['https://file.example']);
+});
+
+test.each([
+  ['IDCTL_DOH_RESOLVR_URL', 'did you mean IDCTL_DOH_RESOLVER_URL?'],
+  ['IDCTL_BASEURL', 'did you mean IDCTL_BASE_URL?'],
+  ['IDCTL_LISTEN_FILE', 'did you mean'],
+  ['IDCTL_NONSENSE_ALTOGETHER', 'idctl.example.yaml'],
+])('the unknown %s is refused with the nearest name', async (name, hint) => {
+  await expect(load({ [name]: 'x' })).rejects.toEqual(refused(`${name} is not a setting`, hint));
+});
+
+test('what idctl and its tests read beside the settings is let through', async () => {
+  await load({ IDCTL_TEST_POSTGRES_URL: 'x', OTHER_LISTEN: 'x', CREDENTIALS_DIRECTORY: '' });
+});
+
+test.each([
+  [{ IDCTL_LISTEN: 'nowhere' }, 'IDCTL_LISTEN must be HOST:PORT'],
+  [{ IDCTL_PASSWORD_MIN_LENGTH: 'ten' }, 'IDCTL_PASSWORD_MIN_LENGTH must be a number'],
+  [{ IDCTL_PASSWORD_MIN_LENGTH: '8.5' }, 'IDCTL_PASSWORD_MIN_LENGTH must be a number'],
+  [{ IDCTL_HTTP_CORS_ORIGINS: 'https://a.example,b' }, 'IDCTL_HTTP_CORS_ORIGINS must be an origin'],
+  [{ IDCTL_DATABASE: 'mysql://h' }, 'IDCTL_DATABASE must be sqlite:'],
+])('%j is refused by the name of the variable', async (env, message) => {
+  await expect(load(env)).rejects.toEqual(refused(message));
+});
+
+test('a secret comes from the file that …_FILE names, without its line end', async () => {
+  await writeFile(join(folder, 'url'), 'postgres://u:p@h/d\n');
+  for (const name of ['IDCTL_DATABASE_URL_FILE', 'IDCTL_DATABASE_FILE']) {
+    const { config, origins } = await load({ [name]: join(folder, 'url') });
+    expect(config.database.url).toBe('postgres://u:p@h/d');
+    expect(origins.get('database.url')).toBe('environment');
+  }
+  const missing = join(folder, 'missing');
+  await expect(load({ IDCTL_DATABASE_FILE: missing })).rejects.toEqual(
+    refused(`IDCTL_DATABASE_FILE: ${missing} is missing`),
+  );
+  await expect(load({ IDCTL_DATABASE: 'sqlite:x', IDCTL_DATABASE_FILE: missing })).rejects.toEqual(
+    refused('IDCTL_DATABASE and IDCTL_DATABASE_FILE are both set'),
+  );
+});
+
+test('a secret comes from the systemd credential of its name, the environment being stronger', async () => {
+  const CREDENTIALS_DIRECTORY = join(folder, 'credentials');
+  await mkdir(CREDENTIALS_DIRECTORY);
+  expect((await load({ CREDENTIALS_DIRECTORY })).origins.get('database.url')).toBe('default');
+  await writeFile(join(CREDENTIALS_DIRECTORY, 'database.url'), 'postgres://u:p@h/d\n');
+  await writeFile(join(CREDENTIALS_DIRECTORY, 'listen'), 'ignored: not a secret');
+  expect((await load({ CREDENTIALS_DIRECTORY })).config.database.url).toBe('postgres://u:p@h/d');
+  const { config } = await load({ CREDENTIALS_DIRECTORY, IDCTL_DATABASE: 'sqlite:/x' });
+  expect(config.database.url).toBe('sqlite:/x');
+});
+
+test('root has the folders of the system, anyone else the XDG folders', () => {
+  expect(defaultPlaces({ HOME: '/root', XDG_CONFIG_HOME: '/c' }, 0)).toEqual({
+    configFile: '/etc/idctl/idctl.yaml',
+    keyFile: '/etc/idctl/master.key',
+    databaseFile: '/var/lib/idctl/idctl.db',
+  });
+  expect(defaultPlaces({ HOME: '/home/a' }, 1000)).toEqual({
+    configFile: '/home/a/.config/idctl/idctl.yaml',
+    keyFile: '/home/a/.config/idctl/master.key',
+    databaseFile: '/home/a/.local/share/idctl/idctl.db',
+  });
+  const xdg = { HOME: '/home/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: 'relative' };
+  expect(defaultPlaces(xdg, 1000).keyFile).toBe('/c/idctl/master.key');
+  expect(defaultPlaces(xdg, 1000).databaseFile).toBe('/home/a/.local/share/idctl/idctl.db');
+  expect(searchedFiles(xdg)).toEqual(['/c/idctl/idctl.yaml', '/etc/idctl/idctl.yaml']);
+});
+
+test('the file in the XDG folder is found, and its data is where XDG wants it, also when it is named', async () => {
+  const env = { XDG_CONFIG_HOME: join(folder, 'c'), XDG_DATA_HOME: join(folder, 'd') };
+  const file = join(folder, 'c/idctl/idctl.yaml');
+  await mkdir(join(folder, 'c/idctl'), { recursive: true });
+  await writeFile(file, 'instance:\n  name: found\n');
+  for (const named of [undefined, file]) {
+    const { config, file: read } = await loadConfig({ file: named, env, uid: 1000 });
+    expect(read).toBe(file);
+    expect(config.instance.name).toBe('found');
+    expect(config.keyFile).toBe(join(folder, 'c/idctl/master.key'));
+    expect(config.database.url).toBe(`sqlite:${join(folder, 'd/idctl/idctl.db')}`);
+  }
+});
+
+test('--config is stronger than IDCTL_CONFIG', async () => {
+  const other = join(folder, 'other.yaml');
+  await writeFile(other, 'instance:\n  name: other\n');
+  const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };
+  expect((await loadConfig({ file: other, env })).config.instance.name).toBe('other');
+});
