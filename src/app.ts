@@ -1,7 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
-import type { App, Context } from './context.ts';
+import type { App } from './context.ts';
 import { readKeyFile } from './crypto/key-file.ts';
 import { createPasswordHasher } from './crypto/password.ts';
 import { createKeyring } from './crypto/seal.ts';
@@ -49,21 +48,6 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     await app.close();
     throw databaseRefusal(error) ?? error;
   }
-}
-
-/** A context in which the operator asks, from the shell. */
-export function operatorContext(app: App, name: string): Context {
-  return contextOf(app, { kind: 'operator', name });
-}
-
-/** A context in which a job asks. */
-export function systemContext(app: App, name: string): Context {
-  return contextOf(app, { kind: 'system', name });
-}
-
-function contextOf(app: App, actor: Context['actor']): Context {
-  const client = { address: null, userAgent: null };
-  return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }
 
 async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {

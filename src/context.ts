@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
@@ -39,4 +40,10 @@ export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 
   requestId: string;
   /** Where the request came from, when it came over the network. */
   client: { address: string | null; userAgent: string | null };
+}
+
+/** A context of this instant for work that did not come over the network: a command of the operator's, or a job. */
+export function openContext(app: App, actor: Actor): Context {
+  const client = { address: null, userAgent: null };
+  return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
 }

@@ -1,5 +1,6 @@
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
-import type { App, Context } from '../context.ts';
+import type { Config } from '../config/schema.ts';
+import { type App, type Context, openContext } from '../context.ts';
 import type { Flags } from './flags.ts';
 import { becomeOwnerOf, databaseFile, operatorName } from './owner.ts';
 
@@ -21,10 +22,16 @@ export async function readConfiguration(
 
 /** Opens the instance as its operator; with `migrate`, brings its database up to date first. */
 export async function openOperator(loaded: LoadedConfig, migrate = false): Promise<Operator> {
-  const { openApp, operatorContext } = await import('../app.ts');
+  const { openApp } = await import('../app.ts');
   const name = operatorName();
   const embedded = databaseFile(loaded.config.database.url);
   if (embedded !== null) becomeOwnerOf(embedded);
-  const app = await openApp(loaded, { migrate: migrate ? 'yes' : 'refuse-pending' });
-  return { app, context: () => operatorContext(app, name) };
+  const config = { ...loaded.config, log: { level: quieter(loaded.config.log.level) } };
+  const app = await openApp({ config }, { migrate: migrate ? 'yes' : 'refuse-pending' });
+  return { app, context: () => openContext(app, { kind: 'operator', name }) };
+}
+
+/** A command answers on its own; the log is the daemon's, but for what went wrong. */
+function quieter(level: Config['log']['level']): Config['log']['level'] {
+  return level === 'info' ? 'warn' : level;
 }

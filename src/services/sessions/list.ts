@@ -2,14 +2,15 @@ import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Session } from '../../database/models/session.ts';
-import { refuseField } from '../../errors.ts';
 import { requireAccount } from '../accounts/find.ts';
 import { requireOperator, requireUser } from '../authority/require.ts';
 import { readPage } from '../page.ts';
-import type { listSessionsInput } from './schema.ts';
+import type { listOwnSessionsInput, listSessionsInput } from './schema.ts';
+
+type Input = z.output<typeof listOwnSessionsInput> & Partial<z.output<typeof listSessionsInput>>;
 
 /** The live sessions of the person who asks; for the operator, those of the account named. */
-export async function listSessions(ctx: Context, input: z.output<typeof listSessionsInput>) {
+export async function listSessions(ctx: Context, input: Input) {
   const accountId = await whose(ctx, input.user);
   const current = ctx.actor.kind === 'user' ? ctx.actor.sessionId : null;
   return readPage(
@@ -26,9 +27,8 @@ export async function listSessions(ctx: Context, input: z.output<typeof listSess
 }
 
 async function whose(ctx: Context, user: string | undefined): Promise<string> {
-  if (ctx.actor.kind !== 'operator' && user === undefined) return requireUser(ctx).accountId;
+  if (user === undefined) return requireUser(ctx).accountId;
   requireOperator(ctx);
-  if (user === undefined) throw refuseField('user', 'is required');
   return (await requireAccount(user)).id;
 }
 

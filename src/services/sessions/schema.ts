@@ -10,7 +10,12 @@ export const signInInput = z.strictObject({
 });
 export const refreshInput = z.strictObject({ refreshToken: z.string().min(1).max(4096) });
 export const signOutInput = z.strictObject({ refreshToken: z.string().min(1).max(4096).optional() });
-export const listSessionsInput = z.strictObject({ user: userRef.optional(), ...pageInput });
+export const resumeInput = z.strictObject({
+  returnTo: z.string().max(2000).optional(),
+  refreshToken: z.string().max(4096).optional(),
+});
+export const listOwnSessionsInput = z.strictObject(pageInput);
+export const listSessionsInput = listOwnSessionsInput.extend({ user: userRef });
 export const revokeSessionInput = z.strictObject({ id });
 
 /** What a sign-in answers, beside the two cookies; `expiresIn` is that of the access token, in seconds. */

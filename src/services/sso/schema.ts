@@ -25,6 +25,21 @@ export const saveSsoInput = z.strictObject({
   ignoreEmailVerified: z.boolean().default(false),
   requireLocalTwoFactor: z.boolean().default(false),
 });
+/** Those settings of the connection that change. */
+export const changeSsoInput = z.strictObject({
+  org: ref,
+  emailDomain: domain.optional(),
+  issuer: issuer.optional(),
+  clientId: visible.max(500).optional(),
+  clientSecret: z.string().max(2000).optional(),
+  redirectUri: redirectUri.optional(),
+  syncOnLogin: z.boolean().optional(),
+  groupsClaim: z.string().min(1).max(256).optional(),
+  autoRemove: z.boolean().optional(),
+  absentGroups: z.enum(['unknown', 'none']).optional(),
+  ignoreEmailVerified: z.boolean().optional(),
+  requireLocalTwoFactor: z.boolean().optional(),
+});
 export const ssoRefInput = z.strictObject({ org: ref });
 
 export const ssoView = z.object({

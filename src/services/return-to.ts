@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
-import { refuseField } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { refuseField } from '../errors.ts';
 
 /** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
 export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { refreshSession } from '../../services/sessions/refresh.ts';
+import { resumeSession } from '../../services/sessions/resume.ts';
+import {
+  refreshInput,
+  resumeInput,
+  signedInView,
+  signInInput,
+  signOutInput,
+} from '../../services/sessions/schema.ts';
+import { signIn } from '../../services/sessions/sign-in.ts';
+import { signOut } from '../../services/sessions/sign-out.ts';
+import { clearedSession, sessionCookies } from '../cookies.ts';
+import { route } from '../route.ts';
+
+/** Signing in, staying signed in and signing out. */
+export const authRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/login',
+    summary: 'Sign in with e-mail address and password',
+    access: 'public',
+    input: signInInput,
+    output: signedInView,
+    cookies: sessionCookies,
+    run: signIn,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/refresh',
+    summary: 'Exchange the refresh token, from the cookie or the body, for a new pair',
+    access: 'public',
+    input: refreshInput,
+    output: signedInView,
+    filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
+    cookies: sessionCookies,
+    run: refreshSession,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/resume',
+    summary: 'Renew the session by the refresh cookie and go on to where the browser was',
+    access: 'public',
+    input: resumeInput,
+    output: z.object({ returnTo: z.string() }),
+    filled: { refreshToken: { cookie: 'refresh_token' } },
+    cookies: sessionCookies,
+    redirect: { to: (view) => view.returnTo, always: true },
+    run: resumeSession,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    summary: 'End the session and clear both cookies',
+    access: 'public',
+    optionalActor: true,
+    input: signOutInput,
+    filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
+    cookies: clearedSession,
+    run: signOut,
+  }),
+];

@@ -1,0 +1,132 @@
+import { listEvents } from '../../services/events/list.ts';
+import { eventPage, listEventsInput } from '../../services/events/schema.ts';
+import { addMember } from '../../services/memberships/add.ts';
+import { changeMemberRole } from '../../services/memberships/change-role.ts';
+import { listMembers } from '../../services/memberships/list.ts';
+import { removeMember } from '../../services/memberships/remove.ts';
+import {
+  addMemberInput,
+  changeMemberRoleInput,
+  listMembersInput,
+  memberPage,
+  memberRefInput,
+  memberView,
+} from '../../services/memberships/schema.ts';
+import { createOrganization } from '../../services/organizations/create.ts';
+import { deleteOrganization } from '../../services/organizations/delete.ts';
+import { listOrganizations } from '../../services/organizations/list.ts';
+import { renameOrganization } from '../../services/organizations/rename.ts';
+import {
+  createOrganizationInput,
+  listOrganizationsInput,
+  organizationPage,
+  organizationRefInput,
+  organizationView,
+  renameOrganizationInput,
+} from '../../services/organizations/schema.ts';
+import { showOrganization } from '../../services/organizations/show.ts';
+import { route } from '../route.ts';
+
+/** Organizations, their members and what happened in them. */
+export const organizationRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs',
+    summary: 'The organizations of the person signed in',
+    access: 'user',
+    input: listOrganizationsInput,
+    output: organizationPage,
+    cli: 'org list',
+    run: listOrganizations,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs',
+    summary: 'Create an organization; its creator becomes owner',
+    access: 'user',
+    input: createOrganizationInput,
+    output: organizationView,
+    status: 201,
+    cli: 'org create',
+    run: createOrganization,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org',
+    summary: 'One organization',
+    access: 'member',
+    input: organizationRefInput,
+    output: organizationView,
+    cli: 'org show',
+    run: showOrganization,
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/orgs/:org',
+    summary: 'Rename an organization',
+    access: 'owner',
+    input: renameOrganizationInput,
+    output: organizationView,
+    cli: 'org rename',
+    run: renameOrganization,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/orgs/:org',
+    summary: 'Delete an organization; its accounts stay',
+    access: 'owner',
+    input: organizationRefInput,
+    cli: 'org delete',
+    run: deleteOrganization,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/members',
+    summary: 'The members',
+    access: 'member',
+    input: listMembersInput,
+    output: memberPage,
+    cli: 'member list',
+    run: listMembers,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs/:org/members',
+    summary: 'Add an existing account as a member',
+    access: 'admin',
+    input: addMemberInput,
+    output: memberView,
+    status: 201,
+    cli: 'member add',
+    run: addMember,
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/orgs/:org/members/:user',
+    summary: 'Give a member another role',
+    access: 'admin',
+    input: changeMemberRoleInput,
+    output: memberView,
+    cli: 'member role',
+    run: changeMemberRole,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/orgs/:org/members/:user',
+    summary: 'Take a member out; the account stays',
+    access: 'admin',
+    input: memberRefInput,
+    cli: 'member remove',
+    run: removeMember,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/events',
+    summary: 'What happened, oldest first',
+    access: 'admin',
+    input: listEventsInput,
+    output: eventPage,
+    cli: 'event list',
+    run: listEvents,
+  }),
+];

@@ -1,0 +1,74 @@
+import { finishSso } from '../../services/sso/finish.ts';
+import { removeSso } from '../../services/sso/remove.ts';
+import { saveSso } from '../../services/sso/save.ts';
+import {
+  finishSsoInput,
+  finishSsoView,
+  saveSsoInput,
+  ssoRefInput,
+  ssoView,
+  startSsoInput,
+  startSsoView,
+} from '../../services/sso/schema.ts';
+import { showSso } from '../../services/sso/show.ts';
+import { startSso } from '../../services/sso/start.ts';
+import { sessionCookies } from '../cookies.ts';
+import { route } from '../route.ts';
+
+/** Single sign-on: the connection, and the two public steps of signing in (spec §2.2, §4.1). */
+export const ssoRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/sso',
+    summary: 'The connection, without its secret',
+    access: 'admin',
+    input: ssoRefInput,
+    output: ssoView,
+    cli: 'sso show',
+    run: showSso,
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/orgs/:org/sso',
+    summary: 'Save the connection; a blank secret keeps the stored one',
+    access: 'admin',
+    input: saveSsoInput,
+    output: ssoView,
+    cli: 'sso set',
+    run: saveSso,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/orgs/:org/sso',
+    summary: 'Remove the connection',
+    access: 'admin',
+    input: ssoRefInput,
+    cli: 'sso remove',
+    run: removeSso,
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/sso/start',
+    summary: "Begin a sign-in: the provider's address for an e-mail domain",
+    access: 'public',
+    input: startSsoInput,
+    output: startSsoView,
+    filled: { flow: { cookie: 'sso_flow' } },
+    cookies: ({ flow, flowExpiresIn }) => [{ name: 'sso_flow', value: flow, maxAge: flowExpiresIn }],
+    redirect: { to: (view) => view.authorizationUrl },
+    run: startSso,
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/sso/callback',
+    summary: 'Finish a sign-in: where the provider sends the person back',
+    access: 'public',
+    lenientQuery: true,
+    input: finishSsoInput,
+    output: finishSsoView,
+    filled: { flow: { cookie: 'sso_flow' }, fromBrowser: 'fetchMetadata' },
+    cookies: sessionCookies,
+    redirect: { to: (view) => view.returnTo },
+    run: finishSso,
+  }),
+];

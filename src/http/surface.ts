@@ -1,0 +1,23 @@
+import { authenticate } from '../services/sessions/authenticate.ts';
+import { authRoutes } from './routes/auth.ts';
+import { domainRoutes } from './routes/domains.ts';
+import { healthRoutes } from './routes/health.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { meRoutes } from './routes/me.ts';
+import { organizationRoutes } from './routes/organizations.ts';
+import { ssoRoutes } from './routes/sso.ts';
+import type { Surface } from './server.ts';
+
+/** Everything idctl answers over HTTP, in one list. */
+export const surface: Surface = {
+  routes: [
+    ...healthRoutes,
+    ...keyRoutes,
+    ...authRoutes,
+    ...meRoutes,
+    ...organizationRoutes,
+    ...domainRoutes,
+    ...ssoRoutes,
+  ],
+  authenticate,
+};

@@ -1,0 +1,33 @@
+import { type App, type Context, openContext } from '../context.ts';
+import { sweepExpired } from '../services/upkeep/sweep.ts';
+
+interface Job {
+  name: string;
+  everySeconds: number;
+  run: (ctx: Context) => Promise<void>;
+}
+
+const jobs: Job[] = [{ name: 'sweep', everySeconds: 600, run: sweepExpired }];
+
+/** Starts the clock; the function returned stops it and waits for the jobs that are running. */
+export function startJobs(app: App): () => Promise<void> {
+  const running = new Set<Promise<void>>();
+  const timers = jobs.map((job) =>
+    setInterval(() => {
+      const turn = runJob(app, job).finally(() => running.delete(turn));
+      running.add(turn);
+    }, job.everySeconds * 1000).unref(),
+  );
+  return async () => {
+    for (const timer of timers) clearInterval(timer);
+    await Promise.all(running);
+  };
+}
+
+async function runJob(app: App, job: Job): Promise<void> {
+  try {
+    await job.run(openContext(app, { kind: 'system', name: job.name }));
+  } catch (error) {
+    app.log.error({ job: job.name, err: error }, 'job failed');
+  }
+}

@@ -1,0 +1,14 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../context.ts';
+import { Session } from '../../database/models/session.ts';
+import { SpentState } from '../../database/models/spent-state.ts';
+import { transaction } from '../../database/transaction.ts';
+
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, and expired states. */
+export async function sweepExpired(ctx: Context): Promise<void> {
+  const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
+  await transaction(async () => {
+    await SpentState.destroy(expired);
+    await Session.destroy(expired);
+  });
+}
