@@ -59,7 +59,7 @@ export function spelling(command: Command): string {
 function usageRefusal(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0 || error.code === 'commander.help') return error;
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const help = `see ${spelling(command)} --help`;
+  const help = `See ${spelling(command)} --help`;
   return new Refusal('invalid_input', message, {
     hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/g, '')} ${help}`,
   });

@@ -9,6 +9,7 @@ import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addSessionCommands } from './commands/session.ts';
+import { addSsoCommands } from './commands/sso.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { report } from './report.ts';
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addMemberCommands(program);
   addSessionCommands(program);
   addDomainCommands(program);
+  addSsoCommands(program);
   addEventCommands(program);
   addVersionCommand(program);
   return program;

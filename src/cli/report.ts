@@ -58,15 +58,18 @@ function problem(refusal: Refusal): string {
 function plain(refusal: Refusal, command: Command | undefined): string {
   const faults = refusal.faults.map((fault) => asTyped(fault, command));
   const message = faults.length === 0 ? refusal.message : faults.join('; ');
-  const help = command && faults.length > 0 ? `see ${spelling(command)} --help` : undefined;
+  const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
   const hint = refusal.hint ?? help;
   return [`idctl: ${escaped(message)}`, ...(hint === undefined ? [] : [`hint: ${escaped(hint)}`])].join('\n');
 }
 
+/** Fields that are typed under another name than the view's. */
+const typedAs: Record<string, string> = { emailDomain: '--domain', clientSecret: '--secret-stdin' };
+
 /** The fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
   const option = command?.options.find((known) => known.attributeName() === fault.path);
-  const name = option?.long ?? fault.path;
+  const name = option?.long ?? typedAs[fault.path] ?? fault.path;
   return name === '' ? fault.message : `${name}: ${fault.message}`;
 }
 

@@ -17,14 +17,11 @@ interface Page<Item> {
   hasMore?: boolean;
 }
 
-/** Something that cannot be undone. */
-interface Destruction<View, Gone> {
-  found: View;
+/** How something that cannot be undone is told to a person, before and after. */
+interface Destruction<View> {
   fields: Fields<View>;
-  question: string;
-  run: () => Promise<Gone>;
-  /** What to tell a person once it is done. */
-  done: (gone: Gone) => string;
+  question: (view: View) => string;
+  done: (view: View) => string;
 }
 
 /** One command being run: what was typed, and what it may do. */
@@ -52,8 +49,12 @@ export interface Call {
   note(text: string): void;
   /** Asks for consent, unless `--yes` has given it. */
   confirm(question: string): Promise<void>;
-  /** Destroys what was found, once that is confirmed; a dry run only shows it. */
-  destroy<View, Gone>(doing: Destruction<View, Gone>): Promise<void>;
+  /** Runs a service that destroys once that is confirmed; a dry run takes it back and shows what it would answer. */
+  destroy<S extends z.ZodType, View>(
+    schema: S,
+    service: Service<z.output<S>, View>,
+    telling: Destruction<View>,
+  ): Promise<void>;
   /** Closes what the command opened. */
   end(): Promise<void>;
 }
@@ -62,13 +63,16 @@ export interface Call {
 export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   let opened: Promise<Operator> | undefined;
   const screen = standardOutput();
+  const operator = (): Promise<Operator> => {
+    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
+    return opened;
+  };
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text}\n`);
   };
   const operate: Call['operate'] = async (schema, service, given = input) => {
     const checked = parse(schema, given);
-    opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
-    const { app, context } = await opened;
+    const { app, context } = await operator();
     try {
       return await service(context(), checked);
     } catch (error) {
@@ -97,20 +101,23 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       else if (views.length > 0) printTable(views, fields, screen);
       else note(none);
     },
-    destroy: async ({ found, fields, question, run, done }) => {
+    destroy: async (schema, service, { fields, question, done }) => {
+      parse(schema, input);
+      const { app } = await operator();
+      const rehearsed = await app.rehearse(() => operate(schema, service));
       if (flags.dryRun) {
-        note('Dry run, nothing was changed. It is about:');
-        show(found, fields);
+        note('Dry run: nothing was changed.');
+        show(rehearsed, fields);
         return;
       }
-      await confirm(question);
-      const view = await run();
-      if (flags.json) printJson(view, screen);
+      await confirm(question(rehearsed));
+      const view = await operate(schema, service);
+      if (flags.json) show(view, fields);
       note(done(view));
     },
     end: async () => {
-      const operator = await opened?.catch(() => undefined);
-      await operator?.app.close();
+      const ended = await opened?.catch(() => undefined);
+      await ended?.app.close();
     },
   };
 }

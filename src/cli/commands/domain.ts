@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { domainView } from '../../services/domains/schema.ts';
+import type { domainRemovedView, domainView } from '../../services/domains/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
 type Domain = z.output<typeof domainView>;
+type Removed = z.output<typeof domainRemovedView>;
 
 const block: Fields<Domain> = [
   ['Domain', (view) => view.domain],
@@ -22,6 +23,12 @@ const row: Fields<Domain> = [
   ['State', (view) => view.state],
   ['TXT record', (view) => view.txtRecord.value, 'whole'],
   ['By', (view) => view.verifiedBy],
+];
+
+const removed: Fields<Removed> = [
+  ['Domain', (view) => view.domain],
+  ['Sign-on ended', (view) => view.ssoDisabled],
+  ['Owners', (view) => view.owners],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
@@ -58,7 +65,11 @@ export function addDomainCommands(program: Command): void {
     summary: 'List the domains and their TXT records',
     required: org,
     example: 'idctl domain list --org acme',
-    run: async (call) => call.table(await listed(call), row, 'There are no domains.'),
+    run: async (call) => {
+      const { listDomains } = await import('../../services/domains/list.ts');
+      const { listDomainsInput } = await import('../../services/domains/schema.ts');
+      call.table(await call.every(listDomainsInput, listDomains), row, 'There are no domains.');
+    },
   });
   addRemove(domain);
 }
@@ -107,28 +118,19 @@ function addRemove(domain: Command): void {
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
-      const { parse } = await import('../../input.ts');
       const { removeDomain } = await import('../../services/domains/remove.ts');
       const { removeDomainInput } = await import('../../services/domains/schema.ts');
-      const { domain: name, org } = parse(removeDomainInput, call.input);
-      const found = (await listed(call)).find((view) => view.domain === name);
-      if (found === undefined) throw new Refusal('not_found', `${org} has no domain ${name}.`);
-      await call.destroy({
-        found,
-        fields: block,
-        question: `Give ${name} up? Single sign-on for it ends.`,
-        run: () => call.operate(removeDomainInput, removeDomain),
-        done: ({ ssoDisabled, owners }) => {
-          const warning = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
-          return `Removed ${name}.${ssoDisabled ? ' Its single sign-on is switched off.' : ''}${warning}`;
-        },
+      await call.destroy(removeDomainInput, removeDomain, {
+        fields: removed,
+        question: (view) => `Give ${view.domain} up?${consequences(view)}`,
+        done: (view) => `Removed ${view.domain}.${consequences(view)}`,
       });
     },
   });
 }
 
-async function listed(call: Call): Promise<Domain[]> {
-  const { listDomains } = await import('../../services/domains/list.ts');
-  const { listDomainsInput } = await import('../../services/domains/schema.ts');
-  return call.every(listDomainsInput, listDomains, { org: call.input['org'] });
+function consequences({ ssoDisabled, owners }: Removed): string {
+  if (!ssoDisabled) return '';
+  const who = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
+  return ` Its single sign-on is switched off.${who}`;
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { Refusal } from '../../errors.ts';
 import type { memberView } from '../../services/memberships/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -55,20 +54,12 @@ export function addMemberCommands(program: Command): void {
     destroys: true,
     example: 'idctl member remove ada@example.com --org acme --yes',
     run: async (call) => {
-      const { listMembers } = await import('../../services/memberships/list.ts');
       const { removeMember } = await import('../../services/memberships/remove.ts');
-      const { parse } = await import('../../input.ts');
-      const { listMembersInput, memberRefInput } = await import('../../services/memberships/schema.ts');
-      const { org, user } = parse(memberRefInput, call.input);
-      const members = await call.every(listMembersInput, listMembers, { org });
-      const found = members.find(({ userId, email }) => user === userId || user === email);
-      if (found === undefined) throw new Refusal('not_found', `${user} is not a member of ${org}.`);
-      await call.destroy({
-        found,
+      const { memberRefInput } = await import('../../services/memberships/schema.ts');
+      await call.destroy(memberRefInput, removeMember, {
         fields,
-        question: `Take ${found.email ?? found.name} out of ${org}?`,
-        run: () => call.operate(memberRefInput, removeMember),
-        done: () => `Removed ${found.email ?? found.name}.`,
+        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
+        done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
       });
     },
   });

@@ -63,16 +63,12 @@ function addDelete(org: Command): void {
     destroys: true,
     example: 'idctl org delete acme --yes',
     run: async (call) => {
-      const { showOrganization } = await import('../../services/organizations/show.ts');
       const { deleteOrganization } = await import('../../services/organizations/delete.ts');
       const { organizationRefInput } = await import('../../services/organizations/schema.ts');
-      const found = await call.operate(organizationRefInput, showOrganization);
-      await call.destroy({
-        found,
-        fields,
-        question: `Delete ${found.name} with its members, domains and connections?`,
-        run: () => call.operate(organizationRefInput, deleteOrganization),
-        done: () => `Deleted ${found.name}.`,
+      await call.destroy(organizationRefInput, deleteOrganization, {
+        fields: [...fields, ['Members', (view) => view.members]],
+        question: ({ name, members }) => `Delete ${name}, which has ${members} members?`,
+        done: ({ name }) => `Deleted ${name}.`,
       });
     },
   });

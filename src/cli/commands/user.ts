@@ -112,16 +112,12 @@ function addDelete(user: Command): void {
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
-      const { showUser } = await import('../../services/accounts/show.ts');
       const { deleteUser } = await import('../../services/accounts/delete.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
-      const found = await call.operate(userRefInput, showUser);
-      await call.destroy({
-        found,
+      await call.destroy(userRefInput, deleteUser, {
         fields: block,
-        question: `Delete the account ${found.email ?? found.id}?`,
-        run: () => call.operate(userRefInput, deleteUser),
-        done: () => `Deleted ${found.email ?? found.id}.`,
+        question: ({ email, name }) => `Delete the account of ${email ?? name}?`,
+        done: ({ email, name }) => `Deleted the account of ${email ?? name}.`,
       });
     },
   });

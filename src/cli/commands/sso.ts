@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { Refusal } from '../../errors.ts';
+import type { ssoDisabledView, ssoView } from '../../services/sso/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import { askSecret, canAsk, givenSecret } from '../prompt.ts';
+import type { Call } from '../run.ts';
+
+type Connection = z.output<typeof ssoView>;
+
+const fields: Fields<Connection> = [
+  ['E-mail domain', (view) => view.emailDomain],
+  ['Enabled', (view) => view.enabled],
+  ['Issuer', (view) => view.issuer],
+  ['Client ID', (view) => view.clientId],
+  ['Client secret', (view) => (view.hasClientSecret ? 'stored' : null)],
+  ['Redirect URI', (view) => view.redirectUri],
+  ['Groups claim', (view) => view.groupsClaim],
+  ['Sync on every login', (view) => view.syncOnLogin],
+  ['Auto-remove', (view) => view.autoRemove],
+  ['Absent groups mean', (view) => view.absentGroups],
+  ['Ignore email_verified', (view) => view.ignoreEmailVerified],
+  ['Local two-factor', (view) => view.requireLocalTwoFactor],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl sso`. */
+export function addSsoCommands(program: Command): void {
+  const sso = noun(
+    program,
+    'sso',
+    'Single sign-on of an organization (OpenID Connect)',
+    'idctl sso show --org acme',
+  );
+  addSet(sso);
+  verb(sso, 'show', {
+    summary: 'Show the connection, without its secret',
+    required: org,
+    example: 'idctl sso show --org acme',
+    run: async (call) => {
+      const { showSso } = await import('../../services/sso/show.ts');
+      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      call.show(await call.operate(ssoRefInput, showSso), fields);
+    },
+  });
+  verb(sso, 'enable', {
+    summary: 'Let people sign in; the domain must be verified',
+    required: org,
+    example: 'idctl sso enable --org acme',
+    run: async (call) => {
+      const { enableSso } = await import('../../services/sso/enable.ts');
+      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      call.show(await call.operate(ssoRefInput, enableSso), fields);
+    },
+  });
+  verb(sso, 'disable', {
+    summary: 'Stop new sign-ins; the connection stays',
+    required: org,
+    example: 'idctl sso disable --org acme',
+    run: async (call) => {
+      const { disableSso } = await import('../../services/sso/disable.ts');
+      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const view = await call.operate(ssoRefInput, disableSso);
+      call.show(view, fields);
+      if (view.owners.length > 0) call.note(affected(view));
+    },
+  });
+  addRemove(sso);
+}
+
+function addSet(sso: Command): void {
+  verb(sso, 'set', {
+    summary: 'Make the connection, or change what is given of it',
+    required: org,
+    options: {
+      '--domain <domain>': 'e-mail domain of the people who sign in',
+      '--issuer <url>': 'the provider; its endpoints are discovered',
+      '--client-id <id>': 'the client registered at the provider',
+      '--secret-stdin': 'read the client secret from standard input',
+      '--secret-file <file>': 'read the client secret from a file',
+      '--redirect-uri <uri>': "default: this instance's /auth/sso/callback",
+      '--groups-claim <claim>': 'claim with the group names (default: groups)',
+      '--sync-on-login': 'sync groups on every login (default)',
+      '--no-sync-on-login': 'sync groups on the first login only',
+      '--auto-remove': 'remove synced memberships that no group calls for',
+      '--no-auto-remove': 'keep them (default)',
+      '--absent-groups <what>': 'a missing groups claim is: unknown (default) or none',
+      '--ignore-email-verified': "do not ask for the provider's email_verified",
+      '--no-ignore-email-verified': 'refuse when it is false (default)',
+      '--require-local-two-factor': 'ask for the second factor here too',
+      '--no-require-local-two-factor': 'trust the provider with it (default)',
+    },
+    example: `idctl sso set --org acme --domain acme.com \\
+      --issuer https://id.acme.com --client-id idctl --secret-stdin <secret.txt`,
+    run: set,
+  });
+}
+
+async function set(call: Call): Promise<void> {
+  const { changeSso } = await import('../../services/sso/change.ts');
+  const { changeSsoInput } = await import('../../services/sso/schema.ts');
+  const { domain, secretStdin, secretFile, ...given } = call.input;
+  const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
+  const save = (clientSecret: string | undefined) => {
+    return call.operate(changeSsoInput, changeSso, { ...input, clientSecret });
+  };
+  const secret = await givenSecret({ name: 'secret', stdin: secretStdin, file: secretFile });
+  try {
+    call.show(await save(secret), fields);
+  } catch (error) {
+    if (!lacksSecret(error) || secret !== undefined || !canAsk()) throw error;
+    call.show(await save(await askSecret('Client secret')), fields);
+  }
+}
+
+/** Whether the secret is all that was missing. */
+function lacksSecret(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  return error.code === 'secret_required' || error.faults.every(({ path }) => path === 'clientSecret');
+}
+
+function addRemove(sso: Command): void {
+  verb(sso, 'remove', {
+    summary: 'Remove the connection; accounts and memberships stay',
+    required: org,
+    destroys: true,
+    example: 'idctl sso remove --org acme --yes',
+    run: async (call) => {
+      const { removeSso } = await import('../../services/sso/remove.ts');
+      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      await call.destroy(ssoRefInput, removeSso, {
+        fields,
+        question: (view) => `Remove the connection to ${view.issuer}? ${affected(view)}`.trim(),
+        done: (view) => `Removed the connection to ${view.issuer}. ${affected(view)}`.trim(),
+      });
+    },
+  });
+}
+
+function affected({ owners }: z.output<typeof ssoDisabledView>): string {
+  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
+}

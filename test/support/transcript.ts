@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+
+// A transcript is what a terminal shows. A line that begins with `$ ` is typed into sh; the lines after it
+// are its standard output, those that begin with `! ` its standard error, and `[N]` its exit code when
+// that is not 0. Lines that begin with `#`, and empty lines before a `$`, are for the reader. In what is expected,
+// `{uuid}`, `{time}` and `{any}` stand for what differs each time; `{uuid=name}` also keeps it, for `{name}` later.
+
+/** One command of a transcript and what it should give. */
+export interface Step {
+  line: number;
+  command: string;
+  expected: string[];
+}
+
+/** What a command gave, in the form in which a transcript expects it. */
+type Seen = string[];
+
+const patterns: Record<string, string> = {
+  uuid: '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}',
+  time: '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z',
+  any: '.*',
+};
+
+/** The steps of a transcript. */
+export function readSteps(text: string): Step[] {
+  const steps: Step[] = [];
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.startsWith('$ ')) steps.push({ line: at + 1, command: line.slice(2), expected: [] });
+    else if (!line.startsWith('#')) steps.at(-1)?.expected.push(line);
+  }
+  for (const step of steps) while (step.expected.at(-1) === '') step.expected.pop();
+  return steps;
+}
+
+/** A terminal in an empty folder, with `idctl` on its path and a configuration of its own. */
+export interface Terminal {
+  run(step: Step): Promise<{ expected: Seen; seen: Seen }>;
+  close(): Promise<void>;
+}
+
+/** Opens a terminal for one transcript. */
+export async function openTerminal(env: Record<string, string> = {}): Promise<Terminal> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-transcript-'));
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  const main = resolve(import.meta.dirname, '../../src/main.ts');
+  await writeFile(join(bin, 'idctl'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
+  await chmod(join(bin, 'idctl'), 0o755);
+  const kept = new Map<string, string>([['folder', folder]]);
+  const surroundings = {
+    PATH: `${bin}${delimiter}${process.env['PATH']}`,
+    HOME: folder,
+    IDCTL_CONFIG: join(folder, 'idctl.yaml'),
+    ...env,
+  };
+  return {
+    run: async ({ command, expected }) => {
+      const seen = await shell(fill(command, kept), folder, surroundings);
+      return { seen, expected: match(expected, seen, kept) };
+    },
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function shell(command: string, cwd: string, env: Record<string, string>): Promise<Seen> {
+  const child = spawn('/bin/sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err] = [text(child.stdout), text(child.stderr)];
+  const code = await new Promise<number | null>((done, fail) =>
+    child.once('error', fail).once('close', done),
+  );
+  const errors = lines(await err).map((line) => `! ${line}`);
+  return [...lines(await out), ...errors, ...(code === 0 ? [] : [`[${code}]`])];
+}
+
+async function text(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function lines(output: string): string[] {
+  return output === '' ? [] : output.replace(/\n$/, '').split('\n');
+}
+
+/** What is expected, with each placeholder that fits replaced by what was seen, so that a difference reads well. */
+function match(expected: string[], seen: Seen, kept: Map<string, string>): string[] {
+  return expected.map((line, at) => {
+    const found = pattern(line, kept).exec(seen[at] ?? '');
+    for (const [name, value] of Object.entries(found?.groups ?? {})) kept.set(name, value);
+    return found?.[0] ?? fill(line, kept);
+  });
+}
+
+function pattern(line: string, kept: Map<string, string>): RegExp {
+  const parts = fill(line, kept).split(/(\{(?:uuid|time|any)(?:=\w+)?\})/);
+  const sources = parts.map((part) => {
+    const [, kind, name] = /^\{(uuid|time|any)(?:=(\w+))?\}$/.exec(part) ?? [];
+    if (kind === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+    return name === undefined ? `(?:${patterns[kind]})` : `(?<${name}>${patterns[kind]})`;
+  });
+  return new RegExp(`^${sources.join('')}$`);
+}
+
+function fill(line: string, kept: Map<string, string>): string {
+  return line.replace(/\{(\w+)\}/g, (placeholder, name) => kept.get(name) ?? placeholder);
+}
+
+/** The steps of the transcript in this file. */
+export async function readTranscript(path: string): Promise<Step[]> {
+  return readSteps(await readFile(path, 'utf8'));
+}
