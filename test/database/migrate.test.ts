@@ -1,0 +1,178 @@
+import { DataTypes, type Sequelize } from 'sequelize';
+import { expect, test } from 'vitest';
+import { connect, type Link } from '../../src/database/connect.ts';
+import { applyMigrations, pendingMigrations } from '../../src/database/migrate.ts';
+import { migrations } from '../../src/database/migrations/index.ts';
+import type { Migration } from '../../src/database/migrations/migration.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { transaction, transactionOn } from '../../src/database/transaction.ts';
+import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
+import { databaseChild } from '../support/database-process.ts';
+
+const names = migrations.map((migration) => migration.name);
+
+const open = (url: string) => openDatabase({ url, sqliteDriver: 'node' });
+
+/** Runs the work over a connection as migrations have it. */
+async function onLink<T>(url: string, work: (link: Link) => Promise<T>): Promise<T> {
+  const link = await connect(
+    { url, sqliteDriver: 'node' },
+    { poolSize: 2, patience: 5_000, foreignKeys: false },
+  );
+  try {
+    return await work(link);
+  } finally {
+    await link.close();
+  }
+}
+
+const parents: Migration = {
+  name: '0001-parents',
+  async up({ queryInterface, sequelize }) {
+    await queryInterface.createTable('parents', { id: { type: DataTypes.INTEGER, primaryKey: true } });
+    await queryInterface.createTable('children', {
+      parent: {
+        type: DataTypes.INTEGER,
+        references: { model: 'parents', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+    });
+    await sequelize.query('INSERT INTO parents VALUES (1)');
+    await sequelize.query('INSERT INTO children VALUES (1)');
+  },
+};
+
+test('migrates an empty database, and a second time does nothing', async () => {
+  const database = await open(await freshDatabaseUrl());
+  try {
+    expect(await database.pending()).toEqual(names);
+    expect(await database.migrate()).toEqual(names);
+    expect(await database.pending()).toEqual([]);
+    expect(await database.migrate()).toEqual([]);
+  } finally {
+    await database.close();
+  }
+});
+
+test('five processes that migrate at once apply each migration exactly once', async () => {
+  const url = await freshDatabaseUrl();
+  const children = Array.from({ length: 5 }, () => databaseChild(url, 'migrate'));
+  const said = await Promise.all(children.map((child) => child.says()));
+  await Promise.all(children.map((child) => child.ends()));
+  expect(said.flat()).toEqual(names);
+});
+
+test('a process killed in the middle of a migration leaves all of it or nothing', async () => {
+  const url = await freshDatabaseUrl();
+  const child = databaseChild(url, 'migrateHalf');
+  await child.says();
+  child.process.kill('SIGKILL');
+  await child.ends().catch(() => {});
+  await onLink(url, async (link) => {
+    // PostgreSQL notices the lost client only when it next speaks to it; the lock tells.
+    await applyMigrations(link, migrations);
+    expect(await link.sequelize.getQueryInterface().tableExists('half')).toBe(false);
+    expect(await pendingMigrations(link.sequelize)).toEqual([]);
+  });
+});
+
+test('a migration that throws leaves nothing of itself and keeps those before it', async () => {
+  const failing: Migration = {
+    name: '0002-failing',
+    async up({ queryInterface }) {
+      await queryInterface.createTable('half', { id: DataTypes.INTEGER });
+      throw new Error('half-way');
+    },
+  };
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await expect(applyMigrations(link, [parents, failing])).rejects.toThrow('half-way');
+    expect(await link.sequelize.getQueryInterface().tableExists('half')).toBe(false);
+    expect(await pendingMigrations(link.sequelize, [parents, failing])).toEqual(['0002-failing']);
+  });
+});
+
+test('an older idctl refuses a database of a newer one, before and while migrating', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(link, [parents]);
+    await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({ code: 'schema_newer' });
+    await expect(applyMigrations(link, [])).rejects.toMatchObject({ code: 'schema_newer' });
+  });
+});
+
+if (dialect === 'sqlite') {
+  test('rebuilding a parent table keeps its children', async () => {
+    const rebuild: Migration = {
+      name: '0002-rebuild',
+      async up({ sequelize }) {
+        await sequelize.query('CREATE TABLE parents_new (id INTEGER PRIMARY KEY, name TEXT)');
+        await sequelize.query('INSERT INTO parents_new (id) SELECT id FROM parents');
+        await sequelize.query('DROP TABLE parents');
+        await sequelize.query('ALTER TABLE parents_new RENAME TO parents');
+      },
+    };
+    await onLink(await freshDatabaseUrl(), async (link) => {
+      await applyMigrations(link, [parents, rebuild]);
+      expect(await rowsOf(link.sequelize, 'children')).toEqual([{ parent: 1 }]);
+    });
+  });
+
+  test('a migration that leaves a child without its parent is refused and undone', async () => {
+    const orphan: Migration = {
+      name: '0002-orphan',
+      async up({ sequelize }) {
+        await sequelize.query('DELETE FROM parents');
+      },
+    };
+    await onLink(await freshDatabaseUrl(), async (link) => {
+      await expect(applyMigrations(link, [parents, orphan])).rejects.toThrow('whose parent is gone');
+      expect(await rowsOf(link.sequelize, 'parents')).toEqual([{ id: 1 }]);
+    });
+  });
+}
+
+test('the migrated schema equals the models', async () => {
+  const migrated = await openFreshDatabase();
+  const byMigrations = await schemaOf(migrated.sequelize).finally(() => migrated.close());
+  const synced = await open(await freshDatabaseUrl());
+  const byModels = await transaction(() => synced.sequelize.sync())
+    .then(() => schemaOf(synced.sequelize))
+    .finally(() => synced.close());
+  expect(Object.keys(byModels).length).toBeGreaterThan(5);
+  expect(byMigrations).toEqual(byModels);
+});
+
+async function rowsOf(sequelize: Sequelize, table: string): Promise<unknown[]> {
+  return transactionOn(sequelize, async () => (await sequelize.query(`SELECT * FROM ${table}`))[0]);
+}
+
+async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> {
+  const schema = sequelize.getQueryInterface();
+  const tables = (await schema.showAllTables()).filter((table) => table !== 'migrations').sort();
+  const described: Record<string, unknown> = {};
+  for (const table of tables) {
+    described[table] = {
+      columns: await schema.describeTable(table),
+      indexes: await indexesOf(sequelize, table),
+      references: await referencesOf(sequelize, table),
+    };
+  }
+  return described;
+}
+
+async function indexesOf(sequelize: Sequelize, table: string): Promise<unknown[]> {
+  const [rows] = await sequelize.query(
+    dialect === 'sqlite'
+      ? `SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name = '${table}' ORDER BY name`
+      : `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE tablename = '${table}' ORDER BY 1`,
+  );
+  return rows;
+}
+
+async function referencesOf(sequelize: Sequelize, table: string): Promise<unknown[]> {
+  const [rows] = await sequelize.query(
+    dialect === 'sqlite'
+      ? `SELECT "from", "table", "to", on_delete FROM pragma_foreign_key_list('${table}') ORDER BY 1`
+      : `SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' AND conrelid = '${table}'::regclass ORDER BY 1`,
+  );
+  return rows;
+}
