@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Session } from '../../src/database/models/session.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { organization, password, person, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+test('§5.2 a password sign-in answers with the session and sets both cookies, HttpOnly and SameSite=Lax', async () => {
+  const { email } = await person(idctl);
+  const answer = await idctl.client().post('/api/v1/auth/login', { email, password });
+  expect(answer.status).toBe(200);
+  expect(Object.keys(answer.body).sort()).toEqual([
+    'accessToken',
+    'expiresIn',
+    'refreshToken',
+    'tokenType',
+    'user',
+  ]);
+  expect(answer.body).toMatchObject({
+    tokenType: 'Bearer',
+    expiresIn: 900,
+    user: { email, emailVerified: true },
+  });
+  expect(
+    answer.cookies.map(({ name, path, httpOnly, sameSite }) => ({ name, path, httpOnly, sameSite })),
+  ).toEqual([
+    { name: 'access_token', path: '/', httpOnly: true, sameSite: 'lax' },
+    { name: 'refresh_token', path: '/api/v1/auth', httpOnly: true, sameSite: 'lax' },
+  ]);
+  expect(answer.headers['cache-control']).toBe('no-store');
+});
+
+test('§5.1 the same person is seen by Bearer, x-api-key and cookie', async () => {
+  const { email, id } = await person(idctl);
+  const { accessToken } = await signedIn(idctl, email);
+  const client = idctl.client();
+  for (const headers of [
+    { authorization: `Bearer ${accessToken}` },
+    { 'x-api-key': accessToken },
+    { cookie: `access_token=${accessToken}` },
+  ]) {
+    const answer = await client.get('/api/v1/me', headers);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ id, email, twoFactorEnabled: false, organizations: [] });
+  }
+});
+
+test('P7 an unknown address, a wrong password and a disabled account get the same answer', async () => {
+  const known = await person(idctl);
+  const disabled = await person(idctl);
+  await disableUser(idctl.operator(), { user: disabled.id });
+  const tries = [
+    { email: 'nobody@example.test', password },
+    { email: known.email, password: 'wrong horse battery' },
+    { email: disabled.email, password },
+  ];
+  const answers = await Promise.all(tries.map((body) => idctl.client().post('/api/v1/auth/login', body)));
+  const seen = answers.map(({ status, body, cookies }) => ({
+    status,
+    body: { ...body, requestId: '' },
+    cookies,
+  }));
+  expect(seen[0]).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
+  expect(seen[1]).toEqual(seen[0]);
+  expect(seen[2]).toEqual(seen[0]);
+});
+
+test('§4.4 refresh takes the token from the body or the cookie and answers a new pair', async () => {
+  const { email } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  const byCookie = await browser.post('/api/v1/auth/refresh');
+  expect(byCookie.status).toBe(200);
+  expect(byCookie.body.refreshToken).not.toBe(browser.refreshToken);
+  const byBody = await idctl
+    .client()
+    .post('/api/v1/auth/refresh', { refreshToken: byCookie.body.refreshToken });
+  expect(byBody.status).toBe(200);
+  const me = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${byBody.body.accessToken}` });
+  expect(me.status).toBe(200);
+});
+
+test('P4 twenty parallel refreshes of one token answer the same successor', async () => {
+  const { email } = await person(idctl);
+  const { refreshToken } = await signedIn(idctl, email);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => idctl.client().post('/api/v1/auth/refresh', { refreshToken })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(new Set(answers.map(({ body }) => body.refreshToken)).size).toBe(1);
+});
+
+test('P4 a rotated refresh token used after the grace ends the whole session', async () => {
+  const { email } = await person(idctl);
+  const { refreshToken } = await signedIn(idctl, email);
+  const renewed = await idctl.client().post('/api/v1/auth/refresh', { refreshToken });
+  idctl.wait(31);
+  const replayed = await idctl.client().post('/api/v1/auth/refresh', { refreshToken });
+  expect(replayed).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  const heir = await idctl.client().post('/api/v1/auth/refresh', { refreshToken: renewed.body.refreshToken });
+  expect(heir.status).toBe(401);
+  const me = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${renewed.body.accessToken}` });
+  expect(me.status).toBe(401);
+});
+
+test('P4 a refresh token idle for two weeks is refused, and a session ends after thirty days whatever is done', async () => {
+  const { email } = await person(idctl);
+  const { refreshToken } = await signedIn(idctl, email);
+  let current = refreshToken;
+  for (const days of [13, 13]) {
+    idctl.wait(days * 86_400);
+    const answer = await idctl.client().post('/api/v1/auth/refresh', { refreshToken: current });
+    expect(answer.status).toBe(200);
+    current = answer.body.refreshToken;
+  }
+  idctl.wait(4 * 86_400 + 1);
+  expect((await idctl.client().post('/api/v1/auth/refresh', { refreshToken: current })).status).toBe(401);
+  const other = await signedIn(idctl, email);
+  idctl.wait(14 * 86_400 + 1);
+  expect(
+    (await idctl.client().post('/api/v1/auth/refresh', { refreshToken: other.refreshToken })).status,
+  ).toBe(401);
+});
+
+test('§7 an access token expires after a quarter of an hour with 401 and WWW-Authenticate', async () => {
+  const { email } = await person(idctl);
+  const { accessToken } = await signedIn(idctl, email);
+  idctl.wait(901);
+  const answer = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${accessToken}` });
+  expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  expect(answer.headers['www-authenticate']).toContain('Bearer');
+});
+
+test('§4.4 logout clears both cookies and ends the session on the server', async () => {
+  const { email } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  const answer = await browser.post('/api/v1/auth/logout');
+  expect(answer.status).toBe(204);
+  expect(browser.jar.size).toBe(0);
+  const later = idctl.client();
+  expect((await later.get('/api/v1/me', { authorization: `Bearer ${browser.accessToken}` })).status).toBe(
+    401,
+  );
+  expect((await later.post('/api/v1/auth/refresh', { refreshToken: browser.refreshToken })).status).toBe(401);
+});
+
+test('P2 a disabled account is out at its next request, and its sessions stay ended when it is enabled', async () => {
+  const { email, id } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  await disableUser(idctl.operator(), { user: id });
+  expect((await browser.get('/api/v1/me')).status).toBe(401);
+  expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(0);
+});
+
+test('resume renews the cookies and goes on to a path of this instance only', async () => {
+  const { email } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  const answer = await browser.get('/api/v1/auth/resume?returnTo=%2Fprojects%3Fa%3D1');
+  expect(answer.status).toBe(302);
+  expect(answer.headers['location']).toBe('/projects?a=1');
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  for (const returnTo of ['//evil.test', '/\\evil.test', 'https://evil.test/', 'javascript:alert(1)']) {
+    const refused = await browser.get(`/api/v1/auth/resume?returnTo=${encodeURIComponent(returnTo)}`);
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'returnTo' }] } });
+  }
+});
+
+test('GET /me lists the organizations of the person with their roles; PATCH changes name and locale alone', async () => {
+  const { owner, id } = await organization(idctl);
+  const browser = await signedIn(idctl, owner.email);
+  const me = await browser.get('/api/v1/me');
+  expect(me.body.organizations).toMatchObject([{ id, role: 'owner', projects: [] }]);
+  const changed = await browser.send('PATCH', '/api/v1/me', { body: { name: 'Ada L.', locale: 'de' } });
+  expect(changed.body).toMatchObject({ name: 'Ada L.', locale: 'de' });
+  const refused = await browser.send('PATCH', '/api/v1/me', { body: { email: 'x@example.test' } });
+  expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'email' }] } });
+});

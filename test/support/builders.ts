@@ -1,0 +1,49 @@
+import { createUser } from '../../src/services/accounts/create.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { createOrganization } from '../../src/services/organizations/create.ts';
+import type { Client } from './http.ts';
+import type { Idctl } from './idctl.ts';
+
+let count = 0;
+
+/** A name nobody else in the run has. */
+export function fresh(word: string): string {
+  count += 1;
+  return `${word}${process.pid}x${count}`;
+}
+
+/** The password of everyone the builders make. */
+export const password = 'correct horse battery';
+
+/** An account with a password, and its address. */
+export async function person(idctl: Idctl, email = `${fresh('ada')}@example.test`) {
+  return createUser(idctl.operator(), { email, name: 'Ada Byron', password });
+}
+
+/** An organization with an owner. */
+export async function organization(idctl: Idctl) {
+  const org = await createOrganization(idctl.operator(), { name: fresh('acme') });
+  const owner = await person(idctl);
+  await addMember(idctl.operator(), { org: org.slug, email: owner.email ?? '', role: 'owner' });
+  return { ...org, owner };
+}
+
+/** A domain that the organization has verified, on the operator's word. */
+export async function verifiedDomain(idctl: Idctl, org: string, domain = `${fresh('d')}.test`) {
+  await addDomain(idctl.operator(), { org, domain });
+  await assertDomain(idctl.operator(), { org, domain });
+  return domain;
+}
+
+/** A client signed in by password, keeping its cookies. */
+export async function signedIn(
+  idctl: Idctl,
+  email: string | null,
+): Promise<Client & { accessToken: string; refreshToken: string }> {
+  const client = idctl.client({ keepCookies: true });
+  const answer = await client.post('/api/v1/auth/login', { email, password });
+  if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}`);
+  return { ...client, accessToken: answer.body.accessToken, refreshToken: answer.body.refreshToken };
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openApp } from '../../src/app.ts';
+import { configSchema, type Settings } from '../../src/config/schema.ts';
+import { type Actor, type App, type Context, openContext } from '../../src/context.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { createServer } from '../../src/http/server.ts';
+import { surface } from '../../src/http/surface.ts';
+import { freshDatabaseUrl } from './database.ts';
+import { type Client, createClient } from './http.ts';
+import { freePorts } from './ports.ts';
+
+type Given = Parameters<typeof configSchema.parse>[0] & object;
+
+/** An instance in this process: its app, its HTTP door, and a clock that the test moves. */
+export interface Idctl {
+  app: App;
+  baseUrl: string;
+  /** The operator, as at the shell. */
+  operator(): Context;
+  as(actor: Actor): Context;
+  /** A client; with `keepCookies`, a browser's jar. */
+  client(options?: Parameters<typeof createClient>[1]): Client;
+  /** Moves the clock of the instance forward. */
+  wait(seconds: number): void;
+  close(): Promise<void>;
+}
+
+/** Opens an instance on a fresh database and a free port; a process can have one open at a time. */
+export async function openIdctl(given: Given = {}): Promise<Idctl> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-app-'));
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const [port] = await freePorts(1);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  // The cheapest hash that the schema allows is what every test pays for; louder logs are of no use to it.
+  const settings: Settings = configSchema.parse({ baseUrl, log: { level: 'fatal' }, ...given });
+  const database = { ...settings.database, url: await freshDatabaseUrl() };
+  const config = { ...settings, baseUrl: settings.baseUrl ?? baseUrl, keyFile, database };
+  let lead = 0;
+  const opened = await openApp({ config }, { migrate: 'yes' });
+  const app: App = { ...opened, clock: () => new Date(Date.now() + lead) };
+  const server = createServer(app, surface);
+  await server.listen(`127.0.0.1:${port}`);
+  return {
+    app,
+    baseUrl,
+    operator: () => openContext(app, { kind: 'operator', name: 'test' }),
+    as: (actor) => openContext(app, actor),
+    client: (options) => createClient(baseUrl, options),
+    wait: (seconds) => {
+      lead += seconds * 1000;
+    },
+    close: async () => {
+      await server.close(0);
+      await app.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
