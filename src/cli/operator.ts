@@ -20,12 +20,17 @@ export async function readConfiguration(
   return loadConfig({ file: flags.config, env: process.env, uid: process.getuid?.() ?? -1, ...more });
 }
 
+/** Root becomes the owner of an embedded database, for good (security X8). */
+export function becomeDatabaseOwner({ config }: LoadedConfig): void {
+  const file = databaseFile(config.database.url);
+  if (file !== null) becomeOwnerOf(file);
+}
+
 /** Opens the instance as its operator; with `migrate`, brings its database up to date first. */
 export async function openOperator(loaded: LoadedConfig, migrate = false): Promise<Operator> {
   const { openApp } = await import('../app.ts');
   const name = operatorName();
-  const embedded = databaseFile(loaded.config.database.url);
-  if (embedded !== null) becomeOwnerOf(embedded);
+  becomeDatabaseOwner(loaded);
   const config = { ...loaded.config, log: { level: quieter(loaded.config.log.level) } };
   const app = await openApp({ config }, { migrate: migrate ? 'yes' : 'refuse-pending' });
   return { app, context: () => openContext(app, { kind: 'operator', name }) };

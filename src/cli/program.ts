@@ -8,6 +8,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrganizationCommands } from './commands/org.ts';
+import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSsoCommands } from './commands/sso.ts';
 import { addUserCommands } from './commands/user.ts';
@@ -27,6 +28,7 @@ export function createProgram(): Command {
     .helpOption('--help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
   addInitCommand(program);
+  addServeCommand(program);
   addMigrateCommand(program);
   addConfigCommands(program);
   addOrganizationCommands(program);

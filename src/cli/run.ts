@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { App, Context } from '../context.ts';
+import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
@@ -76,7 +77,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     try {
       return await service(context(), checked);
     } catch (error) {
-      throw app.refusalOf(error) ?? error;
+      throw told(app, error);
     }
   };
   const show: Call['show'] = (view, fields) => {
@@ -120,6 +121,13 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       await ended?.app.close();
     },
   };
+}
+
+/** The refusal that the error stands for; a bug goes to the log with its cause, since nobody is shown its message. */
+function told({ refusalOf, log }: App, error: unknown): unknown {
+  const refusal = error instanceof Refusal ? error : refusalOf(error);
+  if (refusal === null) log.error({ err: error }, 'bug');
+  return refusal ?? error;
 }
 
 async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
