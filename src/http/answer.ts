@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import type { Actor, App, Context } from '../context.ts';
+import { type Actor, type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { setCookieHeader } from './cookies.ts';
@@ -31,21 +31,19 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
   return async (request, response) => {
     refuseCrossSite(request, door.origins);
-    const ctx = await openContext(route, door, request);
+    const ctx = await contextOf(route, door, request);
     const reply = await route.answer(ctx, await gatherInput(route, request, response));
     for (const change of reply.cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
     send(route, reply, request, response);
   };
 }
 
-async function openContext(route: Route, { app, authenticate }: Door, request: Request): Promise<Context> {
+async function contextOf(route: Route, { app, authenticate }: Door, request: Request): Promise<Context> {
   const trace = traceOf(request);
   const { requestId, address } = trace;
   const ctx: Context = {
-    ...app,
+    ...openContext(app, trace.actor),
     log: app.log.child({ requestId }),
-    now: app.clock(),
-    actor: trace.actor,
     requestId,
     client: { address, userAgent: request.headers['user-agent']?.slice(0, 512) ?? null },
   };

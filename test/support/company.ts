@@ -1,0 +1,74 @@
+import { addDomain } from '../../src/services/domains/add.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { createOrganization } from '../../src/services/organizations/create.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { type Instance, type Person, signedIn } from './instance.ts';
+
+/** An organization with a person in every role, a domain and a connection, and people who are none of its business. */
+export interface Company {
+  instance: Instance;
+  member: Person;
+  admin: Person;
+  owner: Person;
+  stranger: Person;
+  /** Owns another organization. */
+  foreigner: Person;
+}
+
+/** Founds the company `acme`, and `rival` beside it. */
+export async function foundCompany(instance: Instance): Promise<Company> {
+  const operator = instance.operator();
+  const person = (name: string) => signedIn(instance, `${name}@acme.test`);
+  const hire = async (org: string, role: 'member' | 'admin' | 'owner', name: string) => {
+    const hired = await person(name);
+    await addMember(operator, { org, email: hired.email, role });
+    return hired;
+  };
+  for (const name of ['Acme', 'Rival']) await createOrganization(operator, { name });
+  const company = {
+    instance,
+    owner: await hire('acme', 'owner', 'olga'),
+    admin: await hire('acme', 'admin', 'adam'),
+    member: await hire('acme', 'member', 'mia'),
+    stranger: await person('sam'),
+    foreigner: await hire('rival', 'owner', 'fay'),
+  };
+  await hire('acme', 'member', 'victim');
+  await addDomain(operator, { org: 'acme', domain: 'acme.test' });
+  await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
+  return company;
+}
+
+const connection = {
+  emailDomain: 'acme.test',
+  issuer: 'https://idp.acme.test',
+  clientId: 'c',
+  clientSecret: 's',
+};
+
+/** What one route is asked in the tests that walk the surface. */
+export interface Sample {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: Record<string, unknown>;
+}
+
+/** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
+export const samples: Record<string, Sample> = {
+  'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
+  'POST /api/v1/auth/refresh': { body: { refreshToken: 'none' } },
+  'POST /api/v1/auth/logout': { body: {} },
+  'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
+  'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
+  'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
+  'POST /api/v1/orgs/:org/members': { body: { email: 'sam@acme.test', role: 'member' } },
+  'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'admin' } },
+  'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
+  'PUT /api/v1/orgs/:org/sso': { body: connection },
+  'GET /auth/sso/start': { query: { domain: 'acme.test' } },
+  'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
+};
+
+/** What stands for the `:keys` of a path, but for `:id`. */
+export const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test' };
