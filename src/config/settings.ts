@@ -21,7 +21,7 @@ export function settings(): Setting[] {
 }
 
 /** The environment's name of a setting: `doh.resolverUrl` is `IDCTL_DOH_RESOLVER_URL`. */
-export function envName(key: string): string {
+function envName(key: string): string {
   return `IDCTL_${key
     .replaceAll('.', '_')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

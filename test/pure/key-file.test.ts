@@ -60,12 +60,12 @@ test('X3 a missing key file is refused with what to do', async () => {
 });
 
 test.each([
-  [0o640, '0640'],
-  [0o620, '0620'],
-  [0o604, '0604'],
-  [0o602, '0602'],
-  [0o644, '0644'],
-])('X3 a key file of mode %o is refused with the command that closes it', async (mode, shown) => {
+  ['0640', 0o640],
+  ['0620', 0o620],
+  ['0604', 0o604],
+  ['0602', 0o602],
+  ['0644', 0o644],
+])('X3 a key file of mode %s is refused with the command that closes it', async (shown, mode) => {
   await createKeyFile(path);
   await chmod(path, mode);
   await expect(readKeyFile(path)).rejects.toEqual(refused(`mode ${shown}`, `^chmod 600 ${path}$`));
