@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 
@@ -75,10 +76,10 @@ function fileOf(url: string): string {
 }
 
 async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
-  const { default: pg } = await import('pg');
+  const { default: driver } = await import('pg');
   const sequelize = new Sequelize(url, {
     ...common,
-    dialectModule: pg,
+    dialectModule: driver,
     pool: { max: behaviour.poolSize, min: 0, idle: 10_000, acquire: 5_000 },
     dialectOptions: {
       application_name: 'idctl',
@@ -91,5 +92,13 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
       query_timeout: behaviour.patience + 2_000,
     },
   });
+  sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
+}
+
+// After a statement that was never answered, the ROLLBACK queued behind it would wait as long once more.
+function dropUnanswered(connection: object): void {
+  // Sequelize's types say no more than object; on this side it is pg's client, with Sequelize's mark on it.
+  const client = connection as pg.Client & { _invalid?: boolean };
+  if (client._invalid) void client.end().catch(() => {});
 }

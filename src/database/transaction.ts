@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Sequelize, Transaction } from 'sequelize';
 import { watchQueries } from './queries-in-flight.ts';
+import { databaseRefusal } from './refusals.ts';
 import { takeTurns } from './turns.ts';
 
 // The transaction of the running work is ambient: every query made inside takes part in it, and nobody
@@ -70,7 +71,7 @@ export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise
     result = await ambient.run(new Map([['transaction', opened]]), work);
     await noneInFlight();
   } catch (error) {
-    await abandon(sequelize, opened);
+    await abandon(sequelize, opened, error);
     throw error;
   }
   await opened.commit();
@@ -81,14 +82,21 @@ function isOpen(): boolean {
   return Boolean(ambient.getStore()?.get('transaction'));
 }
 
-async function abandon(sequelize: Sequelize, opened: Transaction): Promise<void> {
-  // What Sequelize's PostgreSQL side keeps; its types leave it out.
-  const { connection } = opened as Transaction & { connection: { _invalid?: boolean } };
+async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknown): Promise<void> {
   try {
-    // Over a connection that is gone, a ROLLBACK would only wait for another timeout: the server does it by itself.
-    if (connection._invalid) await sequelize.connectionManager.destroyConnection(connection);
+    if (isLost(sequelize, reason)) await sequelize.connectionManager.destroyConnection(connectionOf(opened));
     else await opened.rollback();
   } catch {
     // The reason for abandoning is what the caller must hear of.
   }
+}
+
+// A ROLLBACK over a connection to PostgreSQL that is gone would only fail once more; the server does it by itself.
+function isLost(sequelize: Sequelize, reason: unknown): boolean {
+  return sequelize.getDialect() === 'postgres' && databaseRefusal(reason)?.code === 'database_unreachable';
+}
+
+function connectionOf(opened: Transaction): object {
+  // Sequelize keeps it there; its types leave it out.
+  return (opened as Transaction & { connection: object }).connection;
 }

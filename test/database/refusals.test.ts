@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { QueryTypes } from 'sequelize';
+import { expect, onTestFinished, test } from 'vitest';
+import { OutboxItem } from '../../src/database/models/outbox-item.ts';
+import { type Database, openDatabase } from '../../src/database/open.ts';
+import { databaseRefusal } from '../../src/database/refusals.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
+import { startPostgres } from '../support/postgres.ts';
+
+const item = () => {
+  const now = new Date();
+  return { id: crypto.randomUUID(), kind: 'x'.repeat(2_000), payload: {}, createdAt: now, nextAt: now };
+};
+
+const write = () => transaction(() => OutboxItem.create(item()));
+
+/** The codes of the refusals that so many writes and reads end in; whatever is no refusal is thrown. */
+async function codesOf(work: Promise<unknown>[]): Promise<string[]> {
+  const codes: string[] = [];
+  for (const result of await Promise.allSettled(work)) {
+    if (result.status === 'fulfilled') continue;
+    const refusal = databaseRefusal(result.reason);
+    if (refusal === null) throw result.reason;
+    codes.push(refusal.code);
+  }
+  return codes;
+}
+
+async function opened(url: string): Promise<Database> {
+  const database = await openDatabase({ url, sqliteDriver: 'node' });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+test('what is no fault of the database is not made a refusal', () => {
+  expect(databaseRefusal(new TypeError('x is not a function'))).toBeNull();
+  expect(databaseRefusal('text')).toBeNull();
+});
+
+test('a refusal says what to do and keeps its reason for the log', () => {
+  const reason = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const refusal = databaseRefusal(new Error('outer', { cause: reason }));
+  expect(refusal).toMatchObject({
+    code: 'database_unreachable',
+    hint: expect.stringContaining('database.url'),
+  });
+  expect(refusal?.cause).toMatchObject({ cause: reason });
+});
+
+if (dialect === 'sqlite') {
+  test('a file that is no database, or cannot be opened, is database_unreachable', async () => {
+    const url = await freshDatabaseUrl();
+    writeFileSync(
+      url.replace('sqlite:', ''),
+      'this is not a database, whatever its name may say'.repeat(100),
+    );
+    const noDatabase = await openDatabase({ url, sqliteDriver: 'node' });
+    expect(await noDatabase.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+    expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+    await noDatabase.close();
+
+    const folder = await opened(url.replace(/\/[^/]*$/, ''));
+    expect(await folder.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+  });
+
+  test('with no space left writes are database_full, reads go on, and with space writes go on', async () => {
+    const database = await openFreshDatabase();
+    onTestFinished(() => database.close());
+    // SQLite itself says "full" at this limit, which holds for the writer kept open.
+    const limit = (pages: number) =>
+      transaction(() => database.sequelize.query(`PRAGMA max_page_count = ${pages}`));
+    await limit(1);
+    const codes = await codesOf(Array.from({ length: 20 }, write));
+    expect(new Set(codes)).toEqual(new Set(['database_full']));
+    const written = await OutboxItem.count();
+    await limit(1_000_000);
+    await write();
+    expect(await OutboxItem.count()).toBe(written + 1);
+  });
+}
+
+if (dialect === 'postgres') {
+  test('a server that is not there, or does not let us in, is database_unreachable', async () => {
+    const url = await freshDatabaseUrl();
+    const wrong = { port: '1', password: 'wrong', pathname: '/absent', hostname: 'absent.invalid' };
+    for (const [part, value] of Object.entries(wrong)) {
+      const changed = Object.assign(new URL(url), { [part]: value });
+      const database = await openDatabase({ url: changed.href, sqliteDriver: 'node' });
+      expect(await database.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+      expect(await write().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+      await database.close();
+    }
+  });
+
+  test('connections killed under load are database_unreachable, and the next writes succeed', async () => {
+    const database = await openFreshDatabase();
+    onTestFinished(() => database.close());
+    const killOthers = () =>
+      database.sequelize.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        { type: QueryTypes.SELECT },
+      );
+    const load = Array.from({ length: 60 }, (_, index) =>
+      index % 2 ? write() : transaction(() => database.sequelize.query('SELECT pg_sleep(0.2)')),
+    );
+    const codes = codesOf(load);
+    await pause(100);
+    await killOthers();
+    expect(new Set(await codes)).toEqual(new Set(['database_unreachable']));
+    expect(await codesOf(Array.from({ length: 20 }, write))).toEqual([]);
+  });
+
+  test('a server that is stopped and frozen is database_unreachable, not a hang, and is used again when it answers', async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const database = await opened(server.url);
+    await database.migrate();
+    const [row] = await database.sequelize.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', {
+      type: QueryTypes.SELECT,
+    });
+    const backend = row?.pid ?? 0;
+    process.kill(backend, 'SIGSTOP');
+    expect(await codesOf([write()])).toEqual(['database_unreachable']);
+    process.kill(backend, 'SIGCONT');
+    expect(await codesOf([write(), database.ping()])).toEqual([]);
+  });
+}
