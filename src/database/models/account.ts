@@ -37,8 +37,8 @@ export function initAccount(sequelize: Sequelize): void {
       emailProof: { type: DataTypes.TEXT, allowNull: false },
       name: { type: DataTypes.TEXT, allowNull: false },
       locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'en' },
-      passwordHash: { type: DataTypes.TEXT, allowNull: true },
-      disabledAt: { type: DataTypes.DATE, allowNull: true },
+      passwordHash: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
+      disabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },
     {

@@ -34,8 +34,8 @@ export function initDomain(sequelize: Sequelize): void {
       name: { type: DataTypes.TEXT, allowNull: false },
       state: { type: DataTypes.TEXT, allowNull: false },
       token: { type: DataTypes.TEXT, allowNull: false },
-      verifiedAt: { type: DataTypes.DATE, allowNull: true },
-      verifiedBy: { type: DataTypes.TEXT, allowNull: true },
+      verifiedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      verifiedBy: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },
     {

@@ -38,8 +38,8 @@ export function initRefreshToken(sequelize: Sequelize): void {
       keyId: { type: DataTypes.TEXT, allowNull: false },
       issuedAt: { type: DataTypes.DATE, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: false },
-      rotatedAt: { type: DataTypes.DATE, allowNull: true },
-      successorId: { type: DataTypes.UUID, allowNull: true },
+      rotatedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      successorId: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

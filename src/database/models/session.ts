@@ -65,7 +65,7 @@ export function initSession(sequelize: Sequelize): void {
       createdAt: { type: DataTypes.DATE, allowNull: false },
       lastSeenAt: { type: DataTypes.DATE, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: false },
-      endedAt: { type: DataTypes.DATE, allowNull: true },
+      endedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

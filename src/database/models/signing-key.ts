@@ -27,7 +27,7 @@ export function initSigningKey(sequelize: Sequelize): void {
       publicJwk: { type: DataTypes.JSON, allowNull: false },
       privateJwk: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
-      retiredAt: { type: DataTypes.DATE, allowNull: true },
+      retiredAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     { sequelize, tableName: 'signing_keys', underscored: true, timestamps: false, indexes: [] },
   );
