@@ -59,11 +59,14 @@ async function configurationOf(
 ): Promise<Configuration> {
   return {
     clients,
-    jwks: { keys: await Promise.all([signingKey('RS256'), signingKey('ES256')]) },
+    jwks: { keys: await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map(signingKey)) },
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ['only for tests'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     features: { devInteractions: { enabled: false } },
+    renderError: (ctx, { error, error_description }) => {
+      ctx.body = { error, error_description };
+    },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     // Consent is taken for granted: the tests are about signing in.
     async loadExistingGrant({ oidc }) {

@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { allowList } from '../../src/outbound/address.ts';
+import { createGuard, type ResolveHost } from '../../src/outbound/guard.ts';
+import { defaultLimits, guardedClient, type Limits } from '../../src/outbound/http.ts';
+import { trustedRoots } from '../../src/outbound/roots.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { portOf } from '../support/ports.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+interface Setup {
+  allow?: string[];
+  limits?: Partial<Limits>;
+  caFile?: string;
+  resolveHost?: ResolveHost;
+}
+
+function fetchWith({ allow = [], limits, caFile, resolveHost }: Setup = {}) {
+  const roots = trustedRoots('outbound.caFile', caFile);
+  const guard = createGuard(allowList(allow), resolveHost);
+  const client = guardedClient(guard, roots, { ...defaultLimits, ...limits });
+  closers.push(client.close);
+  return client.fetch;
+}
+
+async function serve(listener: RequestListener, server: Server = createServer()): Promise<number> {
+  server.on('request', listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  return portOf(server);
+}
+
+const ok: RequestListener = (_, response) => void response.end('{}');
+const to =
+  (...addresses: string[]): ResolveHost =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+describe('S9 where connections may go', () => {
+  test.each([
+    ['https://127.0.0.1/', 'loopback'],
+    ['https://127.1/', 'loopback'],
+    ['https://2130706433/', 'loopback'],
+    ['https://0x7f000001/', 'loopback'],
+    ['https://[::1]/', 'loopback'],
+    ['https://[::ffff:169.254.169.254]/', 'metadata'],
+    ['https://10.0.0.1/', 'private'],
+    ['http://8.8.8.8/', 'plain_http'],
+    ['ftp://8.8.8.8/', 'scheme'],
+  ])('S9 refuses %s (%s), naming outbound.allow', async (url, reason) => {
+    await expect(fetchWith()(url)).rejects.toMatchObject({
+      code: 'outbound_refused',
+      extra: { reason },
+      hint: expect.stringContaining('outbound.allow'),
+    });
+  });
+
+  test('S9 refuses a name that resolves to a private address, and says what to add', async () => {
+    await expect(fetchWith()('https://localhost/')).rejects.toMatchObject({
+      code: 'outbound_refused',
+      extra: { reason: 'loopback' },
+      hint: expect.stringContaining('adds localhost to the list outbound.allow'),
+    });
+  });
+
+  test('S9 refuses a name when only one of its addresses is private', async () => {
+    const fetch = fetchWith({ resolveHost: to('8.8.8.8', '10.0.0.1') });
+    await expect(fetch('https://idp.test/')).rejects.toMatchObject({ extra: { reason: 'private' } });
+  });
+
+  test('S9 refuses plain http for a public name without connecting', async () => {
+    const fetch = fetchWith({ resolveHost: to('8.8.8.8') });
+    await expect(fetch('http://idp.test/')).rejects.toMatchObject({ extra: { reason: 'plain_http' } });
+  });
+
+  test('S9 reaches what the operator allows, by name or by range, also over plain http', async () => {
+    const port = await serve(ok);
+    const byName = fetchWith({ allow: ['idp.test'], resolveHost: to('127.0.0.1') });
+    const byRange = fetchWith({ allow: ['127.0.0.0/8'], resolveHost: to('127.0.0.1') });
+    expect((await byName(`http://idp.test:${port}/`)).status).toBe(200);
+    expect((await byRange(`http://idp.test:${port}/`)).status).toBe(200);
+    expect((await byRange(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  });
+
+  test('S9 resolves a name once and connects to the address it judged', async () => {
+    const port = await serve(ok);
+    const answers = [to('127.0.0.1'), to('10.0.0.1')];
+    const fetch = fetchWith({
+      allow: ['127.0.0.1'],
+      resolveHost: (host) => (answers.shift() ?? to('10.0.0.2'))(host),
+    });
+    expect((await fetch(`http://idp.test:${port}/`)).status).toBe(200);
+    expect(answers).toHaveLength(1);
+  });
+});
+
+describe('S9 what an answer may cost', () => {
+  const allow = ['127.0.0.1'];
+
+  test.each([301, 302, 303, 307, 308])('S9 does not follow a redirect (%i)', async (status) => {
+    const paths: (string | undefined)[] = [];
+    const port = await serve((request, response) => {
+      paths.push(request.url);
+      response.writeHead(status, { location: '/elsewhere' }).end();
+    });
+    await expect(fetchWith({ allow })(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      code: 'upstream_failed',
+      extra: { reason: 'redirected' },
+    });
+    expect(paths).toEqual(['/']);
+  });
+
+  test('S9 ends a body that drips', async () => {
+    const port = await serve((_, response) => {
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const fetch = fetchWith({ allow, limits: { total: 300 } });
+    const began = performance.now();
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ extra: { reason: 'timeout' } });
+    expect(performance.now() - began).toBeGreaterThan(250);
+  });
+
+  test('S9 ends a request that is never answered', async () => {
+    const port = await serve(() => undefined);
+    const fetch = fetchWith({ allow, limits: { total: 200 } });
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ extra: { reason: 'timeout' } });
+  });
+
+  test('S9 ends a connection that never completes its TLS handshake', async () => {
+    const server = createTcpServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closers.push(() => new Promise((closed) => server.close(closed)));
+    const fetch = fetchWith({ allow, limits: { connect: 200 } });
+    await expect(fetch(`https://127.0.0.1:${portOf(server)}/`)).rejects.toMatchObject({
+      extra: { reason: 'timeout' },
+    });
+  });
+
+  test('S9 stops reading an endless body at its limit', async () => {
+    let sent = 0;
+    const block = Buffer.alloc(64 * 1024, 'x');
+    const port = await serve((_, response) => {
+      const endless = function* () {
+        for (;;) {
+          sent += block.length;
+          yield block;
+        }
+      };
+      Readable.from(endless())
+        .on('error', () => undefined)
+        .pipe(response);
+    });
+    await expect(fetchWith({ allow })(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      extra: { reason: 'too_large' },
+    });
+    // What the kernel buffers on loopback comes on top of the 1 MiB.
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test('S9 stops unpacking a compressed body at its limit', async () => {
+    let unpacked = 0;
+    const block = Buffer.alloc(1024 * 1024);
+    const port = await serve((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      const bomb = function* () {
+        for (; unpacked < 512 * 1024 * 1024; unpacked += block.length) yield block;
+      };
+      const zip = createGzip().on('error', () => undefined);
+      Readable.from(bomb())
+        .on('error', () => undefined)
+        .pipe(zip)
+        .pipe(response);
+      response.on('close', () => zip.destroy());
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    await expect(fetchWith({ allow })(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      extra: { reason: 'too_large' },
+    });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  test('S9 reads a body of just the limit', async () => {
+    const port = await serve((_, response) => void response.end(Buffer.alloc(defaultLimits.body)));
+    const response = await fetchWith({ allow })(`http://127.0.0.1:${port}/`);
+    expect((await response.bytes()).length).toBe(defaultLimits.body);
+  });
+});
+
+describe('S9 whom a TLS connection trusts', () => {
+  let folder: string;
+  let authority: Authority;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-tls-'));
+    authority = await createAuthority(folder);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function serveTls(name: string): Promise<number> {
+    const { certFile, keyFile } = await authority.issue(name);
+    return serve(ok, createTlsServer({ cert: await readFile(certFile), key: await readFile(keyFile) }));
+  }
+
+  test('S9 trusts the authority of outbound.caFile beside the known ones', async () => {
+    const port = await serveTls('DNS:localhost');
+    const fetch = fetchWith({ allow: ['localhost'], caFile: authority.caFile });
+    expect((await fetch(`https://localhost:${port}/`)).status).toBe(200);
+  });
+
+  test('S9 refuses an unknown authority and another name', async () => {
+    const port = await serveTls('DNS:localhost');
+    const other = await serveTls('DNS:other.test');
+    const allow = ['localhost'];
+    await expect(fetchWith({ allow })(`https://localhost:${port}/`)).rejects.toMatchObject({
+      extra: { reason: 'tls_untrusted' },
+    });
+    await expect(
+      fetchWith({ allow, caFile: authority.caFile })(`https://localhost:${other}/`),
+    ).rejects.toMatchObject({ extra: { reason: 'tls_name_mismatch' } });
+  });
+
+  test('names the setting whose certificate file cannot be used', () => {
+    expect(() => trustedRoots('outbound.caFile', join(folder, 'absent.pem'))).toThrow(/^outbound\.caFile: /);
+    expect(() => trustedRoots('doh.caFile', join(folder, 'ca.key'))).toThrow(
+      /^doh\.caFile: .*no PEM certificate/,
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { Outbound } from '../../src/outbound/outbound.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { openNetwork } from '../support/network.ts';
+
+// Imported by a test file, it gives each of its tests a fresh provider and a fresh network.
+
+/** What the sign-in bound to its request. */
+export const bound = { state: 'state-1', nonce: 'nonce-1', codeVerifier: 'v'.repeat(43) };
+/** The honest callback. */
+export const said = { ...bound, query: { code: 'code-1', state: 'state-1' } };
+
+/** Honest until a test replaces an answer. */
+export let provider: LyingProvider;
+/** The network, allowed to reach the provider. */
+export let outbound: Outbound;
+beforeEach(async () => {
+  provider = await startLyingProvider('idctl', bound.nonce);
+  outbound = openNetwork({ outbound: { allow: ['127.0.0.1'] } }, { total: 1000 });
+});
+afterEach(async () => {
+  await outbound.close();
+  await provider.stop();
+});
+
+/** The client that is registered at the provider. */
+export const client = (issuer = provider.issuer) => ({
+  issuer,
+  clientId: 'idctl',
+  clientSecret: 'a:b/c d',
+  redirectUri: 'http://127.0.0.1:8420/auth/sso/callback',
+});
+/** Starts a sign-in. */
+export const start = () => outbound.authorizationUrl(client(), bound);
+/** Redeems the honest callback, or another. */
+export const redeem = (query: Record<string, string> = said.query) =>
+  outbound.redeem(client(), { ...said, query });
+/** The requests that came for a path. */
+export const asked = (path: string) => provider.seen.filter((one) => one.path === path);
+
+/** Makes the token endpoint return this for an ID token. */
+export function answerIdToken(idToken: unknown) {
+  provider.answers.token = () => ({
+    body: { access_token: 'opaque', token_type: 'Bearer', id_token: idToken },
+  });
+}

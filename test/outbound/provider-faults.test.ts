@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { openNetwork } from '../support/network.ts';
+import { answerIdToken, asked, bound, client, outbound, provider, redeem, said, start } from './lying.ts';
+
+describe('§4.1 client authentication', () => {
+  const basic = `Basic ${Buffer.from('idctl:a%3Ab%2Fc+d').toString('base64')}`;
+
+  test.each([
+    [undefined, basic],
+    [['client_secret_post', 'client_secret_basic'], basic],
+    [['client_secret_post', 'private_key_jwt'], undefined],
+  ])('§4.1 authenticates as discovery supports (%j)', async (methods, authorization) => {
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+    });
+    await redeem();
+    const [request] = asked('/token');
+    const form = Object.fromEntries(new URLSearchParams(request?.body));
+    expect(request?.headers.authorization).toBe(authorization);
+    expect(form).toMatchObject({
+      grant_type: 'authorization_code',
+      code: 'code-1',
+      redirect_uri: client().redirectUri,
+      code_verifier: bound.codeVerifier,
+    });
+    expect(form['client_secret']).toBe(authorization === undefined ? client().clientSecret : undefined);
+  });
+});
+
+describe('S5 the issuer', () => {
+  test('S5 refuses a discovery document of another issuer', async () => {
+    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer: 'https://other.test' } });
+    await expect(start()).rejects.toMatchObject({
+      code: 'provider_failed',
+      extra: { stage: 'discovery', reason: 'issuer_mismatch' },
+    });
+  });
+
+  test('S5 says when only the slash at the end differs', async () => {
+    await expect(outbound.authorizationUrl(client(`${provider.issuer}/`), bound)).rejects.toMatchObject({
+      extra: { reason: 'issuer_mismatch' },
+      hint: expect.stringContaining(`Set the issuer to ${provider.issuer}:`),
+    });
+  });
+
+  test('S5 checks iss in the response when it is present', async () => {
+    await expect(redeem({ ...said.query, iss: 'https://evil.test' })).rejects.toMatchObject({
+      code: 'provider_refused',
+      extra: { stage: 'authorization', reason: 'iss_invalid' },
+    });
+    expect(asked('/token')).toEqual([]);
+    await expect(redeem({ ...said.query, iss: provider.issuer })).resolves.toMatchObject({
+      subject: 'person-1',
+    });
+  });
+
+  test('S2 refuses a response with another state', async () => {
+    await expect(redeem({ code: 'code-1', state: 'other' })).rejects.toMatchObject({
+      extra: { stage: 'authorization', reason: 'state_invalid' },
+    });
+  });
+});
+
+describe('S8 what the provider says stays inside', () => {
+  test.each([
+    ['access_denied', 'access_denied'],
+    ['<script>', 'error_response'],
+  ])('S8 names the error %s by a code of our own', async (error, reason) => {
+    const refusal = redeem({ error, error_description: '<b>canary</b>', state: 'state-1' });
+    await expect(refusal).rejects.toMatchObject({
+      code: 'provider_refused',
+      extra: { stage: 'authorization', reason },
+      message: expect.not.stringMatching(/canary|script/),
+    });
+  });
+
+  test('S8 does not echo the token endpoint either', async () => {
+    provider.answers.token = () => ({
+      status: 400,
+      body: { error: 'canary', error_description: '<b>canary</b>' },
+    });
+    const refusal = await redeem().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: 'provider_refused',
+      extra: { stage: 'token', reason: 'error_response' },
+    });
+    expect(JSON.stringify([String(refusal), refusal])).not.toContain('<b>');
+  });
+});
+
+describe('the discovery cache', () => {
+  test('asks once for sign-ins that start together, and again after one failed', async () => {
+    await Promise.all([start(), start(), start()]);
+    await start();
+    const discoveries = () => asked('/.well-known/openid-configuration').length;
+    expect(discoveries()).toBe(1);
+    answerIdToken('a.b.c');
+    await expect(redeem()).rejects.toMatchObject({ code: 'provider_refused' });
+    await start();
+    expect(discoveries()).toBe(2);
+  });
+
+  test('does not keep a failure', async () => {
+    const { discovery } = provider.answers;
+    provider.answers.discovery = () => ({ status: 500, body: {} });
+    await expect(start()).rejects.toMatchObject({ code: 'provider_failed' });
+    provider.answers.discovery = discovery;
+    await expect(start()).resolves.toContain(`${provider.issuer}/authorize?`);
+  });
+});
+
+test('no call begins inside a database transaction', async () => {
+  const open = openNetwork({ outbound: { allow: ['127.0.0.1'] } }, {}, (what) => {
+    throw new Error(`a transaction is open before ${what}`);
+  });
+  await expect(open.lookupTxt('acme.test')).rejects.toThrow('before a DNS lookup');
+  await expect(open.authorizationUrl(client(), bound)).rejects.toThrow('a transaction is open');
+  await expect(open.redeem(client(), said)).rejects.toThrow('a transaction is open');
+  await open.close();
+  expect(provider.seen).toEqual([]);
+});
+
+test('outbound.allow names the entry that it cannot read', () => {
+  expect(() => openNetwork({ outbound: { allow: ['https://idp.internal'] } })).toThrow(
+    'outbound.allow: https://idp.internal is no host name, address or range',
+  );
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { openNetwork } from '../support/network.ts';
+import { bound, client, provider, redeem } from './lying.ts';
+
+describe('S9 the guard stands before every endpoint', () => {
+  test('S9 refuses a provider on loopback that the operator did not allow', async () => {
+    const strict = openNetwork({});
+    await expect(strict.authorizationUrl(client(), bound)).rejects.toMatchObject({
+      code: 'outbound_refused',
+      hint: expect.stringContaining('outbound.allow'),
+    });
+    await strict.close();
+    expect(provider.seen).toEqual([]);
+  });
+
+  test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
+    'S9 refuses %s when discovery points it inside',
+    async (endpoint) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
+      });
+      await expect(redeem()).rejects.toMatchObject({
+        code: 'outbound_refused',
+        extra: { reason: 'metadata' },
+      });
+    },
+  );
+
+  test.each(['discovery', 'token', 'jwks', 'userinfo'] as const)(
+    'S9 does not follow a redirect of the %s endpoint, nor read a body without end',
+    async (endpoint) => {
+      provider.answers[endpoint] = () => ({ status: 307, headers: { location: '/token' }, body: '' });
+      await expect(redeem()).rejects.toMatchObject({
+        code: 'provider_failed',
+        extra: { reason: 'redirected' },
+      });
+      provider.answers[endpoint] = () => ({ body: endless() });
+      await expect(redeem()).rejects.toMatchObject({
+        code: 'provider_failed',
+        extra: { reason: 'too_large' },
+      });
+      provider.answers[endpoint] = () => ({ body: dripping() });
+      await expect(redeem()).rejects.toMatchObject({
+        code: 'provider_failed',
+        extra: { reason: 'timeout' },
+      });
+    },
+  );
+
+  test.each<['discovery' | 'token' | 'jwks' | 'userinfo', number | string]>([
+    ['discovery', 500],
+    ['discovery', '<html>'],
+    ['discovery', '[]'],
+    ['token', 503],
+    ['token', '<html>'],
+    ['jwks', 404],
+    ['jwks', '<html>'],
+    ['userinfo', 500],
+    ['userinfo', '<html>'],
+  ])('§7 says that the provider failed when %s answers %s', async (endpoint, what) => {
+    provider.answers[endpoint] = () =>
+      typeof what === 'number'
+        ? { status: what, body: {} }
+        : { headers: { 'content-type': 'text/html' }, body: what };
+    await expect(redeem()).rejects.toMatchObject({ code: 'provider_failed' });
+  });
+});
+
+async function* endless() {
+  const block = 'x'.repeat(64 * 1024);
+  for (;;) yield block;
+}
+
+async function* dripping() {
+  for (;;) {
+    yield ' ';
+    await new Promise((after) => setTimeout(after, 20));
+  }
+}
