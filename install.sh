@@ -8,7 +8,7 @@ unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P)
 
 # What the tests talk to: a program, and the Debian package that brings it.
-counterparts='named:bind9 nsupdate:bind9-dnsutils'
+counterparts='named:bind9'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d
