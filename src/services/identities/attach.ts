@@ -35,7 +35,8 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   const other = await Identity.findOne({
     where: { connectionId: proof.connection.id, accountId: holder.id },
   });
-  if (other !== null) return null;
+  // The same key, when another sign-in has bound it since we looked.
+  if (other !== null) return other.issuer === issuer && other.subject === subject ? holder : null;
   await reclaim(ctx, holder);
   return link(ctx, proof, holder);
 }

@@ -36,7 +36,7 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
     redirectUri,
     returnTo,
     browser: browserProof(ctx, id, flow),
-    expires: Math.floor(after(ctx.now, stateSeconds).getTime() / 1000),
+    expires: Math.ceil(after(ctx.now, stateSeconds).getTime() / 1000),
   });
   const client = { issuer, clientId, redirectUri };
   const authorizationUrl = await ctx.outbound.authorizationUrl(client, { state, ...secretsOf(ctx, id) });

@@ -1,0 +1,43 @@
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { organization, verifiedDomain } from './builders.ts';
+import type { Answer, Client } from './http.ts';
+import type { Idctl } from './idctl.ts';
+import type { OpenIdProvider } from './openid-provider.ts';
+
+/** The client that the tests' connections use at their providers. */
+export const registration = { clientId: 'idctl', clientSecret: 'a secret of the provider' };
+
+/** An organization with a verified domain and an enabled connection to the provider. */
+export async function connected(idctl: Idctl, issuer: string, more: Record<string, unknown> = {}) {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const input = { org: org.slug, emailDomain: domain, issuer, ...registration, enabled: true, ...more };
+  const connection = await saveSso(idctl.operator(), saveSsoInput.parse(input));
+  return { org, domain, connection };
+}
+
+/** Starts a sign-in and answers with the provider's address. */
+export async function start(client: Client, domain: string, more = ''): Promise<string> {
+  const answer = await client.get(`/auth/sso/start?domain=${domain}${more}`);
+  if (answer.status !== 200)
+    throw new Error(`start answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.authorizationUrl;
+}
+
+/** Goes to the address the provider sends the browser to. */
+export function comeBack(
+  client: Client,
+  callback: string,
+  headers?: Record<string, string>,
+): Promise<Answer> {
+  const { pathname, search } = new URL(callback);
+  return client.get(pathname + search, headers);
+}
+
+/** A whole sign-in of a person known to the provider. */
+export async function signInAt(idctl: Idctl, provider: OpenIdProvider, domain: string, person: string) {
+  const client = idctl.client({ keepCookies: true });
+  const callback = await provider.signIn(await start(client, domain), person);
+  return { client, answer: await comeBack(client, callback) };
+}
