@@ -32,7 +32,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
 export function initAccount(sequelize: Sequelize): void {
   Account.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       email: { type: DataTypes.TEXT, allowNull: true },
       emailProof: { type: DataTypes.TEXT, allowNull: false },
       name: { type: DataTypes.TEXT, allowNull: false },

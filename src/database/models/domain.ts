@@ -24,7 +24,7 @@ export class Domain extends Model<InferAttributes<Domain>, InferCreationAttribut
 export function initDomain(sequelize: Sequelize): void {
   Domain.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       organizationId: {
         type: DataTypes.UUID,
         allowNull: false,

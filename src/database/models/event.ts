@@ -36,7 +36,7 @@ export class Event extends Model<InferAttributes<Event>, InferCreationAttributes
 export function initEvent(sequelize: Sequelize): void {
   Event.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       kind: { type: DataTypes.TEXT, allowNull: false },
       at: { type: DataTypes.DATE, allowNull: false },
       organizationId: { type: DataTypes.UUID, allowNull: true },

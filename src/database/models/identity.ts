@@ -24,7 +24,7 @@ export class Identity extends Model<InferAttributes<Identity>, InferCreationAttr
 export function initIdentity(sequelize: Sequelize): void {
   Identity.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       accountId: {
         type: DataTypes.UUID,
         allowNull: false,

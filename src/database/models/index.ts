@@ -30,7 +30,11 @@ export function initModels(sequelize: Sequelize): void {
   initDomain(sequelize);
   initSsoConnection(sequelize);
   initSpentState(sequelize);
-  Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId' });
-  Membership.belongsTo(Organization, { as: 'organization', foreignKey: 'organizationId' });
-  Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId' });
+  Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  Membership.belongsTo(Organization, {
+    as: 'organization',
+    foreignKey: 'organizationId',
+    onUpdate: 'NO ACTION',
+  });
+  Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
 }

@@ -17,7 +17,7 @@ export class KeyCanary extends Model<InferAttributes<KeyCanary>, InferCreationAt
 export function initKeyCanary(sequelize: Sequelize): void {
   KeyCanary.init(
     {
-      keyId: { type: DataTypes.TEXT, primaryKey: true },
+      keyId: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
       sealed: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },

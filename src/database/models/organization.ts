@@ -22,7 +22,7 @@ export class Organization extends Model<
 export function initOrganization(sequelize: Sequelize): void {
   Organization.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       slug: { type: DataTypes.TEXT, allowNull: false },
       name: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },

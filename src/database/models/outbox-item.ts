@@ -21,7 +21,7 @@ export class OutboxItem extends Model<InferAttributes<OutboxItem>, InferCreation
 export function initOutboxItem(sequelize: Sequelize): void {
   OutboxItem.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       kind: { type: DataTypes.TEXT, allowNull: false },
       payload: { type: DataTypes.JSON, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },

@@ -28,7 +28,7 @@ export class RefreshToken extends Model<
 export function initRefreshToken(sequelize: Sequelize): void {
   RefreshToken.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       sessionId: {
         type: DataTypes.UUID,
         allowNull: false,

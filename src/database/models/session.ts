@@ -45,7 +45,7 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
 export function initSession(sequelize: Sequelize): void {
   Session.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       accountId: {
         type: DataTypes.UUID,
         allowNull: false,

@@ -23,7 +23,7 @@ export class SigningKey extends Model<InferAttributes<SigningKey>, InferCreation
 export function initSigningKey(sequelize: Sequelize): void {
   SigningKey.init(
     {
-      id: { type: DataTypes.TEXT, primaryKey: true },
+      id: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
       publicJwk: { type: DataTypes.JSON, allowNull: false },
       privateJwk: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },

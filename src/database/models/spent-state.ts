@@ -16,7 +16,7 @@ export class SpentState extends Model<InferAttributes<SpentState>, InferCreation
 export function initSpentState(sequelize: Sequelize): void {
   SpentState.init(
     {
-      id: { type: DataTypes.TEXT, primaryKey: true },
+      id: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: false },
     },
     {

@@ -35,7 +35,7 @@ export class SsoConnection extends Model<
 export function initSsoConnection(sequelize: Sequelize): void {
   SsoConnection.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true },
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
       organizationId: {
         type: DataTypes.UUID,
         allowNull: false,
