@@ -25,7 +25,7 @@ interface DoorOptions {
   app?: Partial<App>;
 }
 
-/** Opens the door on a free port until the test ends; the credential `good` is Ada's, every other is refused. */
+/** Opens the door on a free port until the test ends; the credential `good` is Ada's, as is any that is too long. */
 export async function openDoor(routes: Route[], options: DoorOptions = {}): Promise<TestDoor> {
   const log: Record<string, unknown>[] = [];
   const app = appWithoutInside(options, log);
@@ -40,7 +40,7 @@ export async function openDoor(routes: Route[], options: DoorOptions = {}): Prom
 export const ada: Actor = { kind: 'user', accountId: 'a1', name: 'Ada', via: 'session', sessionId: 's1' };
 
 function whose(credential: string): Actor {
-  if (credential === 'good') return ada;
+  if (credential === 'good' || credential.length > 4096) return ada;
   throw new Refusal('invalid_credential', 'The credential is not valid.');
 }
 
