@@ -1,10 +1,8 @@
+import type { SecureContext } from 'node:tls';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import { allowList } from './address.ts';
-import { createResolver } from './doh.ts';
-import { createGuard } from './guard.ts';
-import { defaultLimits, guardedClient, type Limits, trustedClient } from './http.ts';
-import { createProviders } from './oidc.ts';
+import { type AllowList, allowList } from './address.ts';
+import { defaultLimits, type Limits } from './limits.ts';
 import type { Outbound } from './outbound.ts';
 import { trustedRoots } from './roots.ts';
 
@@ -19,27 +17,47 @@ export function createOutbound(
 ): Outbound {
   const allow = allowList(config.outbound.allow);
   if (allow.fault !== undefined) throw allowFault(allow.fault);
-  const guarded = guardedClient(
-    createGuard(allow),
-    trustedRoots('outbound.caFile', config.outbound.caFile),
-    limits,
-  );
-  const trusted = trustedClient(trustedRoots('doh.caFile', config.doh.caFile), limits);
-  const lookupTxt = createResolver(trusted.fetch, config.doh.resolverUrl);
-  const providers = createProviders(guarded.fetch, limits.total);
+  const tenantRoots = trustedRoots('outbound.caFile', config.outbound.caFile);
+  const resolverRoots = trustedRoots('doh.caFile', config.doh.caFile);
+  let opened: ReturnType<typeof openNetwork> | undefined;
+  const network = () => {
+    opened ??= openNetwork(allow, tenantRoots, resolverRoots, config.doh.resolverUrl, limits);
+    return opened;
+  };
   return {
     async lookupTxt(domain) {
       assertIdle('a DNS lookup');
-      return lookupTxt(domain);
+      return (await network()).lookupTxt(domain);
     },
     async authorizationUrl(client, request) {
       assertIdle('the discovery of an identity provider');
-      return providers.authorizationUrl(client, request);
+      return (await network()).authorizationUrl(client, request);
     },
     async redeem(client, response) {
       assertIdle('a sign-in at an identity provider');
-      return providers.redeem(client, response);
+      return (await network()).redeem(client, response);
     },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+// Loaded when first needed: the clients take 170 ms, and most commands never ask the network.
+async function openNetwork(
+  allow: AllowList,
+  tenantRoots: SecureContext | undefined,
+  resolverRoots: SecureContext | undefined,
+  resolverUrl: string,
+  limits: Limits,
+): Promise<Outbound> {
+  const [{ createGuard }, { guardedClient, trustedClient }, { createResolver }, { createProviders }] =
+    await Promise.all([import('./guard.ts'), import('./http.ts'), import('./doh.ts'), import('./oidc.ts')]);
+  const guarded = guardedClient(createGuard(allow), tenantRoots, limits);
+  const trusted = trustedClient(resolverRoots, limits);
+  return {
+    lookupTxt: createResolver(trusted.fetch, resolverUrl),
+    ...createProviders(guarded.fetch, limits.total),
     async close() {
       await Promise.all([guarded.close(), trusted.close()]);
     },

@@ -2,19 +2,7 @@ import type { SecureContext } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
 import { Refusal } from '../errors.ts';
 import type { Guard } from './guard.ts';
-
-/** How long and how much a request may take. */
-export interface Limits {
-  /** Milliseconds until the connection stands, TLS included. */
-  connect: number;
-  /** Milliseconds until the last byte of the body. */
-  total: number;
-  /** Bytes of the body, compressed and decompressed alike. */
-  body: number;
-}
-
-/** Security S9: connect ≤ 3 s (undici's timer is 0.5 s coarse), total ≤ 10 s, body ≤ 1 MiB. */
-export const defaultLimits: Limits = { connect: 2_500, total: 10_000, body: 1024 * 1024 };
+import type { Limits } from './limits.ts';
 
 /** What may be said with a request; a subset of what `fetch` takes. */
 export interface RequestOptions {
@@ -108,7 +96,7 @@ const words = {
 } as const;
 
 /** Why a request did not succeed. */
-export type Failure = keyof typeof words;
+type Failure = keyof typeof words;
 
 const failures: Record<string, Failure> = {
   TimeoutError: 'timeout',

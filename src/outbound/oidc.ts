@@ -109,7 +109,11 @@ async function exchange(
 }
 
 const withoutIdToken = z.object({
-  body: z.object({ access_token: z.string(), token_type: z.literal('bearer'), id_token: z.never().optional() }),
+  body: z.object({
+    access_token: z.string(),
+    token_type: z.literal('bearer'),
+    id_token: z.never().optional(),
+  }),
 });
 
 /**

@@ -7,12 +7,13 @@ export interface Outbound {
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
    * The address at the provider to which the person is sent (spec §4.1 start).
-   * Refuses `provider_failed` (unreachable, malformed discovery) or `outbound_refused`.
+   * Refuses `provider_failed` (unreachable, malformed or another issuer's discovery) or `outbound_refused`.
    */
   authorizationUrl(client: ProviderClient, request: AuthorizationRequest): Promise<string>;
   /**
    * Redeems the authorization code and reads userinfo (spec §4.1 callback). Everything returned is validated.
-   * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer that must not be believed.
+   * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer that must not be believed;
+   * `extra` of the provider's refusals has `stage` and `reason`, both of closed sets, never the provider's words.
    */
   redeem(client: ProviderClient & { clientSecret: string }, response: AuthorizationResponse): Promise<Proof>;
   /** Closes pooled connections. */
@@ -29,13 +30,15 @@ export interface TxtAnswer {
 
 /** The client that a connection registered at its provider. */
 export interface ProviderClient {
+  /** Exactly as the provider spells it: a slash at the end counts. */
   issuer: string;
   clientId: string;
+  /** Without a query: the library sends none at the token endpoint. */
   redirectUri: string;
 }
 
 /** What one sign-in binds to the authorization request. */
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   state: string;
   nonce: string;
   codeVerifier: string;

@@ -6,14 +6,14 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, S
 import { portOf } from './ports.ts';
 
 /** What an endpoint answers; an object is sent as JSON, a stream piece by piece. */
-export interface Answer {
+interface Answer {
   status?: number;
   headers?: Record<string, string>;
   body: Record<string, unknown> | string | AsyncIterable<string | Uint8Array>;
 }
 
 /** A request as it came in. */
-export interface Seen {
+interface Seen {
   path: string;
   headers: IncomingMessage['headers'];
   body: string;

@@ -5,7 +5,7 @@ import Provider, { type ClientMetadata, type Configuration } from 'oidc-provider
 import { portOf } from './ports.ts';
 
 /** The claims of a person at the provider; those that are absent are not given. */
-export interface Person {
+interface Person {
   email?: string;
   email_verified?: boolean | string;
   name?: string;

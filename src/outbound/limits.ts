@@ -1,0 +1,12 @@
+/** How long and how much a request may take. */
+export interface Limits {
+  /** Milliseconds until the connection stands, TLS included. */
+  connect: number;
+  /** Milliseconds until the last byte of the body. */
+  total: number;
+  /** Bytes of the body, compressed and decompressed alike. */
+  body: number;
+}
+
+/** Security S9: connect ≤ 3 s (undici's timer is 0.5 s coarse), total ≤ 10 s, body ≤ 1 MiB. */
+export const defaultLimits: Limits = { connect: 2_500, total: 10_000, body: 1024 * 1024 };
