@@ -37,7 +37,7 @@ export async function openDoor(routes: Route[], options: DoorOptions = {}): Prom
 }
 
 /** Who `good` belongs to. */
-export const ada: Actor = { kind: 'user', accountId: 'a1', name: 'Ada', via: 'session', sessionId: 's1' };
+const ada: Actor = { kind: 'user', accountId: 'a1', name: 'Ada', via: 'session', sessionId: 's1' };
 
 function whose(credential: string): Actor {
   if (credential === 'good' || credential.length > 4096) return ada;
