@@ -33,6 +33,7 @@ export const refusals = {
   conflict: { kind: 'conflict', title: 'Conflict' },
   last_owner: { kind: 'conflict', title: 'The last owner stays' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
+  domain_shared: { kind: 'conflict', title: 'Not a domain of one organization' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
   secret_required: { kind: 'conflict', title: 'Secret needed again' },

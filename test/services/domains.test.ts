@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDomain } from '../../src/services/domains/add.ts';
+import { canonicalDomain } from '../../src/services/domains/canonical.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listEvents } from '../../src/services/events/list.ts';
@@ -130,6 +131,19 @@ describe.skipIf(counterpartMissing('bind9'))('verified domains against BIND over
     expect((await client.post(`${base}/other.test/verify`)).status).toBe(404);
     expect((await client.send('DELETE', `${base}/other.test`)).status).toBe(404);
   });
+
+  test.each(['co.uk', 'github.io', 'gmail.com', 'https://GMX.de/', 'ada@outlook.com'])(
+    'D2 %s is everybody’s and is refused, but for the operator who insists',
+    async (text) => {
+      const { org, client, base } = await admin();
+      const refused = await client.post(base, { domain: text });
+      expect(refused).toMatchObject({ status: 409, body: { code: 'domain_shared' } });
+      expect((await client.get(base)).body.items).toEqual([]);
+      expect(
+        await addDomain(idctl.operator(), { org: org.slug, domain: canonicalDomain(text) ?? '' }, true),
+      ).toMatchObject({ state: 'Pending' });
+    },
+  );
 
   test('D7 a verified domain says nothing of its subdomain', async () => {
     const { org } = await admin();

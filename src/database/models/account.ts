@@ -11,8 +11,7 @@ import {
  * Where the proof of an account's e-mail came from (security I3). `auto` is the word of an instance
  * that sends no mail: it reads as verified, and proves nothing.
  */
-export const emailProofs = ['none', 'auto', 'mail', 'domain', 'operator', 'social'] as const;
-export type EmailProof = (typeof emailProofs)[number];
+export type EmailProof = 'none' | 'auto' | 'mail' | 'domain' | 'operator' | 'social';
 
 /** One person on the instance. */
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
-import { pageInput, pageOf } from '../page.ts';
+import { pageInput } from '../page.ts';
 
 /** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
@@ -26,7 +26,6 @@ export const userView = z.object({
   disabled: z.boolean(),
   createdAt: instant,
 });
-export const userPage = pageOf(userView);
 
 export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   organizations: z.array(

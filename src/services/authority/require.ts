@@ -40,7 +40,7 @@ export const requireAdmin = (ctx: Context, org: string) => requireRole(ctx, org,
 export const requireOwner = (ctx: Context, org: string) => requireRole(ctx, org, 'owner');
 
 /** Whether the standing reaches the role. */
-export function reaches(standing: Pick<Standing, 'role'>, least: Role): boolean {
+function reaches(standing: Pick<Standing, 'role'>, least: Role): boolean {
   return standing.role === 'operator' || roles.indexOf(standing.role) >= roles.indexOf(least);
 }
 

@@ -5,14 +5,21 @@ import { randomToken } from '../../crypto/secret.ts';
 import { Domain } from '../../database/models/domain.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { Refusal } from '../../errors.ts';
+import { requireAdmin, requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import type { addDomainInput } from './schema.ts';
+import { whyShared } from './shared.ts';
 import { viewDomain } from './view.ts';
 
-/** Claims a domain for the organization; the claim reserves nothing until it is verified (spec §3.1, security I2). */
-export async function addDomain(ctx: Context, input: z.output<typeof addDomainInput>) {
+/**
+ * Claims a domain for the organization; the claim reserves nothing until it is verified (spec §3.1,
+ * security I2). Public suffixes and mail providers are refused but for the operator's override (security D2).
+ */
+export async function addDomain(ctx: Context, input: z.output<typeof addDomainInput>, overridden = false) {
   const { organization } = await requireAdmin(ctx, input.org);
+  if (overridden) requireOperator(ctx);
+  else requireOwn(input.domain);
   const row = {
     id: randomUUIDv7(),
     organizationId: organization.id,
@@ -30,7 +37,16 @@ export async function addDomain(ctx: Context, input: z.output<typeof addDomainIn
       kind: 'domain.added',
       organizationId: organization.id,
       subject: { type: 'domain', id: domain.id, name: domain.name },
+      ...(overridden ? { data: { overridden } } : {}),
     });
     return viewDomain(domain);
+  });
+}
+
+function requireOwn(domain: string): void {
+  const why = whyShared(domain);
+  if (why === null) return;
+  throw new Refusal('domain_shared', `${domain} ${why}.`, {
+    hint: 'Add a domain of your own; the operator can insist with: idctl domain add --override',
   });
 }

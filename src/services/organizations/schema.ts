@@ -15,5 +15,3 @@ export const organizationView = z.object({
   createdAt: instant,
 });
 export const organizationPage = pageOf(organizationView);
-/** What a deletion took away. */
-export const organizationDeletedView = organizationView.extend({ members: z.int() });

@@ -6,7 +6,10 @@ const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .max(500)
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
-const redirectUri = z.url({ protocol: /^https?$/, error: 'must be an https:// URL' }).max(500);
+const redirectUri = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
+  .max(500)
+  .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
 /** The whole connection; what is absent is its default, but for the stored secret (spec §2.2). */
