@@ -3,7 +3,7 @@ import { postgresMissing } from './test/support/postgres.ts';
 
 // One suite on both databases: whatever touches one runs twice, once on each.
 const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e'];
-const onNone = ['pure', 'outbound', 'crypto', 'config'];
+const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
 const tests = (folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+// What install.sh does when all goes well needs the network; these are the ways it says no and what it leaves alone.
+const script = join(import.meta.dirname, '../../install.sh');
+let folder: string;
+let prefix: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'idctl install '));
+  prefix = join(folder, 'pre fix');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function install(...words: string[]) {
+  const path = `${join(folder, 'path')}:${process.env['PATH']}`;
+  return spawnSync(script, words, { encoding: 'utf8', env: { HOME: folder, PATH: path }, input: '' });
+}
+
+/** Puts a program before the machine's own. */
+function replaceProgram(name: string, text: string): void {
+  mkdirSync(join(folder, 'path'), { recursive: true });
+  writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+}
+
+/** An installation below the prefix whose release is a script. */
+function installed(): string {
+  const release = join(prefix, 'lib/idctl/releases/old');
+  mkdirSync(join(release, 'bin'), { recursive: true });
+  mkdirSync(join(prefix, 'bin'));
+  writeFileSync(join(release, 'bin/idctl'), '#!/bin/sh\necho the old one\n', { mode: 0o755 });
+  symlinkSync('releases/old', join(prefix, 'lib/idctl/current'));
+  symlinkSync(join(prefix, 'lib/idctl/current/bin/idctl'), join(prefix, 'bin/idctl'));
+  return join(prefix, 'bin/idctl');
+}
+
+test.each([
+  [['--sevre'], 'unknown argument: --sevre'],
+  [['--prefix'], '--prefix needs a directory'],
+  [['--serve', '--dev'], '--serve and --dev do not go together'],
+  [['--dev', '--prefix', '/x'], 'takes no --prefix'],
+])('%j is wrong usage and says why', (words, message) => {
+  expect(install(...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+});
+
+test('--help tells everything it takes', () => {
+  const { status, stdout } = install('--help');
+  expect(status).toBe(0);
+  for (const word of ['--prefix', '--serve', '--dev', '--uninstall']) expect(stdout).toContain(word);
+});
+
+test('an npm that is too old is named with the remedy, and nothing is made', () => {
+  replaceProgram('npm', 'echo 9.2.0');
+  const { status, stderr } = install('--prefix', prefix);
+  expect(status).toBe(1);
+  expect(stderr).toContain('npm 10 or newer is needed, and this is npm 9.2.0');
+  expect(stderr).toContain('npm install --global npm@10');
+  expect(existsSync(prefix)).toBe(false);
+});
+
+test('an idctl of somebody else is not overwritten', () => {
+  mkdirSync(join(prefix, 'bin'), { recursive: true });
+  writeFileSync(join(prefix, 'bin/idctl'), 'mine');
+  expect(install('--prefix', prefix)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('not from'),
+  });
+  expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
+  expect(readFileSync(join(prefix, 'bin/idctl'), 'utf8')).toBe('mine');
+  expect(readdirSync(prefix)).toEqual(['bin']);
+});
+
+test('an install that fails half-way leaves the release in use as it was, and shows what failed', () => {
+  const bin = installed();
+  replaceProgram('npm', 'case $1 in --version) echo 11.0.0 ;; *) echo no space left; exit 9 ;; esac');
+  const { status, stderr } = install('--prefix', prefix);
+  expect(status).toBe(1);
+  expect(stderr).toContain('no space left');
+  expect(stderr).toContain('status 9');
+  expect(spawnSync(bin, { encoding: 'utf8' }).stdout).toBe('the old one\n');
+  expect(readdirSync(join(prefix, 'lib/idctl')).sort()).toEqual(['current', 'releases']);
+});
+
+test('what an install that was killed has left is cleared away, not what a running one needs', () => {
+  installed();
+  const { pid } = spawnSync('true');
+  for (const id of [pid, process.pid]) mkdirSync(join(prefix, `lib/idctl/staging.${id}`));
+  replaceProgram('npm', 'case $1 in --version) echo 11.0.0 ;; *) exit 9 ;; esac');
+  install('--prefix', prefix);
+  const left = readdirSync(join(prefix, 'lib/idctl')).filter((name) => name.startsWith('staging.'));
+  expect(left).toEqual([`staging.${process.pid}`]);
+});
+
+test('--uninstall removes the programs, and says where the data stays', () => {
+  const bin = installed();
+  writeFileSync(join(prefix, 'lib/idctl/idctl.db'), 'data');
+  const { status, stdout } = install('--uninstall', '--prefix', prefix);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/Configuration, key and data stay.*\n {2}\/.*idctl/);
+  expect(existsSync(bin)).toBe(false);
+  expect(readdirSync(join(prefix, 'lib/idctl'))).toEqual(['idctl.db']);
+  expect(install('--uninstall', '--prefix', prefix)).toMatchObject({ status: 0 });
+});

@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const checkout = join(import.meta.dirname, '../..');
+let folder: string;
+let release: string;
+let bin: string;
+
+/** A release whose program tells how it was started, in a folder with a space in its name. */
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'idctl wrapper '));
+  release = join(folder, 'lib/idctl/releases/1');
+  for (const path of ['bin', 'dist', 'node_modules/.bin'])
+    mkdirSync(join(release, path), { recursive: true });
+  copyFileSync(join(checkout, 'bin/idctl'), join(release, 'bin/idctl'));
+  writeFileSync(
+    join(release, 'dist/main.js'),
+    'console.log(JSON.stringify({ pid: process.pid, arguments: process.argv.slice(2), umask: process.umask() }))',
+  );
+  symlinkSync(process.execPath, join(release, 'node_modules/.bin/node'));
+  symlinkSync('releases/1', join(folder, 'lib/idctl/current'));
+  mkdirSync(join(folder, 'bin'));
+  bin = join(folder, 'bin/idctl');
+  symlinkSync(join(folder, 'lib/idctl/current/bin/idctl'), bin);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const told = (stdout: string) => JSON.parse(stdout);
+
+test('idctl is found through its links, from any folder, and passes its arguments on as they are', () => {
+  const stdout = execFileSync(bin, ['org', 'create', 'Acme Ltd', '', '*'], { cwd: '/', encoding: 'utf8' });
+  expect(told(stdout).arguments).toEqual(['org', 'create', 'Acme Ltd', '', '*']);
+});
+
+test('X8 idctl runs with umask 077, whatever the caller has', () => {
+  const stdout = execFileSync('/bin/sh', ['-c', 'umask 000 && exec "$0"', bin], { encoding: 'utf8' });
+  expect(told(stdout).umask).toBe(0o077);
+});
+
+test('a signal to idctl reaches the program itself, for no shell stays between', () => {
+  const { pid, stdout } = spawnSync(bin, { encoding: 'utf8' });
+  expect(told(stdout).pid).toBe(pid);
+});
+
+test('when its Node is gone idctl takes one that fits from PATH, else says what to do and exits with 3', () => {
+  rmSync(join(release, 'node_modules/.bin/node'));
+  const good = join(folder, 'good');
+  const old = join(folder, 'old');
+  for (const path of [good, old]) mkdirSync(path);
+  symlinkSync(process.execPath, join(good, 'node'));
+  writeFileSync(join(old, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const run = (path: string) =>
+    spawnSync(bin, ['x'], { encoding: 'utf8', env: { PATH: `${path}:/usr/bin:/bin` } });
+  expect(told(run(good).stdout).arguments).toEqual(['x']);
+  expect(run(old)).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('install.sh') });
+});
+
+test('in a checkout idctl runs too', () => {
+  const stdout = execFileSync(join(checkout, 'bin/idctl'), ['--version'], { encoding: 'utf8' });
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
