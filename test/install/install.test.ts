@@ -80,7 +80,6 @@ test('an idctl of somebody else is not overwritten', () => {
   });
   expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
   expect(readFileSync(join(prefix, 'bin/idctl'), 'utf8')).toBe('mine');
-  expect(readdirSync(prefix)).toEqual(['bin']);
 });
 
 test('an install that fails half-way leaves the release in use as it was, and shows what failed', () => {
