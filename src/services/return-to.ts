@@ -6,12 +6,23 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   if (returnTo === undefined) return '/';
   const { baseUrl, http } = ctx.config;
   const target = URL.canParse(returnTo, baseUrl) ? new URL(returnTo, baseUrl) : null;
-  const isPath = /^\/(?![/\\])/.test(returnTo) && target?.origin === new URL(baseUrl).origin;
-  if (target !== null && isPath) return target.pathname + target.search + target.hash;
+  if (
+    target !== null &&
+    isPath(returnTo) &&
+    isPath(target.pathname) &&
+    target.origin === new URL(baseUrl).origin
+  ) {
+    return target.pathname + target.search + target.hash;
+  }
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === target?.origin);
   if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
   throw refuseField(
     'returnTo',
     'must be a path such as /projects, or an address on one of http.returnToOrigins',
   );
+}
+
+/** Not `//host`, nor what a browser reads as that; asked of the normal form as well, for `/.//host` becomes it. */
+function isPath(text: string): boolean {
+  return /^\/(?![/\\])/.test(text);
 }

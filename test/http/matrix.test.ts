@@ -27,7 +27,7 @@ test('O7 nobody from outside gets a yes but where it is public', async () => {
   const instance = await openInstance({ doh: { resolverUrl: 'http://127.0.0.1:1' } });
   const company = await foundCompany(instance);
   const outsiders = {
-    anonymous: instance.anonymous,
+    anonymous: instance.client(),
     stranger: company.stranger,
     foreigner: company.foreigner,
   };
@@ -48,7 +48,7 @@ test('interface page: what is not public asks the anonymous to sign in', async (
   const instance = await openInstance();
   const company = await foundCompany(instance);
   for (const route of routes.filter(({ access }) => access !== 'public')) {
-    const answer = await ask(instance.anonymous, route, company.owner);
+    const answer = await ask(instance.client(), route, company.owner);
     expect([nameOf(route), answer.status, answer.body.code]).toEqual([nameOf(route), 401, 'unauthenticated']);
   }
 });

@@ -213,6 +213,9 @@ describe('S6 S7 between start and callback', () => {
 
   test.each([
     '//evil.test',
+    '/.//evil.test',
+    '/x/..//evil.test',
+    '/./\\evil.test',
     '/\\evil.test',
     'https://evil.test/',
     'https://app.test.evil.test/',

@@ -163,7 +163,15 @@ test('resume renews the cookies and goes on to a path of this instance only', as
   expect(answer.status).toBe(302);
   expect(answer.headers['location']).toBe('/projects?a=1');
   expect((await browser.get('/api/v1/me')).status).toBe(200);
-  for (const returnTo of ['//evil.test', '/\\evil.test', 'https://evil.test/', 'javascript:alert(1)']) {
+  for (const returnTo of [
+    '//evil.test',
+    '/.//evil.test',
+    '/x/..//evil.test',
+    '/./\\evil.test',
+    '/\\evil.test',
+    'https://evil.test/',
+    'javascript:alert(1)',
+  ]) {
     const refused = await browser.get(`/api/v1/auth/resume?returnTo=${encodeURIComponent(returnTo)}`);
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'returnTo' }] } });
   }

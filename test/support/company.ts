@@ -3,11 +3,12 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
-import { type Instance, type Person, signedIn } from './instance.ts';
+import type { Idctl } from './idctl.ts';
+import { type Person, signedInAs } from './instance.ts';
 
 /** An organization with a person in every role, a domain and a connection, and people who are none of its business. */
 export interface Company {
-  instance: Instance;
+  instance: Idctl;
   member: Person;
   admin: Person;
   owner: Person;
@@ -17,9 +18,9 @@ export interface Company {
 }
 
 /** Founds the company `acme`, and `rival` beside it. */
-export async function foundCompany(instance: Instance): Promise<Company> {
+export async function foundCompany(instance: Idctl): Promise<Company> {
   const operator = instance.operator();
-  const person = (name: string) => signedIn(instance, `${name}@acme.test`);
+  const person = (name: string) => signedInAs(instance, `${name}@acme.test`);
   const hire = async (org: string, role: 'member' | 'admin' | 'owner', name: string) => {
     const hired = await person(name);
     await addMember(operator, { org, email: hired.email, role });

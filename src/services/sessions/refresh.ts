@@ -16,7 +16,11 @@ import { issueRefreshToken, readToken, signSession } from './tokens.ts';
  * successor; a later one ends the whole session, for somebody has a copy.
  */
 export async function refreshSession(ctx: Context, input: z.output<typeof refreshInput>) {
-  const claims = await readToken(ctx, input.refreshToken, 'rt+jwt');
+  const { refreshToken } = input;
+  if (refreshToken === undefined) {
+    throw new Refusal('unauthenticated', 'There is no session to refresh.', { hint: 'Sign in again.' });
+  }
+  const claims = await readToken(ctx, refreshToken, 'rt+jwt');
   if (claims === null) throw ended();
   const renewed = await transaction(async () => {
     // Held until the end, so that parallel uses of one token come one after the other.

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { Refusal } from '../../errors.ts';
 import { requireReturnTo } from '../return-to.ts';
 import { refreshSession } from './refresh.ts';
 import type { resumeInput } from './schema.ts';
@@ -8,9 +7,5 @@ import type { resumeInput } from './schema.ts';
 /** Refreshes the session of a page without script, and sends it back to where it was. */
 export async function resumeSession(ctx: Context, input: z.output<typeof resumeInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
-  const { refreshToken } = input;
-  if (refreshToken === undefined) {
-    throw new Refusal('unauthenticated', 'There is no session to resume.', { hint: 'Sign in again.' });
-  }
-  return { ...(await refreshSession(ctx, { refreshToken })), returnTo };
+  return { ...(await refreshSession(ctx, input)), returnTo };
 }

@@ -8,11 +8,12 @@ export const signInInput = z.strictObject({
   password: givenPassword,
   totpCode: z.string().max(20).optional(),
 });
-export const refreshInput = z.strictObject({ refreshToken: z.string().min(1).max(4096) });
-export const signOutInput = z.strictObject({ refreshToken: z.string().min(1).max(4096).optional() });
+const refreshToken = z.string().min(1).max(4096).optional();
+export const refreshInput = z.strictObject({ refreshToken });
+export const signOutInput = z.strictObject({ refreshToken });
 export const resumeInput = z.strictObject({
   returnTo: z.string().max(2000).optional(),
-  refreshToken: z.string().max(4096).optional(),
+  refreshToken,
 });
 export const listOwnSessionsInput = z.strictObject(pageInput);
 export const listSessionsInput = listOwnSessionsInput.extend({ user: userRef });

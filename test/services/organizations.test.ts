@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { listEvents } from '../../src/services/events/list.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+async function team() {
+  const org = await organization(idctl);
+  const member = await person(idctl);
+  const admin = await person(idctl);
+  await addMember(idctl.operator(), { org: org.slug, email: member.email ?? '', role: 'member' });
+  await addMember(idctl.operator(), { org: org.slug, email: admin.email ?? '', role: 'admin' });
+  const base = `/api/v1/orgs/${org.slug}`;
+  const clients = {
+    owner: await signedIn(idctl, org.owner.email),
+    admin: await signedIn(idctl, admin.email),
+    member: await signedIn(idctl, member.email),
+  };
+  return { org, base, ...clients, people: { owner: org.owner, admin, member } };
+}
+
+test('an organization is found by id or slug, and another one’s is 404, not 403', async () => {
+  const { org, owner, base } = await team();
+  const stranger = await signedIn(idctl, (await person(idctl)).email);
+  expect((await owner.get(base)).body).toMatchObject({ id: org.id, slug: org.slug, role: 'owner' });
+  expect((await owner.get(`/api/v1/orgs/${org.id}`)).body.slug).toBe(org.slug);
+  expect(await stranger.get(base)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await stranger.get('/api/v1/orgs/no-such-org')).body.detail).toContain('no-such-org');
+  expect((await stranger.get('/api/v1/orgs')).body.items).toEqual([]);
+});
+
+test('by default only the operator creates organizations', async () => {
+  const { owner } = await team();
+  const refused = await owner.post('/api/v1/orgs', { name: 'Mine' });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+});
+
+test('§2.6 members have the roles member, admin and owner, and a missing role is 403', async () => {
+  const { member, admin, base, people } = await team();
+  expect((await member.get(`${base}/members`)).body.items).toHaveLength(3);
+  expect((await member.get(`${base}/domains`)).status).toBe(403);
+  expect((await admin.get(`${base}/domains`)).status).toBe(200);
+  expect((await admin.send('PATCH', base, { body: { name: 'New' } })).status).toBe(403);
+  expect(
+    (await admin.send('PATCH', `${base}/members/${people.member.id}`, { body: { role: 'admin' } })).status,
+  ).toBe(200);
+});
+
+test('only an owner grants or takes the owner role', async () => {
+  const { admin, owner, base, people } = await team();
+  const role = (who: typeof admin, user: string, to: string) =>
+    who.send('PATCH', `${base}/members/${user}`, { body: { role: to } });
+  expect((await role(admin, people.member.id, 'owner')).status).toBe(403);
+  expect((await role(admin, people.owner.id, 'member')).status).toBe(403);
+  expect((await admin.send('DELETE', `${base}/members/${people.owner.id}`)).status).toBe(403);
+  const stranger = await person(idctl);
+  expect((await admin.post(`${base}/members`, { email: stranger.email, role: 'owner' })).status).toBe(403);
+  expect((await role(owner, people.member.id, 'owner')).status).toBe(200);
+});
+
+test('O3 the last owner cannot be demoted, removed or deleted', async () => {
+  const { owner, base, people } = await team();
+  const last = { status: 409, body: { code: 'last_owner' } };
+  expect(
+    await owner.send('PATCH', `${base}/members/${people.owner.id}`, { body: { role: 'admin' } }),
+  ).toMatchObject(last);
+  expect(await owner.send('DELETE', `${base}/members/${people.owner.id}`)).toMatchObject(last);
+  await expect(deleteUser(idctl.operator(), { user: people.owner.id })).rejects.toMatchObject({
+    code: 'last_owner',
+  });
+});
+
+test('O3 two owners who demote each other at once leave one', async () => {
+  const { owner, base, people } = await team();
+  await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'owner' } });
+  const second = await signedIn(idctl, people.admin.email);
+  const answers = await Promise.all([
+    owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'member' } }),
+    second.send('PATCH', `${base}/members/${people.owner.id}`, { body: { role: 'member' } }),
+  ]);
+  const owners = (await owner.get(`${base}/members`)).body.items.filter(
+    (one: { role: string }) => one.role === 'owner',
+  );
+  expect(owners).toHaveLength(1);
+  expect(answers.map(({ status }) => status).sort()[0]).toBe(200);
+});
+
+test('a role taken away and a membership removed bite at the next request of the same session', async () => {
+  const { owner, admin, base, people } = await team();
+  await owner.send('PATCH', `${base}/members/${people.admin.id}`, { body: { role: 'member' } });
+  expect((await admin.get(`${base}/domains`)).status).toBe(403);
+  await owner.send('DELETE', `${base}/members/${people.admin.id}`);
+  expect((await admin.get(base)).status).toBe(404);
+  expect((await admin.get('/api/v1/me')).body.organizations).toEqual([]);
+});
+
+test('a member is added once, by an address that is canonical, and an unknown one is 404', async () => {
+  const { admin, base } = await team();
+  const stranger = await person(idctl);
+  const email = stranger.email?.toUpperCase();
+  const added = await admin.post(`${base}/members`, { email, role: 'member' });
+  expect(added).toMatchObject({
+    status: 201,
+    body: { userId: stranger.id, role: 'member', origin: { kind: 'manual' } },
+  });
+  expect(await admin.post(`${base}/members`, { email, role: 'admin' })).toMatchObject({ status: 409 });
+  expect(await admin.post(`${base}/members`, { email: 'no@body.test', role: 'member' })).toMatchObject({
+    status: 404,
+  });
+});
+
+test('lists come in pages that together are the whole list, in a stable order', async () => {
+  const { org, owner, base } = await team();
+  for (let i = 0; i < 4; i++) {
+    await addMember(idctl.operator(), {
+      org: org.slug,
+      email: (await person(idctl)).email ?? '',
+      role: 'member',
+    });
+  }
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = await owner.get(`${base}/members?limit=3${cursor}`);
+    expect(page.body.items.length).toBeLessThanOrEqual(3);
+    seen.push(...page.body.items.map((one: { userId: string }) => one.userId));
+    cursor = page.body.nextCursor === null ? '' : `&cursor=${page.body.nextCursor}`;
+  } while (cursor !== '');
+  expect(seen).toHaveLength(7);
+  expect(new Set(seen).size).toBe(7);
+  for (const wrong of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'page=2']) {
+    const refused = await owner.get(`${base}/members?${wrong}`);
+    expect(refused, wrong).toMatchObject({ status: 400, body: { errors: [{ path: wrong.split('=')[0] }] } });
+  }
+});
+
+test('deleting an organization ends it for everybody, and its accounts stay', async () => {
+  const { org, owner, member, base } = await team();
+  expect((await owner.send('DELETE', base)).status).toBe(204);
+  expect((await member.get(base)).status).toBe(404);
+  expect((await member.get('/api/v1/me')).status).toBe(200);
+  await expect(listEvents(idctl.operator(), { org: org.slug, limit: 1 })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('events are the organization’s own, oldest first, and go on from nextCursor', async () => {
+  const { admin, base } = await team();
+  const first = await admin.get(`${base}/events?limit=2`);
+  expect(first.body.items.map((one: { kind: string }) => one.kind)).toEqual([
+    'organization.created',
+    'member.added',
+  ]);
+  expect(first.body.hasMore).toBe(true);
+  const rest = await admin.get(`${base}/events?cursor=${first.body.nextCursor}`);
+  expect(rest.body).toMatchObject({
+    hasMore: false,
+    items: [{ kind: 'member.added' }, { kind: 'member.added' }],
+  });
+  const later = await admin.get(`${base}/events?cursor=${rest.body.nextCursor}`);
+  expect(later.body).toEqual({ items: [], nextCursor: rest.body.nextCursor, hasMore: false });
+});
+
+test.each([
+  ['name', { name: '' }],
+  ['name', { name: 'x'.repeat(201) }],
+  ['name', { name: 'a\u202eb' }],
+  ['name', { name: ['a'] }],
+  ['name', {}],
+  ['slug', { name: fresh('n'), slug: 'Not A Slug' }],
+  ['slug', { name: fresh('n'), slug: '018f6b1e-8c1d-7c3a-9a3e-1d2f3a4b5c6d' }],
+  ['slug', { name: fresh('n'), slug: 'api' }],
+  ['owner', { name: fresh('n'), owner: 'me' }],
+])('X6 X9 wrong input names the field %s: %j', async (path, body) => {
+  const { owner } = await team();
+  expect(await owner.post('/api/v1/orgs', body)).toMatchObject({ status: 400, body: { errors: [{ path }] } });
+});
