@@ -70,7 +70,8 @@ function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'object') return cell.length === 0 ? '-' : escaped(cell.join(', '));
-  return escaped(String(cell));
+  // People read times to the second.
+  return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z$/, '$1Z'));
 }
 
 /** Takes width from the widest columns until the table fits; no column goes below a few characters. */

@@ -11,7 +11,7 @@ export async function confirmed(question: string): Promise<void> {
   if (!canAsk()) throw refuseField('--yes', 'is needed where nobody can be asked', question);
   const { confirm } = await import('@inquirer/prompts');
   const agreed = await confirm({ message: question, default: false }, { output: process.stderr });
-  if (!agreed) throw new Refusal('not_confirmed', 'nothing was changed');
+  if (!agreed) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }
 
 /** Where a secret was said to be: `--<name>-stdin`, `--<name>-file F`, or nowhere. */

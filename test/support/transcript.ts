@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { expect } from 'vitest';
 
 // A transcript is what a terminal shows. A line that begins with `$ ` is typed into sh; the lines after it
 // are its standard output, those that begin with `! ` its standard error, and `[N]` its exit code when
@@ -24,8 +25,9 @@ const patterns: Record<string, string> = {
   any: '.*',
 };
 
-/** The steps of a transcript. */
-export function readSteps(text: string): Step[] {
+/** The steps of the transcript in this file. */
+export async function readTranscript(path: string): Promise<Step[]> {
+  const text = await readFile(path, 'utf8');
   const steps: Step[] = [];
   for (const [at, line] of text.split('\n').entries()) {
     if (line.startsWith('$ ')) steps.push({ line: at + 1, command: line.slice(2), expected: [] });
@@ -38,35 +40,77 @@ export function readSteps(text: string): Step[] {
 /** A terminal in an empty folder, with `idctl` on its path and a configuration of its own. */
 export interface Terminal {
   run(step: Step): Promise<{ expected: Seen; seen: Seen }>;
+  /** Ends what still runs in it and removes its folder. */
   close(): Promise<void>;
 }
 
+interface Surroundings {
+  /** More environment. */
+  env?: Record<string, string>;
+  /** What placeholders stand for from the start. */
+  values?: Record<string, string>;
+  /** Commands that are not programs: what they answer is their output. */
+  commands?: Record<string, (...words: string[]) => Promise<string>>;
+}
+
 /** Opens a terminal for one transcript. */
-export async function openTerminal(env: Record<string, string> = {}): Promise<Terminal> {
+export async function openTerminal({ env, values, commands }: Surroundings = {}): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-transcript-'));
-  const bin = join(folder, 'bin');
-  await mkdir(bin);
-  const main = resolve(import.meta.dirname, '../../src/main.ts');
-  await writeFile(join(bin, 'idctl'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
-  await chmod(join(bin, 'idctl'), 0o755);
-  const kept = new Map<string, string>([['folder', folder]]);
-  const surroundings = {
-    PATH: `${bin}${delimiter}${process.env['PATH']}`,
+  await installIdctl(join(folder, 'bin'));
+  const kept = new Map(Object.entries({ folder, ...values }));
+  const groups: number[] = [];
+  const variables = {
+    PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
     HOME: folder,
+    SUDO_USER: 'alex',
+    NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../.tmp/compile-cache'),
     IDCTL_CONFIG: join(folder, 'idctl.yaml'),
     ...env,
   };
   return {
     run: async ({ command, expected }) => {
-      const seen = await shell(fill(command, kept), folder, surroundings);
+      const typed = fill(command, kept);
+      const [name = '', ...words] = typed.split(' ');
+      const own = commands?.[name];
+      const seen = own ? lines(await own(...words)) : await shell(typed, folder, variables, groups);
       return { seen, expected: match(expected, seen, kept) };
     },
-    close: () => rm(folder, { recursive: true }),
+    close: async () => {
+      for (const group of groups) endGroup(group);
+      await rm(folder, { recursive: true });
+    },
   };
 }
 
-async function shell(command: string, cwd: string, env: Record<string, string>): Promise<Seen> {
-  const child = spawn('/bin/sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function installIdctl(bin: string): Promise<void> {
+  await mkdir(bin);
+  const main = resolve(import.meta.dirname, '../../src/main.ts');
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+  await writeFile(join(bin, 'idctl'), script, { mode: 0o755 });
+}
+
+function endGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // It has ended by itself, as most have.
+  }
+}
+
+async function shell(
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+  groups: number[],
+): Promise<Seen> {
+  // A process group of its own, so that what it leaves in the background can be ended.
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  if (child.pid !== undefined) groups.push(child.pid);
   const [out, err] = [text(child.stdout), text(child.stderr)];
   const code = await new Promise<number | null>((done, fail) =>
     child.once('error', fail).once('close', done),
@@ -108,7 +152,15 @@ function fill(line: string, kept: Map<string, string>): string {
   return line.replace(/\{(\w+)\}/g, (placeholder, name) => kept.get(name) ?? placeholder);
 }
 
-/** The steps of the transcript in this file. */
-export async function readTranscript(path: string): Promise<Step[]> {
-  return readSteps(await readFile(path, 'utf8'));
+/** Types a transcript into a terminal of its own and holds it to what it says. */
+export async function playTranscript(path: string, surroundings: Surroundings): Promise<void> {
+  const terminal = await openTerminal(surroundings);
+  try {
+    for (const step of await readTranscript(path)) {
+      const { seen, expected } = await terminal.run(step);
+      expect(seen, `line ${step.line}: ${step.command}`).toEqual(expected);
+    }
+  } finally {
+    await terminal.close();
+  }
 }

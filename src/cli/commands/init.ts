@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
-import { Refusal } from '../../errors.ts';
+import { Refusal, type RefusalCode } from '../../errors.ts';
 import type { initializedView } from '../../services/setup/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
@@ -60,14 +60,16 @@ async function init(call: Call): Promise<void> {
   const { config, file } = site.loaded;
   const view = { ...placesIn(site), baseUrl: config.baseUrl };
   if (file === null) {
-    call.note(
-      `Configuration ${view.configFile}\nMaster key    ${view.keyFile}\nDatabase      ${view.database}`,
-    );
+    if (!call.flags.yes)
+      call.note(
+        `Configuration ${view.configFile}\nMaster key    ${view.keyFile}\nDatabase      ${view.database}`,
+      );
     await call.confirm('Set up an instance there?');
   }
-  await prepare(site, options);
+  await prepare(site);
   const operator = await openWithKey(site.loaded);
   try {
+    if (file === null) await writeConfiguration(site, options);
     call.show<View>({ ...view, ...(await initialize(operator.context(), first)) }, fields);
   } finally {
     await operator.app.close();
@@ -108,9 +110,9 @@ function placesIn({ loaded: { config }, configFile }: Site) {
   return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
 }
 
-/** Makes what is missing of folders and configuration, owned by whoever will serve. */
-async function prepare({ loaded, configFile }: Site, options: Record<string, string>): Promise<void> {
-  const { config, file } = loaded;
+/** Makes the folders that are missing, and becomes whoever will serve. */
+async function prepare({ loaded, configFile }: Site): Promise<void> {
+  const { config } = loaded;
   const { defaultPlaces } = await import('../../config/places.ts');
   const system = process.getuid?.() === 0 && configFile === defaultPlaces(process.env, 0).configFile;
   const embedded = databaseFile(config.database.url);
@@ -119,19 +121,25 @@ async function prepare({ loaded, configFile }: Site, options: Record<string, str
   );
   for (const folder of new Set(folders)) await makeFolder(folder, system ? findUser('idctl') : null);
   becomeOwnerOf(config.keyFile);
-  if (file !== null) return;
+}
+
+/** Written once everything it names has been found to work. */
+async function writeConfiguration({ configFile }: Site, options: Record<string, string>): Promise<void> {
   const { renderConfig } = await import('../../config/write.ts');
   await writeFile(configFile, renderConfig(options), { flag: 'wx', mode: 0o600 });
 }
 
-/** Opens the instance with its key, made if there was none; a key that does not fit is not left behind. */
+/** With these nothing has been sealed yet. */
+const beforeSealing: RefusalCode[] = ['key_invalid', 'database_unreachable', 'schema_newer'];
+
+/** Opens the instance with its key, made if there was none; one that was made for nothing is not left behind. */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);
   try {
     return await openOperator(loaded, true);
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'key_invalid') await key.takeBack();
+    if (error instanceof Refusal && beforeSealing.includes(error.code)) await key.takeBack();
     throw error;
   }
 }

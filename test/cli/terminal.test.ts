@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabaseUrl } from '../support/database.ts';
+import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+
+const csi = '\u001b[';
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+  const main = resolve(import.meta.dirname, '../../src/main.ts');
+  const idctl = (line: string, answers: Answers = [], more: NodeJS.ProcessEnv = {}) => {
+    return inTerminal(`'${process.execPath}' '${main}' ${line}`, { ...env, ...more }, answers);
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-terminal-'));
+    const IDCTL_CONFIG = join(folder, 'idctl.yaml');
+    env = {
+      PATH: process.env['PATH'],
+      TERM: 'xterm',
+      HOME: folder,
+      IDCTL_CONFIG,
+      IDCTL_DATABASE: await freshDatabaseUrl(),
+    };
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('init says where things will be and asks; no means nothing is made', async () => {
+    const refused = await idctl('init', [['Set up an instance there?', 'n\r']]);
+    expect(refused.shown).toContain(join(folder, 'master.key'));
+    expect(refused.shown).toContain('idctl: Nothing was changed.');
+    expect(refused.code).toBe(1);
+    const agreed = await idctl('init', [['Set up an instance there?', 'y\r']]);
+    expect(stripVTControlCharacters(agreed.shown)).toMatch(/Password: +[a-z0-9]{20}/);
+    expect(agreed.code).toBe(0);
+  });
+
+  it('a question is left by Ctrl-C with 130 and without a word', async () => {
+    const left = await idctl('org delete default', [['Delete Default', '\u0003']]);
+    expect(left.code).toBe(130);
+    expect(left.shown).not.toContain('idctl:');
+    expect((await idctl('org show default')).code).toBe(0);
+  });
+
+  it('a password is asked for twice and never shown', async () => {
+    const different = await idctl('user password admin@idctl.test', [
+      ['New password', 'one horse battery\r'],
+      ['New password again', 'two horse battery\r'],
+    ]);
+    expect(different.code).toBe(2);
+    const same = await idctl('user password admin@idctl.test', [
+      ['New password', 'one horse battery\r'],
+      ['New password again', 'one horse battery\r'],
+    ]);
+    expect(same.code).toBe(0);
+    expect(different.shown + same.shown).not.toContain('horse');
+  });
+
+  it('the client secret is asked for only when it is needed', async () => {
+    const set = 'sso set --org default --domain acme.test --issuer https://id.acme.test';
+    const first = await idctl(`${set} --client-id one`, [['Client secret', 's3cret\r']]);
+    expect(stripVTControlCharacters(first.shown)).toMatch(/Client secret: +stored/);
+    expect((await idctl(`${set} --client-id one --groups-claim roles`)).code).toBe(0);
+  });
+
+  it('NO_COLOR takes the colour away, and so does a pipe', async () => {
+    expect((await idctl('org list')).shown).toContain(`${csi}1m`);
+    expect((await idctl('org list', [], { NO_COLOR: '1' })).shown).not.toContain(csi);
+    expect((await idctl('org list | cat')).shown).not.toContain(csi);
+  });
+
+  it('a reader that stops reading is no error', async () => {
+    const idctl = `'${process.execPath}' '${main}' config show --quiet`;
+    const { shown } = await inTerminal(`(${idctl}; echo "ended with $?" >&2) | head -n 1`, env);
+    expect(shown).toContain('KEY');
+    expect(shown).toContain('ended with 0');
+    expect(shown.trim().split('\n')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+
+describe('the help of every command', () => {
+  const pages = commandsOf(createProgram()).map((command) => ({
+    name: spelled(command),
+    text: helpOf(command),
+  }));
+
+  it('is what stands in the golden file', async () => {
+    const book = pages.map(({ name, text }) => `=== ${name}\n${text}`).join('\n');
+    await expect(book).toMatchFileSnapshot('../golden/help.txt');
+  });
+
+  it.each(pages)('fits 80 columns: $name', ({ text }) => {
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it.each(pages)('ends with an example: $name', ({ text, name }) => {
+    expect(text).toMatch(new RegExp(`\nExample:\n  \\$ ${name}.*(\n {6}.*)*\n$`));
+  });
+
+  it.each(pages)('names the options that all commands take: $name', ({ text }) => {
+    for (const flag of ['--json', '--config', '--quiet', '--yes', '--help']) expect(text).toContain(flag);
+  });
+});
+
+function commandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
+}
+
+function spelled(command: Command): string {
+  return command.parent === null ? command.name() : `${spelled(command.parent)} ${command.name()}`;
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}

@@ -1,0 +1,97 @@
+import measure from 'fast-string-truncated-width';
+import { describe, expect, it } from 'vitest';
+import { type Fields, printBlock, printJson, printTable } from '../../src/cli/output.ts';
+
+interface Row {
+  id: string;
+  name: string | null;
+  tags?: string[];
+}
+
+const fields: Fields<Row> = [
+  ['Name', (row) => row.name],
+  ['Tags', (row) => row.tags],
+  ['ID', (row) => row.id, 'whole'],
+];
+
+function shown(
+  print: (screen: Parameters<typeof printJson>[1]) => void,
+  columns = Number.POSITIVE_INFINITY,
+  colour = false,
+) {
+  let text = '';
+  print({
+    write: (part) => {
+      text += part;
+    },
+    columns,
+    colour,
+  });
+  return text;
+}
+
+describe('a table', () => {
+  it('aligns its columns, also under characters that take two', () => {
+    const rows = [
+      { id: '1', name: '東京', tags: ['a', 'b'] },
+      { id: '22', name: 'Ada' },
+    ];
+    expect(shown((screen) => printTable(rows, fields, screen))).toBe(
+      'NAME  TAGS  ID\n東京  a, b  1\nAda   -     22\n',
+    );
+  });
+
+  it.each([60, 80])('fits a terminal of %i columns and keeps identifiers whole', (columns) => {
+    const id = '01a1f85a-5b56-7b47-9e50-754bcc9a517d';
+    const rows = [{ id, name: `${'東京都'.repeat(30)}`, tags: ['x'.repeat(90)] }];
+    const lines = shown((screen) => printTable(rows, fields, screen), columns)
+      .trimEnd()
+      .split('\n');
+    for (const line of lines) expect(measure(line).width).toBeLessThanOrEqual(columns);
+    expect(lines[1]).toContain(id);
+    expect(lines[1]).toContain('…');
+  });
+
+  it('is not cut in a pipe, and holds no tab', () => {
+    const text = shown((screen) => printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen));
+    expect(text).toContain('x'.repeat(300));
+    expect(text).not.toContain('\t');
+  });
+
+  it('is coloured only where colour is wanted', () => {
+    const print = (screen: Parameters<typeof printJson>[1]) =>
+      printTable([{ id: '1', name: 'a' }], fields, screen);
+    expect(shown(print, 80, true)).toContain('\u001b[1m');
+    expect(shown(print, 80, false)).not.toContain('\u001b');
+  });
+});
+
+describe('X9: characters that could deceive', () => {
+  const hostile = 'a\u001b[2Jb\u202ec\u0007d\ne\u009bf\u2066g\u061ch';
+
+  it('are spelled out in tables and blocks', () => {
+    for (const print of [printTable, printBlock] as const) {
+      const text = shown((screen) => {
+        const row = { id: '1', name: hostile };
+        if (print === printTable) printTable([row], fields, screen);
+        else printBlock(row, fields, screen);
+      });
+      expect(text).toContain('a\\u001b[2Jb\\u202ec\\u0007d\\u000ae\\u009bf\\u2066g\\u061ch');
+    }
+  });
+
+  it('are escaped in JSON, which still reads as the same value', () => {
+    for (const columns of [80, Number.POSITIVE_INFINITY]) {
+      const text = shown((screen) => printJson({ name: hostile }, screen), columns);
+      expect(JSON.parse(text)).toEqual({ name: hostile });
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    }
+  });
+});
+
+describe('JSON', () => {
+  it('is one line in a pipe and indented on a terminal', () => {
+    expect(shown((screen) => printJson([{ a: 1 }], screen))).toBe('[{"a":1}]\n');
+    expect(shown((screen) => printJson([{ a: 1 }], screen), 80)).toBe('[\n  {\n    "a": 1\n  }\n]\n');
+  });
+});

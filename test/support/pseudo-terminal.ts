@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** util-linux's `script`, which gives a command a terminal of its own. */
+export const hasScript = existsSync('/usr/bin/script');
+
+/** What to type once a text has been shown. */
+export type Answers = readonly (readonly [shown: string, typed: string])[];
+
+/** Runs a shell command in a terminal of 80 columns, types the answers, and returns what was shown and the exit code. */
+export async function inTerminal(command: string, env: NodeJS.ProcessEnv, answers: Answers = []) {
+  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], { env });
+  const left = [...answers];
+  let shown = '';
+  let seen = 0;
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    shown += part;
+    const [next] = left;
+    const at = next === undefined ? -1 : shown.indexOf(next[0], seen);
+    if (next === undefined || at === -1) return;
+    seen = at + next[0].length;
+    left.shift();
+    child.stdin.write(next[1]);
+  });
+  const code = await new Promise<number | null>((done, fail) =>
+    child.once('error', fail).once('close', done),
+  );
+  return { shown, code };
+}
