@@ -8,7 +8,8 @@ if (argv.length === 1 && argv[0] === '--version') {
   // Answered before anything is loaded: scripts ask for it at every turn.
   process.stdout.write(`${readVersion()}\n`);
 } else {
-  const { main } = await import('./cli/program.ts');
+  const { failed, main } = await import('./cli/program.ts');
+  process.on('uncaughtException', (error) => process.exit(failed(error, argv)));
   process.exitCode = await main(argv);
 }
 

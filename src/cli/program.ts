@@ -49,14 +49,17 @@ export async function main(argv: string[]): Promise<number> {
   program.hook('preAction', (_program, command) => {
     running = command;
   });
-  const failed = (error: unknown): number => report(error, { json: asksJson(argv), command: running });
-  process.on('uncaughtException', (error) => process.exit(failed(error)));
   try {
     await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
-    return failed(error);
+    return failed(error, argv, running);
   }
+}
+
+/** Says why the command line came to nothing; answers the exit code. */
+export function failed(error: unknown, argv: string[], command?: Command): number {
+  return report(error, { json: asksJson(argv), command });
 }
 
 /** Whether refusals are wanted as JSON, also when the rest of the command line could not be read. */

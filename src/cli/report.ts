@@ -56,7 +56,8 @@ function problem(refusal: Refusal): string {
 }
 
 function plain(refusal: Refusal, command: Command | undefined): string {
-  const faults = refusal.faults.map((fault) => asTyped(fault, command));
+  const typed = refusal.code === 'invalid_input' ? refusal.faults : [];
+  const faults = typed.map((fault) => asTyped(fault, command));
   const message = faults.length === 0 ? refusal.message : faults.join('; ');
   const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
   const hint = refusal.hint ?? help;
@@ -64,7 +65,11 @@ function plain(refusal: Refusal, command: Command | undefined): string {
 }
 
 /** Fields that are typed under another name than the view's. */
-const typedAs: Record<string, string> = { emailDomain: '--domain', clientSecret: '--secret-stdin' };
+const typedAs: Record<string, string> = {
+  emailDomain: '--domain',
+  clientSecret: '--secret-stdin',
+  organization: '--org',
+};
 
 /** The fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {

@@ -39,11 +39,14 @@ export function addDomainCommands(program: Command): void {
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
+    options: { '--override': 'take a public suffix or mail provider too; recorded' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
       const { addDomain } = await import('../../services/domains/add.ts');
       const { addDomainInput } = await import('../../services/domains/schema.ts');
-      const view = await call.operate(addDomainInput, addDomain);
+      const { override, ...input } = call.input;
+      const add: typeof addDomain = (ctx, given) => addDomain(ctx, given, override === true);
+      const view = await call.operate(addDomainInput, add, input);
       call.show(view, block);
       call.note(
         `Publish that TXT record at ${view.domain}, then: idctl domain verify ${view.domain} --org ${call.input['org']}`,

@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createProgram, main } from '../../src/cli/program.ts';
+
+const org = ['--org', 'acme'];
+const user = 'ada@acme.test';
+
+/** For every command whose values can be wrong: a command line, and the name of the field that it must hear. */
+const wrong: [line: string[], field: string][] = [
+  [['init', '--owner', 'nobody'], '--owner'],
+  [['init', '--org', ''], '--org'],
+  [['init', '--base-url', 'https://x.test/path'], 'baseUrl'],
+  [['init', '--database', 'mysql://x'], 'database.url'],
+  [['serve', '--listen', 'nowhere'], 'listen'],
+  [['org', 'create', ''], 'name'],
+  [['org', 'create', 'Acme\u202e'], 'name'],
+  [['org', 'create', 'Acme', '--slug', 'A B'], '--slug'],
+  [['org', 'show', ''], 'org'],
+  [['org', 'rename', 'acme', 'x'.repeat(201)], 'name'],
+  [['org', 'delete', ''], 'org'],
+  [['user', 'create', 'nobody', '--name', 'N'], 'email'],
+  [['user', 'create', user, '--name', 'N', '--locale', '?'], '--locale'],
+  [['user', 'create', user, '--name', 'N', '--password-file', '/nonexistent'], '--password-file'],
+  [['user', 'show', 'nobody'], 'user'],
+  [['user', 'disable', 'nobody'], 'user'],
+  [['user', 'enable', 'nobody'], 'user'],
+  [['user', 'password', user], '--password-stdin'],
+  [['user', 'delete', 'nobody'], 'user'],
+  [['member', 'add', user, ...org, '--role', 'king'], '--role'],
+  [['member', 'list', '--org', ''], '--org'],
+  [['member', 'role', user, ...org, '--role', 'king'], '--role'],
+  [['member', 'remove', 'nobody', ...org], 'user'],
+  [['session', 'list', '--user', 'nobody'], '--user'],
+  [['session', 'revoke', 'nothing'], 'id'],
+  [['session', 'revoke'], 'id'],
+  [['domain', 'add', 'no domain', ...org], 'domain'],
+  [['domain', 'verify', '10.0.0.1', ...org], 'domain'],
+  [['domain', 'verify', 'acme.test', ...org, '--timeout', '-1'], '--timeout'],
+  [['domain', 'list', '--org', ''], '--org'],
+  [['domain', 'remove', '*.acme.test', ...org], 'domain'],
+  [['sso', 'set', ...org, '--domain', 'x'], '--domain'],
+  [['sso', 'set', ...org, '--issuer', 'ftp://x'], '--issuer'],
+  [['sso', 'set', ...org, '--client-id', ''], '--client-id'],
+  [['sso', 'set', ...org, '--absent-groups', 'some'], '--absent-groups'],
+  [['sso', 'show', '--org', ''], '--org'],
+  [['sso', 'enable', '--org', ''], '--org'],
+  [['sso', 'disable', '--org', ''], '--org'],
+  [['sso', 'remove', '--org', ''], '--org'],
+  [['event', 'list', ...org, '--kind', ''], '--kind'],
+];
+
+describe('wrong usage is told before anything is opened', () => {
+  let out = '';
+  let err = '';
+
+  beforeEach(() => {
+    out = '';
+    err = '';
+    vi.stubEnv('IDCTL_CONFIG', undefined);
+    vi.stubEnv('XDG_CONFIG_HOME', '/nonexistent');
+    vi.stubEnv('HOME', '/nonexistent');
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      out += text;
+      return true;
+    });
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      err += text;
+      return true;
+    });
+  });
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  });
+
+  it.each(wrong)('%j names %s', async (line, field) => {
+    expect(await main(line)).toBe(2);
+    expect(err).toMatch(/^idctl: .+\n(hint: .+\n)?$/);
+    expect(err).toContain(field);
+    expect(out).toBe('');
+  });
+
+  it.each(wrong)('%j says %s as a problem object with --json', async (line, _field) => {
+    expect(await main([...line, '--json'])).toBe(2);
+    expect(err.trimEnd()).not.toContain('\n');
+    expect(JSON.parse(err)).toMatchObject({
+      code: expect.stringMatching(/_in|invalid/),
+      detail: expect.any(String),
+    });
+    expect(out).toBe('');
+  });
+
+  const leaves = leavesOf(createProgram()).map((command) => {
+    const words = spelled(command).split(' ');
+    const mandatory = command.options.filter((option) => option.mandatory);
+    const options = mandatory.flatMap(({ long }) => [long ?? '', 'x']);
+    return { name: words.join(' '), words, options, count: command.registeredArguments.length };
+  });
+
+  it.each(leaves)('$name refuses an option it does not know', async ({ name, words, options }) => {
+    expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
+    expect(err).toBe(`idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`);
+  });
+
+  it.each(leaves)('$name refuses an argument too many', async ({ words, options, count }) => {
+    expect(await main([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
+    expect(err).toContain('too many arguments');
+  });
+
+  it.each(leaves.filter(({ options }) => options.length > 0))(
+    '$name asks for its options',
+    async ({ words, count, options }) => {
+      expect(await main([...words, ...Array(count).fill('x')])).toBe(2);
+      expect(err).toContain(`required option '${options[0]} `);
+    },
+  );
+
+  it.each(leaves.filter(({ count, name }) => count > 0 && name !== 'session revoke'))(
+    '$name asks for its argument',
+    async ({ words, options }) => {
+      expect(await main([...words, ...options])).toBe(2);
+      expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
+    },
+  );
+});
+
+function leavesOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+}
+
+function spelled(command: Command): string {
+  return command.parent?.parent ? `${spelled(command.parent)} ${command.name()}` : command.name();
+}
