@@ -1,14 +1,16 @@
+import { existsSync } from 'node:fs';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type App, type Context, openContext } from '../context.ts';
+import { Refusal } from '../errors.ts';
 import type { Flags } from './flags.ts';
 import { becomeOwnerOf, databaseFile, operatorName } from './owner.ts';
 
 /** The App, opened for one command, and the operator's contexts in it. */
 export interface Operator {
   app: App;
-  /** A context of this instant. */
-  context: () => Context;
+  /** Runs the work at this instant; what the platforms throw becomes the refusal it stands for. */
+  run<T>(work: (ctx: Context) => Promise<T>): Promise<T>;
 }
 
 /** The configuration that the command line, the environment and the file give. */
@@ -30,10 +32,34 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
 export async function openOperator(loaded: LoadedConfig, migrate = false): Promise<Operator> {
   const { openApp } = await import('../app.ts');
   const name = operatorName();
+  if (!migrate) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const config = { ...loaded.config, log: { level: quieter(loaded.config.log.level) } };
   const app = await openApp({ config }, { migrate: migrate ? 'yes' : 'refuse-pending' });
-  return { app, context: () => openContext(app, { kind: 'operator', name }) };
+  return {
+    app,
+    run: async (work) => {
+      try {
+        return await work(openContext(app, { kind: 'operator', name }));
+      } catch (error) {
+        throw told(app, error);
+      }
+    },
+  };
+}
+
+/** The refusal that the error stands for; a bug goes to the log with its cause, since nobody is shown its message. */
+function told({ refusalOf, log }: App, error: unknown): unknown {
+  const refusal = error instanceof Refusal ? error : refusalOf(error);
+  if (refusal === null) log.error({ err: error }, 'bug');
+  return refusal ?? error;
+}
+
+/** Opening makes a SQLite file that is not there; a mistyped path must not become an empty instance. */
+function requireDatabaseFile({ config }: LoadedConfig): void {
+  const file = databaseFile(config.database.url);
+  if (file === null || existsSync(file)) return;
+  throw new Refusal('not_ready', `There is no database at ${file}.`, { hint: 'Make one with: idctl init' });
 }
 
 /** A command answers on its own; the log is the daemon's, but for what went wrong. */

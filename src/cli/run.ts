@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { App, Context } from '../context.ts';
-import { Refusal } from '../errors.ts';
+import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
@@ -73,12 +72,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   };
   const operate: Call['operate'] = async (schema, service, given = input) => {
     const checked = parse(schema, given);
-    const { app, context } = await operator();
-    try {
-      return await service(context(), checked);
-    } catch (error) {
-      throw told(app, error);
-    }
+    const { run } = await operator();
+    return run((ctx) => service(ctx, checked));
   };
   const show: Call['show'] = (view, fields) => {
     if (flags.json) printJson(view, screen);
@@ -121,13 +116,6 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       await ended?.app.close();
     },
   };
-}
-
-/** The refusal that the error stands for; a bug goes to the log with its cause, since nobody is shown its message. */
-function told({ refusalOf, log }: App, error: unknown): unknown {
-  const refusal = error instanceof Refusal ? error : refusalOf(error);
-  if (refusal === null) log.error({ err: error }, 'bug');
-  return refusal ?? error;
 }
 
 async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {

@@ -70,7 +70,7 @@ async function init(call: Call): Promise<void> {
   const operator = await openWithKey(site.loaded);
   try {
     if (file === null) await writeConfiguration(site, options);
-    call.show<View>({ ...view, ...(await initialize(operator.context(), first)) }, fields);
+    call.show<View>({ ...view, ...(await operator.run((ctx) => initialize(ctx, first))) }, fields);
   } finally {
     await operator.app.close();
   }

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dialect } from '../support/database.ts';
+
+const nobody = 65_534;
+const main = resolve(import.meta.dirname, '../../src/main.ts');
+
+describe.skipIf(process.getuid?.() !== 0 || dialect !== 'sqlite')('X8: run as root, the command line', () => {
+  let folder: string;
+  let site: string;
+  const idctl = (...words: string[]) => {
+    const env = { PATH: process.env['PATH'], IDCTL_CONFIG: join(site, 'idctl.yaml') };
+    return promisify(execFile)(process.execPath, [main, ...words], { env });
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-owner-'));
+    await chown(folder, nobody, nobody);
+    site = join(folder, 'site');
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("gives what it makes to the folder's owner, readable by nobody else", async () => {
+    await idctl('init', '--yes');
+    expect((await readdir(site)).sort()).toEqual(['idctl.db', 'idctl.yaml', 'master.key']);
+    for (const name of await readdir(site)) {
+      const { uid, gid, mode } = await stat(join(site, name));
+      expect({ name, uid, gid, mode: mode & 0o777 }).toEqual({ name, uid: nobody, gid: nobody, mode: 0o600 });
+    }
+    const { uid, mode } = await stat(site);
+    expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o700 });
+  });
+
+  it("becomes the database's owner before it opens it, and is root no more", async () => {
+    const key = join(site, 'master.key');
+    await chown(key, 0, 0);
+    await expect(idctl('org', 'list')).rejects.toMatchObject({ code: 3 });
+    await chown(key, nobody, nobody);
+    await idctl('org', 'create', 'Acme');
+    for (const name of await readdir(site)) expect((await stat(join(site, name))).uid).toBe(nobody);
+  });
+});
