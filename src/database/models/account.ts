@@ -24,6 +24,13 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** The argon2id hash, or null when no password was ever set. */
   declare passwordHash: CreationOptional<string | null>;
   declare disabledAt: CreationOptional<Date | null>;
+  /** Sealed; there from the start of an enrolment until the second factor is disabled. */
+  declare totpSecret: CreationOptional<string | null>;
+  declare totpStartedAt: CreationOptional<Date | null>;
+  /** When a code confirmed the secret; from then on sign-in asks for one. */
+  declare totpEnabledAt: CreationOptional<Date | null>;
+  /** The last time step whose code was accepted: none is accepted twice (RFC 6238 §5.2). */
+  declare totpLastStep: CreationOptional<number | null>;
   declare createdAt: Date;
 }
 
@@ -38,6 +45,10 @@ export function initAccount(sequelize: Sequelize): void {
       locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'en' },
       passwordHash: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
       disabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      totpSecret: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
+      totpStartedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      totpEnabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      totpLastStep: { type: DataTypes.INTEGER, allowNull: true, defaultValue: null },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },
     {

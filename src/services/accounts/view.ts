@@ -8,7 +8,7 @@ export function viewUser(account: Account) {
     emailVerified: true,
     name: account.name,
     locale: account.locale,
-    twoFactorEnabled: false,
+    twoFactorEnabled: account.totpEnabledAt !== null,
     disabled: account.disabledAt !== null,
     createdAt: account.createdAt.toISOString(),
   };
