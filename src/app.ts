@@ -34,6 +34,7 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     keyring,
     passwords: createPasswordHasher({ memory, time, lanes }),
     log: createLog(config),
+    tokenUses: new Map(),
     ready: () => requireReady(database),
     refusalOf: databaseRefusal,
     rehearse,

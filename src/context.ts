@@ -15,6 +15,8 @@ export interface App {
   keyring: Keyring;
   passwords: PasswordHasher;
   log: Logger;
+  /** When each access token was last used, by its id, until it is written down: never on a request's path (security P13). */
+  tokenUses: Map<string, Date>;
   /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
   ready(): Promise<void>;
   /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */
@@ -28,9 +30,12 @@ export interface App {
 /** Who asks. */
 export type Actor =
   | { kind: 'operator'; name: string }
-  | { kind: 'user'; accountId: string; name: string; via: 'session'; sessionId: string }
+  | ({ kind: 'user'; accountId: string; name: string } & Proof)
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
+
+/** How a person has proved who they are: signed in, or by a token of theirs (`bot`: one minted for their app). */
+type Proof = { via: 'session'; sessionId: string } | { via: 'pat' | 'bot'; tokenId: string };
 
 /** One request, command or job: the App, who asks, and one instant. */
 export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {

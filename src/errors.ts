@@ -22,8 +22,11 @@ export const refusals = {
   malformed_request: { kind: 'invalid', title: 'Malformed request' },
   unauthenticated: { kind: 'unauthenticated', title: 'Authentication required' },
   invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
+  second_factor_required: { kind: 'unauthenticated', title: 'Second factor needed' },
+  second_factor_invalid: { kind: 'unauthenticated', title: 'Second factor not accepted' },
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
   forbidden: { kind: 'forbidden', title: 'Not allowed' },
+  session_required: { kind: 'forbidden', title: 'Session required' },
   not_confirmed: { kind: 'forbidden', title: 'Not confirmed' },
   origin_refused: { kind: 'forbidden', title: 'Cross-site request refused' },
   not_found: { kind: 'missing', title: 'Not found' },
@@ -74,6 +77,8 @@ interface RefusalOptions {
   retryAfter?: number;
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
+  /** A token with which the caller goes on from here; the door hands it over in a cookie, never in a body. */
+  continuation?: string;
   /** Why, for the log only: never shown outside. */
   cause?: unknown;
 }
@@ -87,6 +92,7 @@ export class Refusal extends Error {
   readonly faults: InputFault[];
   readonly retryAfter: number | undefined;
   readonly extra: Record<string, unknown>;
+  readonly continuation: string | undefined;
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
@@ -96,6 +102,7 @@ export class Refusal extends Error {
     this.faults = options.faults ?? [];
     this.retryAfter = options.retryAfter;
     this.extra = options.extra ?? {};
+    this.continuation = options.continuation;
   }
 
   /** What the refusal means to whoever asked. */

@@ -59,6 +59,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     keyring: createKeyring(randomBytes(32)),
     passwords: createPasswordHasher(settings.password.argon2),
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
+    tokenUses: new Map(),
     ready: async () => undefined,
     rehearse: (work) => work(),
     refusalOf: () => null,

@@ -5,6 +5,7 @@ import { Session } from '../../database/models/session.ts';
 import { requireAccount } from '../accounts/find.ts';
 import { requireOperator, requireUser } from '../authority/require.ts';
 import { readPage } from '../page.ts';
+import { ownSessionOf } from './own.ts';
 import type { listOwnSessionsInput, listSessionsInput } from './schema.ts';
 
 type Input = z.output<typeof listOwnSessionsInput> & Partial<z.output<typeof listSessionsInput>>;
@@ -12,7 +13,7 @@ type Input = z.output<typeof listOwnSessionsInput> & Partial<z.output<typeof lis
 /** The live sessions of the person who asks; for the operator, those of the account named. */
 export async function listSessions(ctx: Context, input: Input) {
   const accountId = await whose(ctx, input.user);
-  const current = ctx.actor.kind === 'user' ? ctx.actor.sessionId : null;
+  const current = ownSessionOf(ctx.actor);
   return readPage(
     input,
     (after, limit) =>

@@ -3,19 +3,20 @@ import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from './end.ts';
+import { ownSessionOf } from './own.ts';
 import type { signOutInput } from './schema.ts';
 import { readToken } from './tokens.ts';
 
 /**
- * Ends the session of the caller's credential or of the refresh token; without either there is
- * nothing to end, and that is fine.
+ * Ends the session of the caller's credential or of the refresh token; without either (an access
+ * token has no session) there is nothing to end, and that is fine.
  */
 export async function signOut(ctx: Context, input: z.output<typeof signOutInput>): Promise<void> {
   const claims = input.refreshToken === undefined ? null : await readToken(ctx, input.refreshToken, 'rt+jwt');
-  const ids = new Set([claims?.sid, ctx.actor.kind === 'user' ? ctx.actor.sessionId : undefined]);
+  const ids = new Set([claims?.sid ?? null, ownSessionOf(ctx.actor)]);
   await transaction(async () => {
     for (const id of ids) {
-      if (id === undefined || (await endSessions(ctx, { id })) === 0) continue;
+      if (id === null || (await endSessions(ctx, { id })) === 0) continue;
       await recordEvent(ctx, { kind: 'session.ended', subject: { type: 'session', id } });
     }
   });
