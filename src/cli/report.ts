@@ -28,7 +28,7 @@ interface Situation {
 /** Says on stderr why a command ended, and answers the exit code. */
 export function report(error: unknown, situation: Situation): number {
   if (error instanceof Refusal) {
-    say(situation.json ? problem(error) : plain(error, situation.command));
+    say(situation.json ? escaped(problem(error)) : plain(error, situation.command));
     return exitCodes[error.kind];
   }
   if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
+import { escaped } from './escape.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
 import { type Fields, printBlock, printJson, printTable, standardOutput } from './output.ts';
@@ -61,59 +62,65 @@ export interface Call {
 
 /** Begins a command; the database is opened when a service is first run, after its input has been checked. */
 export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
+  const speech = speak(flags);
   let opened: Promise<Operator> | undefined;
-  const screen = standardOutput();
   const operator = (): Promise<Operator> => {
     opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
     return opened;
-  };
-  const note = (text: string): void => {
-    if (!flags.quiet) process.stderr.write(`${text}\n`);
   };
   const operate: Call['operate'] = async (schema, service, given = input) => {
     const checked = parse(schema, given);
     const { run } = await operator();
     return run((ctx) => service(ctx, checked));
   };
-  const show: Call['show'] = (view, fields) => {
-    if (flags.json) printJson(view, screen);
-    else printBlock(view, fields, screen);
-  };
-  const confirm = async (question: string): Promise<void> => {
-    if (!flags.yes) await confirmed(question);
-  };
   return {
+    ...speech,
     input,
     flags,
-    note,
-    show,
-    confirm,
     operate,
     every: (schema, service, given = input) => {
       return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
-    },
-    table: (views, fields, none) => {
-      if (flags.json) printJson(views, screen);
-      else if (views.length > 0) printTable(views, fields, screen);
-      else note(none);
     },
     destroy: async (schema, service, { fields, question, done }) => {
       parse(schema, input);
       const { app } = await operator();
       const rehearsed = await app.rehearse(() => operate(schema, service));
       if (flags.dryRun) {
-        note('Dry run: nothing was changed.');
-        show(rehearsed, fields);
+        speech.note('Dry run: nothing was changed.');
+        speech.show(rehearsed, fields);
         return;
       }
-      await confirm(question(rehearsed));
+      await speech.confirm(question(rehearsed));
       const view = await operate(schema, service);
-      if (flags.json) show(view, fields);
-      note(done(view));
+      if (flags.json) speech.show(view, fields);
+      speech.note(done(view));
     },
     end: async () => {
       const ended = await opened?.catch(() => undefined);
       await ended?.app.close();
+    },
+  };
+}
+
+/** How a command speaks to whoever typed it. */
+function speak(flags: Flags): Pick<Call, 'note' | 'show' | 'table' | 'confirm'> {
+  const screen = standardOutput();
+  const note = (text: string): void => {
+    if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
+  };
+  return {
+    note,
+    show: (view, fields) => {
+      if (flags.json) printJson(view, screen);
+      else printBlock(view, fields, screen);
+    },
+    table: (views, fields, none) => {
+      if (flags.json) printJson(views, screen);
+      else if (views.length > 0) printTable(views, fields, screen);
+      else note(none);
+    },
+    confirm: async (question) => {
+      if (!flags.yes) await confirmed(escaped(question));
     },
   };
 }

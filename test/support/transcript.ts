@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 // `{uuid}`, `{time}` and `{any}` stand for what differs each time; `{uuid=name}` also keeps it, for `{name}` later.
 
 /** One command of a transcript and what it should give. */
-export interface Step {
+interface Step {
   line: number;
   command: string;
   expected: string[];
@@ -26,7 +26,7 @@ const patterns: Record<string, string> = {
 };
 
 /** The steps of the transcript in this file. */
-export async function readTranscript(path: string): Promise<Step[]> {
+async function readTranscript(path: string): Promise<Step[]> {
   const text = await readFile(path, 'utf8');
   const steps: Step[] = [];
   for (const [at, line] of text.split('\n').entries()) {
@@ -38,7 +38,7 @@ export async function readTranscript(path: string): Promise<Step[]> {
 }
 
 /** A terminal in an empty folder, with `idctl` on its path and a configuration of its own. */
-export interface Terminal {
+interface Terminal {
   run(step: Step): Promise<{ expected: Seen; seen: Seen }>;
   /** Ends what still runs in it and removes its folder. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ interface Surroundings {
 }
 
 /** Opens a terminal for one transcript. */
-export async function openTerminal({ env, values, commands }: Surroundings = {}): Promise<Terminal> {
+async function openTerminal({ env, values, commands }: Surroundings = {}): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-transcript-'));
   await installIdctl(join(folder, 'bin'));
   const kept = new Map(Object.entries({ folder, ...values }));

@@ -5,7 +5,7 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const fields: Fields<z.output<typeof eventView>> = [
-  ['At', (view) => view.at],
+  ['At', (view) => view.at, 'whole'],
   ['Kind', (view) => view.kind],
   ['Actor', (view) => view.actor.name ?? view.actor.kind],
   ['Subject', (view) => view.subject?.name ?? view.subject?.id],

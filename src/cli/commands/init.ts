@@ -74,7 +74,7 @@ async function init(call: Call): Promise<void> {
   } finally {
     await operator.app.close();
   }
-  call.note(next(call, site));
+  call.note(next(call, file === null, config.keyFile));
 }
 
 /** The settings that were typed; they alone are written into the file. */
@@ -144,10 +144,8 @@ async function openWithKey(loaded: LoadedConfig) {
   }
 }
 
-function next(call: Call, site: Site): string {
+function next(call: Call, made: boolean, keyFile: string): string {
   const config = call.flags.config === undefined ? '' : ` --config ${call.flags.config}`;
-  return [
-    `Keep a copy of ${site.loaded.config.keyFile} apart from the backups: without it they cannot be opened.`,
-    `Next: idctl serve${config}`,
-  ].join('\n');
+  const advice = `Keep a copy of ${keyFile}\napart from the backups: without it they cannot be opened.\n`;
+  return `${made ? advice : ''}Next: idctl serve${config}`;
 }

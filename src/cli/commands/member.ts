@@ -9,7 +9,7 @@ const fields: Fields<z.output<typeof memberView>> = [
   ['Name', (view) => view.name],
   ['Role', (view) => view.role],
   ['Origin', (view) => view.origin.kind],
-  ['Joined', (view) => view.joinedAt],
+  ['Joined', (view) => view.joinedAt, 'whole'],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };

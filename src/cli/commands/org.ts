@@ -9,7 +9,7 @@ type Organization = z.output<typeof organizationView>;
 const fields: Fields<Organization> = [
   ['Slug', (view) => view.slug],
   ['Name', (view) => view.name],
-  ['Created', (view) => view.createdAt],
+  ['Created', (view) => view.createdAt, 'whole'],
   ['ID', (view) => view.id, 'whole'],
 ];
 
@@ -67,7 +67,7 @@ function addDelete(org: Command): void {
       const { organizationRefInput } = await import('../../services/organizations/schema.ts');
       await call.destroy(organizationRefInput, deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
-        question: ({ name, members }) => `Delete ${name}, which has ${members} members?`,
+        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
       });
     },

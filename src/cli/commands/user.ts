@@ -11,7 +11,7 @@ const row: Fields<User> = [
   ['E-mail', (view) => view.email],
   ['Name', (view) => view.name],
   ['Disabled', (view) => view.disabled],
-  ['Created', (view) => view.createdAt],
+  ['Created', (view) => view.createdAt, 'whole'],
 ];
 
 const block: Fields<User> = [
@@ -21,7 +21,7 @@ const block: Fields<User> = [
   ['Locale', (view) => view.locale],
   ['Two-factor', (view) => view.twoFactorEnabled],
   ['Disabled', (view) => view.disabled],
-  ['Created', (view) => view.createdAt],
+  ['Created', (view) => view.createdAt, 'whole'],
   ['ID', (view) => view.id, 'whole'],
 ];
 
