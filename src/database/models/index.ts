@@ -1,4 +1,5 @@
 import type { Sequelize } from 'sequelize';
+import { initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
@@ -7,6 +8,9 @@ import { initKeyCanary } from './key-canary.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
 import { initOutboxItem } from './outbox-item.ts';
+import { initPendingSignIn } from './pending-sign-in.ts';
+import { initProject, Project } from './project.ts';
+import { initProjectMembership, ProjectMembership } from './project-membership.ts';
 import { initRefreshToken } from './refresh-token.ts';
 import { initSession, Session } from './session.ts';
 import { initSigningKey } from './signing-key.ts';
@@ -20,6 +24,8 @@ export function initModels(sequelize: Sequelize): void {
   initOrganization(sequelize);
   initMembership(sequelize);
   initTombstone(sequelize);
+  initProject(sequelize);
+  initProjectMembership(sequelize);
   initIdentity(sequelize);
   initSession(sequelize);
   initRefreshToken(sequelize);
@@ -30,11 +36,16 @@ export function initModels(sequelize: Sequelize): void {
   initDomain(sequelize);
   initSsoConnection(sequelize);
   initSpentState(sequelize);
+  initAccessToken(sequelize);
+  initPendingSignIn(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',
     foreignKey: 'organizationId',
     onUpdate: 'NO ACTION',
   });
+  Project.hasMany(ProjectMembership, { as: 'memberships', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
+  ProjectMembership.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
+  ProjectMembership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
 }

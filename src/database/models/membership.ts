@@ -13,10 +13,26 @@ import type { Organization } from './organization.ts';
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
 
-/** How a membership came to be; `by` is the account or connection that did it. */
+/** How a membership came to be. */
+export const originKinds = [
+  'manual',
+  'mapping',
+  'scim',
+  'sso',
+  'ldap',
+  'social',
+  'invitation',
+  'operator',
+] as const;
+
+/** How a membership came to be, and through what. */
 export interface Origin {
-  kind: 'manual' | 'mapping' | 'scim' | 'sso' | 'ldap' | 'social' | 'invitation' | 'operator';
+  kind: (typeof originKinds)[number];
+  /** The account or connection that did it. */
   by?: string;
+  /** The directory's group and the mapping of it, for `mapping`. */
+  group?: string;
+  mappingId?: string;
 }
 
 /** An account in an organization. Only live memberships have a row. */
