@@ -1,0 +1,62 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from 'sequelize';
+
+/** Who made a token: a person for themselves, or one of their apps (security P14). */
+export const tokenKinds = ['pat', 'bot'] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+/** A token that acts as its account (spec §2.7); one that is revoked is gone. */
+export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreationAttributes<AccessToken>> {
+  declare id: string;
+  declare accountId: string;
+  declare kind: TokenKind;
+  declare name: string;
+  declare description: string | null;
+  declare prefix: string;
+  /** SHA-256 of the value, in hex. */
+  declare hash: string;
+  declare createdAt: Date;
+  /** Null for one that lasts until it is revoked. */
+  declare expiresAt: Date | null;
+  /** To the minute. */
+  declare lastUsedAt: CreationOptional<Date | null>;
+}
+
+/** Binds the model to the open database. */
+export function initAccessToken(sequelize: Sequelize): void {
+  AccessToken.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
+      accountId: {
+        type: DataTypes.UUID,
+        allowNull: false,
+        references: { model: 'accounts', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      kind: { type: DataTypes.TEXT, allowNull: false },
+      name: { type: DataTypes.TEXT, allowNull: false },
+      description: { type: DataTypes.TEXT, allowNull: true },
+      prefix: { type: DataTypes.TEXT, allowNull: false },
+      hash: { type: DataTypes.TEXT, allowNull: false },
+      createdAt: { type: DataTypes.DATE, allowNull: false },
+      expiresAt: { type: DataTypes.DATE, allowNull: true },
+      lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+    },
+    {
+      sequelize,
+      tableName: 'access_tokens',
+      underscored: true,
+      timestamps: false,
+      indexes: [
+        { name: 'access_tokens_hash', unique: true, fields: ['hash'] },
+        { name: 'access_tokens_account_id', fields: ['account_id', 'id'] },
+      ],
+    },
+  );
+}
