@@ -1,7 +1,6 @@
 import { first } from './0001-first.ts';
 import { projects } from './0004-projects.ts';
 import { accessTokens } from './0005-access-tokens.ts';
-import { accessTokens } from './0005-access-tokens.ts';
 import { twoFactor } from './0006-two-factor.ts';
 import type { Migration } from './migration.ts';
 

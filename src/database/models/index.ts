@@ -1,6 +1,5 @@
 import type { Sequelize } from 'sequelize';
 import { initAccessToken } from './access-token.ts';
-import { initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
@@ -37,7 +36,6 @@ export function initModels(sequelize: Sequelize): void {
   initDomain(sequelize);
   initSsoConnection(sequelize);
   initSpentState(sequelize);
-  initAccessToken(sequelize);
   initAccessToken(sequelize);
   initPendingSignIn(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
