@@ -26,6 +26,14 @@ const shownName = z
   .min(1)
   .max(100)
   .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text), 'must not hold control characters');
+const spellings = new Map([
+  ['true', 'on'],
+  ['false', 'off'],
+]);
+const onOff = z.preprocess(
+  (given) => spellings.get(String(given)) ?? given,
+  z.enum(['on', 'off'], 'must be on or off'),
+);
 const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const databaseUrl = z
@@ -113,6 +121,11 @@ const allSettings = z.strictObject({
   orgs: z
     .strictObject({
       creation: help(z.enum(['operator', 'anyone']).default('operator'), 'Who may create organizations'),
+    })
+    .prefault({}),
+  signup: z
+    .strictObject({
+      open: help(onOff.default('off'), 'on: anybody may sign up, but for addresses on verified domains'),
     })
     .prefault({}),
   log: z

@@ -52,6 +52,7 @@ function defaultOf(schema: z.ZodType): unknown {
 }
 
 function inner(schema: unknown): unknown {
+  if (schema instanceof z.ZodPipe) return inner(schema.out);
   const wrapped =
     schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional;
   return wrapped ? inner(schema.unwrap()) : schema;

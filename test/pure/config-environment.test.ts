@@ -45,6 +45,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'password.argon2.lanes': ['4', 4],
   'password.minLength': ['12', 12],
   'orgs.creation': ['operator', 'operator'],
+  'signup.open': ['true', 'on'],
   'log.level': ['warn', 'warn'],
 };
 

@@ -107,6 +107,7 @@ test.each([
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory Too small'],
   ['doh:\n  resolverUrl: dns.example', 'line 2: doh.resolverUrl must be an http:// or https:// URL'],
   ['trust:\n  domains: maybe', 'line 2: trust.domains'],
+  ['signup:\n  open: maybe', 'line 2: signup.open must be on or off'],
   ['baseUrl: https:id.example.com', 'line 1: baseUrl must be an origin'],
   ['baseUrl: https://id.example.com?a', 'line 1: baseUrl must be an origin'],
   ['instance:\n  name: "a\\u202Eb"', 'line 2: instance.name must not hold control characters'],
@@ -151,6 +152,16 @@ test('X4 no refusal shows the value of a secret', async () => {
     expect(refusal).toEqual(refused(file));
     expect(JSON.stringify(refusal) + String(refusal)).not.toContain('canary');
   }
+});
+
+test.each([
+  ['on', 'on'],
+  ['true', 'on'],
+  ['"true"', 'on'],
+  ['off', 'off'],
+  ['false', 'off'],
+])('a switch that says %s is %s', async (written, value) => {
+  expect((await load(`signup:\n  open: ${written}\n`)).config.signup.open).toBe(value);
 });
 
 test('I2 trust.domains can be off only while the operator creates the organizations', async () => {
