@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
-import { setCookieHeader } from './cookies.ts';
+import { pendingCookie, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
 import { type Origins, refuseCrossSite } from './origins.ts';
 import {
@@ -95,6 +95,10 @@ export function answerErrors(app: App): ErrorRequestHandler {
     }
     trace.refusal = refusal;
     response.set(refusalHeaders(refusal));
+    if (refusal.continuation !== undefined) {
+      const secure = app.config.baseUrl.startsWith('https:');
+      response.append('Set-Cookie', setCookieHeader(pendingCookie(refusal.continuation), secure));
+    }
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
 }

@@ -5,6 +5,7 @@ const paths = {
   access_token: '/',
   refresh_token: '/api/v1/auth',
   sso_flow: '/auth/sso',
+  second_factor: '/api/v1/auth',
 } as const;
 
 /** The cookies idctl sets. */
@@ -39,6 +40,11 @@ export function clearedSession(): CookieChange[] {
     { name: 'access_token', value: '', maxAge: 0 },
     { name: 'refresh_token', value: '', maxAge: 0 },
   ];
+}
+
+/** What a sign-in that waits for the second factor goes on with, for five minutes; null clears it. */
+export function pendingCookie(continuation: string | null): CookieChange {
+  return { name: 'second_factor', value: continuation ?? '', maxAge: continuation === null ? 0 : 300 };
 }
 
 /** The `Set-Cookie` header of one change. */

@@ -6,6 +6,7 @@ import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { ssoRoutes } from './routes/sso.ts';
+import { twoFactorRoutes } from './routes/two-factor.ts';
 import type { Surface } from './server.ts';
 
 /** Everything idctl answers over HTTP, in one list. */
@@ -18,6 +19,7 @@ export const surface: Surface = {
     ...organizationRoutes,
     ...domainRoutes,
     ...ssoRoutes,
+    ...twoFactorRoutes,
   ],
   authenticate,
 };

@@ -3,6 +3,7 @@ import type { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
+import { discardTotp } from '../two-factor/discard.ts';
 
 /**
  * Ends what an earlier holder left on an account whose address was never proven, now that the
@@ -11,6 +12,7 @@ import { endSessions } from '../sessions/end.ts';
 export async function reclaim(ctx: Context, account: Account): Promise<void> {
   if (account.emailProof !== 'none' && account.emailProof !== 'auto') return;
   await account.update({ emailProof: 'domain', passwordHash: null });
+  await discardTotp(account.id);
   await endSessions(ctx, { accountId: account.id });
   await Identity.destroy({ where: { accountId: account.id } });
   await recordEvent(ctx, {

@@ -4,6 +4,8 @@ import type { Account } from '../../database/models/account.ts';
 import { Session, type SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { recordEvent } from '../events/record.ts';
+import { spendStep } from '../two-factor/answer.ts';
+import { secondFactorRequired } from '../two-factor/refusals.ts';
 import { signInFailed } from './failed.ts';
 import { after, sessionSeconds } from './lifetimes.ts';
 import { issueRefreshToken, signSession } from './tokens.ts';
@@ -16,12 +18,15 @@ export interface SignIn {
   method: SignInMethod;
   /** The organization's connection the sign-in came through, if it did. */
   connection?: { id: string; organizationId: string };
+  /** The step that `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
+  secondFactor?: number | null;
 }
 
 /** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
 export async function beginSession(ctx: Context, account: Account, via: SignIn) {
   if (account.disabledAt !== null) throw signInFailed('account_disabled');
   if (via.connection !== undefined) await requireNoTombstone(account, via.connection.organizationId);
+  if (via.secondFactor !== undefined) await requireSecondFactor(account, via.secondFactor);
   const session = await Session.create({
     id: randomUUIDv7(),
     accountId: account.id,
@@ -46,4 +51,11 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
 async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
   const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
   if (tombstone !== null) throw signInFailed('deactivated');
+}
+
+/** The account as it is now decides: a second factor enabled since it was asked for is asked for again. */
+async function requireSecondFactor(account: Account, step: number | null): Promise<void> {
+  if (account.totpEnabledAt === null) return;
+  if (step === null) throw secondFactorRequired(account.id);
+  await spendStep(account.id, step);
 }

@@ -19,13 +19,15 @@ import type { FlowState } from './state.ts';
  * on the connection and domain as they are at that moment (security S6). Two first sign-ins at once
  * may both try to create the account; the one that loses starts over and finds it.
  */
-export function admit(ctx: Context, state: FlowState, proof: Proof) {
+export function admit(ctx: Context, state: FlowState, proof: Proof, secondFactor: number | null = null) {
   return retryOnceOnDuplicate(() =>
     transaction(async () => {
       const connection = await requireSameConnection(ctx, state);
       const account = await attach(ctx, connection, proof);
       // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
-      const session = await beginSession(ctx, account, { method: 'sso', connection });
+      // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
+      const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
+      const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
       await requireMembership(ctx, connection, account);
       return session;
     }),

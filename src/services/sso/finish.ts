@@ -6,8 +6,10 @@ import { Refusal } from '../../errors.ts';
 import type { Proof } from '../../outbound/outbound.ts';
 import { recordEvent } from '../events/record.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import { accountAsked } from '../two-factor/refusals.ts';
 import { acceptState, requireSameConnection } from './accept-state.ts';
 import { admit } from './admit.ts';
+import { type Arrival, holdForSecondFactor } from './pending.ts';
 import type { finishSsoInput } from './schema.ts';
 import { openClientSecret } from './secret.ts';
 import { secretsOf } from './state.ts';
@@ -26,10 +28,10 @@ export async function finishSso(ctx: Context, input: Input) {
   if (input.code === undefined || input.error !== undefined) throw signInFailed('refused_by_provider');
   try {
     const proof = await redeem(ctx, input, connection, state);
-    const session = await admit(ctx, state, proof);
+    const session = await admitOrHold(ctx, { state, proof });
     return { ...session, returnTo: state.returnTo };
   } catch (error) {
-    if (error instanceof Refusal && error.kind === 'unauthenticated')
+    if (error instanceof Refusal && error.kind === 'unauthenticated' && accountAsked(error) === null)
       await recordRefused(ctx, connection, error);
     throw error instanceof Refusal && error.code === 'provider_refused'
       ? signInFailed('provider_refused', error)
@@ -54,6 +56,16 @@ function redeem(
     },
     { query, state: text, ...secretsOf(ctx, state.id) },
   );
+}
+
+/** Where the connection asks for our second factor too, the arrival is kept until the code comes. */
+async function admitOrHold(ctx: Context, arrival: Arrival) {
+  try {
+    return await admit(ctx, arrival.state, arrival.proof);
+  } catch (error) {
+    const accountId = accountAsked(error);
+    throw accountId === null ? error : await holdForSecondFactor(ctx, accountId, arrival);
+  }
 }
 
 async function recordRefused(ctx: Context, connection: SsoConnection, refusal: Refusal): Promise<void> {

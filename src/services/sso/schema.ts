@@ -79,3 +79,8 @@ export const finishSsoInput = z.strictObject({
   fromBrowser: z.boolean(),
 });
 export const finishSsoView = signedInView;
+
+export const secondFactorInput = z.strictObject({
+  totpCode: z.string().max(20),
+  pending: z.string().max(200).optional(),
+});

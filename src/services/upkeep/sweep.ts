@@ -1,5 +1,6 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -9,6 +10,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
   const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
     await SpentState.destroy(expired);
+    await PendingSignIn.destroy(expired);
     await Session.destroy(expired);
   });
 }

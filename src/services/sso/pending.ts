@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { randomToken } from '../../crypto/secret.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import type { Proof } from '../../outbound/outbound.ts';
+import { after } from '../sessions/lifetimes.ts';
+import { secondFactorRequired } from '../two-factor/refusals.ts';
+import type { FlowState } from './state.ts';
+
+const pendingSeconds = 5 * 60;
+
+/** What a sign-in goes on with once the code is there. */
+export interface Arrival {
+  state: FlowState;
+  proof: Proof;
+}
+
+/** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
+export async function holdForSecondFactor(
+  ctx: Context,
+  accountId: string,
+  arrival: Arrival,
+): Promise<Refusal> {
+  const token = randomToken(256);
+  const row = { id: idOf(token), accountId, payload: arrival, expiresAt: after(ctx.now, pendingSeconds) };
+  await transaction(() => PendingSignIn.create(row));
+  return secondFactorRequired(accountId, token);
+}
+
+/** The arrival that the token stands for, unexpired. */
+export async function requirePending(ctx: Context, token: string | undefined) {
+  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
+  if (row === null || row.expiresAt <= ctx.now) throw nothingPending();
+  // Written by `holdForSecondFactor` alone.
+  return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
+}
+
+/** Uses the arrival up; of two that answer at once, one goes on. */
+export async function spendPending(id: string): Promise<void> {
+  const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
+  if (spent === 0) throw nothingPending();
+}
+
+function nothingPending(): Refusal {
+  return new Refusal(
+    'invalid_credential',
+    'There is no sign-in that waits for a code, or it waited too long.',
+    {
+      hint: 'Sign in again from the beginning.',
+    },
+  );
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

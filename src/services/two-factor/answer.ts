@@ -1,0 +1,41 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../context.ts';
+import { matchTotp } from '../../crypto/totp.ts';
+import { Account } from '../../database/models/account.ts';
+import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
+import { openTotpSecret } from './secret.ts';
+
+/**
+ * The answer that a sign-in gives to the second factor: the time step of a right code, or null where the
+ * account asks for none. Call it outside the sign-in's transaction, whose end must not take the count
+ * of wrong codes back; `beginSession` then spends the step inside. Refuses `second_factor_required`
+ * without a code, `second_factor_invalid` for a wrong one.
+ */
+export async function answerSecondFactor(
+  ctx: Context,
+  account: Account,
+  code: string | undefined,
+): Promise<number | null> {
+  const { id, totpSecret, totpEnabledAt } = account;
+  if (totpEnabledAt === null || totpSecret === null) return null;
+  if (code === undefined || code === '') throw secondFactorRequired(id);
+  return requireRightCode(ctx, { id, totpSecret }, code);
+}
+
+/** The time step of a right code; every wrong one counts against the account, whichever endpoint it came by (security P12). */
+export async function requireRightCode(
+  ctx: Context,
+  of: { id: string; totpSecret: string },
+  code: string,
+): Promise<number> {
+  const step = matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
+  if (step === null) throw secondFactorInvalid();
+  return step;
+}
+
+/** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
+export async function spendStep(accountId: string, step: number): Promise<void> {
+  const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
+  const [spent] = await Account.update({ totpLastStep: step }, { where: { id: accountId, ...unused } });
+  if (spent === 0) throw secondFactorInvalid();
+}
