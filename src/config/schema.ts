@@ -128,6 +128,14 @@ const allSettings = z.strictObject({
       open: help(onOff.default('off'), 'on: anybody may sign up, but for addresses on verified domains'),
     })
     .prefault({}),
+  tokens: z
+    .strictObject({
+      manageCredentials: help(
+        onOff.default('off'),
+        'on: a token may change password, second factor, tokens and apps too',
+      ),
+    })
+    .prefault({}),
   log: z
     .strictObject({
       level: help(

@@ -46,6 +46,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'password.minLength': ['12', 12],
   'orgs.creation': ['operator', 'operator'],
   'signup.open': ['true', 'on'],
+  'tokens.manageCredentials': ['on', 'on'],
   'log.level': ['warn', 'warn'],
 };
 
