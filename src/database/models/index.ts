@@ -15,6 +15,7 @@ import { initRefreshToken } from './refresh-token.ts';
 import { initSession, Session } from './session.ts';
 import { initSigningKey } from './signing-key.ts';
 import { initSpentState } from './spent-state.ts';
+import { initSsoAttempt } from './sso-attempt.ts';
 import { initSsoConnection } from './sso-connection.ts';
 import { initTombstone } from './tombstone.ts';
 
@@ -36,6 +37,7 @@ export function initModels(sequelize: Sequelize): void {
   initDomain(sequelize);
   initSsoConnection(sequelize);
   initSpentState(sequelize);
+  initSsoAttempt(sequelize);
   initAccessToken(sequelize);
   initPendingSignIn(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
