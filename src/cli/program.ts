@@ -11,6 +11,7 @@ import { addOrganizationCommands } from './commands/org.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSsoCommands } from './commands/sso.ts';
+import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { report } from './report.ts';
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addConfigCommands(program);
   addOrganizationCommands(program);
   addUserCommands(program);
+  addTotpCommands(program);
   addMemberCommands(program);
   addSessionCommands(program);
   addDomainCommands(program);

@@ -49,6 +49,13 @@ export async function askSecret(message: string): Promise<string> {
   return password({ message, mask: '*' }, { output: process.stderr });
 }
 
+/** Asks for the six digits of an authenticator until they have that form. */
+export async function askCode(message: string): Promise<string> {
+  const { input } = await import('@inquirer/prompts');
+  const validate = (text: string) => /^[0-9]{6}$/.test(text.trim()) || 'Six digits, please.';
+  return (await input({ message, validate }, { output: process.stderr })).trim();
+}
+
 async function readSecretFile(file: string, name: string): Promise<Buffer> {
   try {
     return await readFile(file);

@@ -71,6 +71,7 @@ export function addUserCommands(program: Command): void {
     },
   });
   addPassword(user);
+  addTotpReset(user);
   addDelete(user);
 }
 
@@ -102,6 +103,23 @@ function addPassword(user: Command): void {
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
       const password = await secretOrAsk(source, 'New password', true);
       call.show(await call.operate(setUserPasswordInput, setUserPassword, { ...input, password }), block);
+    },
+  });
+}
+
+function addTotpReset(user: Command): void {
+  verb(user, 'totp-reset <user>', {
+    summary: 'Turn two-factor off for someone who lost the authenticator',
+    destroys: true,
+    example: 'idctl user totp-reset ada@example.com --yes',
+    run: async (call) => {
+      const { resetTotp } = await import('../../services/two-factor/reset.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      await call.destroy(userRefInput, resetTotp, {
+        fields: block,
+        question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
+        done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,
+      });
     },
   });
 }

@@ -4,11 +4,11 @@ import { newTotpSecret, totpUri } from '../../crypto/totp.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { alreadyEnabled } from './refusals.ts';
-import type { ownStartTotpInput, startTotpInput } from './schema.ts';
+import type { startTotpInput } from './schema.ts';
 import { sealTotpSecret } from './secret.ts';
 import { requireOwnAccount } from './whose.ts';
 
-type Input = z.output<typeof ownStartTotpInput> & Partial<z.output<typeof startTotpInput>>;
+type Input = Partial<z.output<typeof startTotpInput>>;
 
 /**
  * Begins an enrolment (spec §3.4): a fresh secret, shown this once, that a code must confirm within a

@@ -5,7 +5,8 @@ import { requireOperator, requireUser } from '../authority/require.ts';
 
 /** The account whose second factor it is: one's own, or for the operator the one named. */
 export async function requireOwnAccount(ctx: Context, user: string | undefined): Promise<Account> {
-  if (user === undefined) return Account.findByPk(requireUser(ctx).accountId, { rejectOnEmpty: true });
+  if (user === undefined)
+    return Account.findByPk(requireUser(ctx, 'me.credentials').accountId, { rejectOnEmpty: true });
   requireOperator(ctx);
   return requireAccount(user);
 }

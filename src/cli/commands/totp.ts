@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { noun, verb } from '../command.ts';
+import { askCode, canAsk } from '../prompt.ts';
+import type { Call } from '../run.ts';
+
+const user = { '--user <user>': 'account, by address or id' };
+const code = { '--code <digits>': 'the six digits that the authenticator shows' };
+
+/** Declares `idctl totp`. */
+export function addTotpCommands(program: Command): void {
+  const totp = noun(
+    program,
+    'totp',
+    'Two-factor authentication by an authenticator app',
+    'idctl totp enroll --user ada@example.com',
+  );
+  verb(totp, 'enroll', {
+    summary: 'Begin an enrolment: a QR to scan, then a code that confirms it',
+    required: user,
+    example: 'idctl totp enroll --user ada@example.com',
+    run: enroll,
+  });
+  verb(totp, 'confirm', {
+    summary: 'Turn two-factor authentication on by a code of the new secret',
+    required: { ...user, ...code },
+    example: 'idctl totp confirm --user ada@example.com --code 123456',
+    run: confirm,
+  });
+  verb(totp, 'disable', {
+    summary: 'Turn it off by a current code; the secret is discarded',
+    required: { ...user, ...code },
+    example: 'idctl totp disable --user ada@example.com --code 123456',
+    run: async (call) => {
+      const { disableTotp } = await import('../../services/two-factor/disable.ts');
+      const { disableTotpInput } = await import('../../services/two-factor/schema.ts');
+      const view = await call.operate(disableTotpInput, disableTotp);
+      call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
+    },
+  });
+}
+
+async function enroll(call: Call): Promise<void> {
+  const { startTotp } = await import('../../services/two-factor/start.ts');
+  const { startTotpInput } = await import('../../services/two-factor/schema.ts');
+  const enrolment = await call.operate(startTotpInput, startTotp);
+  call.show(enrolment, [
+    ['Secret', ({ secret }) => secret, 'whole'],
+    ['URI', ({ otpauthUri }) => otpauthUri, 'whole'],
+  ]);
+  if (call.flags.json || !canAsk()) {
+    call.note(
+      `Confirm within 15 minutes: idctl totp confirm --user ${String(call.input['user'])} --code DIGITS`,
+    );
+    return;
+  }
+  process.stderr.write(`\n${await drawQr(enrolment.otpauthUri)}\n`);
+  call.note('Scan the QR with an authenticator app, or type the secret into it.');
+  call.input['code'] = await askCode('Code that it shows');
+  await confirm(call);
+}
+
+async function confirm(call: Call): Promise<void> {
+  const { confirmTotp } = await import('../../services/two-factor/confirm.ts');
+  const { confirmTotpInput } = await import('../../services/two-factor/schema.ts');
+  const view = await call.operate(confirmTotpInput, confirmTotp);
+  call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
+}
+
+async function drawQr(text: string): Promise<string> {
+  const { default: qr } = await import('qrcode-terminal');
+  return new Promise((resolve) => qr.generate(text, { small: true }, resolve));
+}

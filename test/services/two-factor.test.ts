@@ -1,0 +1,192 @@
+import { generateSync } from 'otplib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { resetTotp } from '../../src/services/two-factor/reset.ts';
+import { fresh, password, person, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { comeBack, connected, registration, start } from '../support/sso.ts';
+
+let provider: OpenIdProvider;
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  const redirect = `${idctl.baseUrl}/auth/sso/callback`;
+  provider = await startOpenIdProvider({
+    clients: [
+      {
+        client_id: registration.clientId,
+        client_secret: registration.clientSecret,
+        redirect_uris: [redirect],
+      },
+    ],
+  });
+});
+afterAll(async () => {
+  await provider.stop();
+  await idctl.close();
+});
+
+/** The code of a secret, `ahead` seconds from the instance's now. */
+function codeOf(secret: string, ahead = 0): string {
+  return generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) + ahead });
+}
+
+/** Someone with the second factor on; the step of the enrolment is behind them. */
+async function enrolled(email?: string) {
+  const account = await person(idctl, email);
+  const client = await signedIn(idctl, account.email);
+  const { secret } = (await client.post('/api/v1/me/totp')).body;
+  await client.post('/api/v1/me/totp/confirm', { code: codeOf(secret) });
+  idctl.wait(60);
+  return { account, client, secret, email: account.email };
+}
+
+const login = (email: string | null, more = {}) =>
+  idctl.client().post('/api/v1/auth/login', { email, password, ...more });
+const required = { status: 401, body: { code: 'second_factor_required', methods: ['totp'] }, cookies: [] };
+const invalid = { status: 401, body: { code: 'second_factor_invalid' }, cookies: [] };
+
+test('§3.4 setup answers a fresh secret and URI, a current code enables, and /me says so', async () => {
+  const account = await person(idctl);
+  const client = await signedIn(idctl, account.email);
+  const started = await client.post('/api/v1/me/totp');
+  expect(started).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/) } });
+  expect(started.body.otpauthUri).toContain(`secret=${started.body.secret}`);
+  expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(false);
+  expect((await login(account.email)).status).toBe(200);
+  expect(await client.post('/api/v1/me/totp/confirm', { code: '000000' })).toMatchObject(invalid);
+  const confirmed = await client.post('/api/v1/me/totp/confirm', { code: codeOf(started.body.secret) });
+  expect(confirmed).toMatchObject({ status: 200, body: { twoFactorEnabled: true } });
+  expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(true);
+  expect(await client.post('/api/v1/me/totp')).toMatchObject({ status: 409 });
+});
+
+test('§3.4 a setup not confirmed within 15 minutes is over; starting again replaces the secret', async () => {
+  const client = await signedIn(idctl, (await person(idctl)).email);
+  const first = (await client.post('/api/v1/me/totp')).body.secret;
+  const second = (await client.post('/api/v1/me/totp')).body.secret;
+  expect(await client.post('/api/v1/me/totp/confirm', { code: codeOf(first) })).toMatchObject(invalid);
+  idctl.wait(14 * 60);
+  await client.post('/api/v1/auth/refresh');
+  idctl.wait(61);
+  const late = await client.post('/api/v1/me/totp/confirm', { code: codeOf(second) });
+  expect(late).toMatchObject({ status: 409, body: { code: 'conflict' } });
+});
+
+test('§5.3 with the second factor on, login does not complete without a valid code, and says one is needed', async () => {
+  const { email, secret } = await enrolled();
+  expect(await login(email)).toMatchObject(required);
+  expect(await login(email, { totpCode: '000000' })).toMatchObject(invalid);
+  expect(await login(email, { totpCode: codeOf(secret, -60) })).toMatchObject(invalid);
+  const wrong = await idctl
+    .client()
+    .post('/api/v1/auth/login', { email, password: 'wrong horse battery', totpCode: codeOf(secret) });
+  expect(wrong).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
+  expect((await login(email, { totpCode: codeOf(secret, -30) })).status).toBe(200);
+  expect((await login(email, { totpCode: codeOf(secret, 30) })).status).toBe(200);
+});
+
+test('P12 the same code used twenty times at once begins one session', async () => {
+  const { email, secret } = await enrolled();
+  const totpCode = codeOf(secret);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => login(email, { totpCode })));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(await login(email, { totpCode })).not.toMatchObject({ status: 200 });
+});
+
+test('P12 the secret is sealed at rest', async () => {
+  const { account, secret } = await enrolled();
+  const row = await Account.findByPk(account.id, { rejectOnEmpty: true });
+  expect(JSON.stringify(row)).not.toContain(secret);
+});
+
+test('§3.4 a current code disables and discards the secret; the enrolment starts afresh', async () => {
+  const { account, email, client, secret } = await enrolled();
+  await client.post('/api/v1/auth/refresh');
+  expect(await client.post('/api/v1/me/totp/disable', { code: '000000' })).toMatchObject(invalid);
+  expect((await client.post('/api/v1/me/totp/disable', { code: codeOf(secret) })).status).toBe(204);
+  const row = await Account.findByPk(account.id, { rejectOnEmpty: true });
+  expect(row).toMatchObject({ totpSecret: null, totpEnabledAt: null, totpLastStep: null });
+  expect((await login(email)).status).toBe(200);
+  expect((await client.post('/api/v1/me/totp')).body.secret).not.toBe(secret);
+});
+
+test('P12 the operator resets it for someone who lost the authenticator', async () => {
+  const { account, email } = await enrolled();
+  expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({ twoFactorEnabled: false });
+  expect((await login(email)).status).toBe(200);
+});
+
+test.each([{ code: '12345' }, { code: 123456 }, { code: ['123456'] }, {}])(
+  'wrong input %j names the code',
+  async (body) => {
+    const client = await signedIn(idctl, (await person(idctl)).email);
+    const answer = await client.post('/api/v1/me/totp/confirm', body);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'code' }] } });
+  },
+);
+
+async function arriving(requireLocalTwoFactor: boolean) {
+  const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor });
+  const someone = await enrolled(`${fresh('ada')}@${domain}`);
+  const sub = fresh('sub');
+  provider.people.set(sub, { email: someone.email ?? '', email_verified: true });
+  const browser = idctl.client({ keepCookies: true });
+  const callback = await provider.signIn(await start(browser, domain), sub);
+  return { ...someone, browser, answer: await comeBack(browser, callback) };
+}
+
+test('P12 SSO trusts the second factor of the provider', async () => {
+  expect((await arriving(false)).answer.status).toBe(200);
+});
+
+test('P12 where the connection requires ours, the sign-in waits for a code; the proof is in a cookie alone', async () => {
+  const { browser, answer, secret, account } = await arriving(true);
+  expect(answer).toMatchObject({ status: 401, body: { code: 'second_factor_required', methods: ['totp'] } });
+  const [cookie, ...more] = answer.cookies;
+  expect(more).toEqual([]);
+  expect(cookie).toMatchObject({
+    name: 'second_factor',
+    path: '/api/v1/auth',
+    httpOnly: true,
+    sameSite: 'lax',
+    maxAge: 300,
+  });
+  expect(JSON.stringify(answer.body)).not.toContain(cookie?.value);
+  const wrong = await browser.post('/api/v1/auth/second-factor', { totpCode: '000000' });
+  expect(wrong).toMatchObject(invalid);
+  const done = await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
+  expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  expect(browser.jar.has('second_factor')).toBe(false);
+});
+
+test('P12 a waiting sign-in is used once, by its browser, within five minutes', async () => {
+  const { browser, answer, secret } = await arriving(true);
+  const pending = { cookie: `second_factor=${answer.cookies[0]?.value}` };
+  const nobody = await idctl.client().post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
+  expect(nobody).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  expect((await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) })).status).toBe(200);
+  idctl.wait(30);
+  const again = await idctl
+    .client()
+    .post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) }, pending);
+  expect(again).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  const late = await arriving(true);
+  idctl.wait(301);
+  expect(
+    (await late.browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(late.secret) })).status,
+  ).toBe(401);
+});
+
+test('S6 a waiting sign-in through a connection disabled meanwhile is refused', async () => {
+  const { browser, secret } = await arriving(true);
+  const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
+  const { transaction } = await import('../../src/database/transaction.ts');
+  await transaction(() =>
+    SsoConnection.update({ enabled: false }, { where: { requireLocalTwoFactor: true } }),
+  );
+  const refused = await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
+  expect(refused).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
+});
