@@ -8,6 +8,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrganizationCommands } from './commands/org.ts';
+import { addPatCommands } from './commands/pat.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSsoCommands } from './commands/sso.ts';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
   addTotpCommands(program);
   addMemberCommands(program);
   addSessionCommands(program);
+  addPatCommands(program);
   addDomainCommands(program);
   addSsoCommands(program);
   addEventCommands(program);

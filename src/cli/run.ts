@@ -44,6 +44,8 @@ export interface Call {
   ): Promise<Item[]>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
+  /** Prints a view that holds a secret which nobody is shown again; with `--quiet` the secret alone. */
+  showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
   /** Tells a person something that is not a result. */
@@ -103,16 +105,22 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
 }
 
 /** How a command speaks to whoever typed it. */
-function speak(flags: Flags): Pick<Call, 'note' | 'show' | 'table' | 'confirm'> {
+function speak(flags: Flags): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'confirm'> {
   const screen = standardOutput();
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
   };
+  const show: Call['show'] = (view, fields) => {
+    if (flags.json) printJson(view, screen);
+    else printBlock(view, fields, screen);
+  };
   return {
     note,
-    show: (view, fields) => {
-      if (flags.json) printJson(view, screen);
-      else printBlock(view, fields, screen);
+    show,
+    showSecret: (view, fields, secret) => {
+      if (flags.quiet && !flags.json) return screen.write(`${secret(view)}\n`);
+      show(view, fields);
+      note('Keep the secret now: it is not shown again.');
     },
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);

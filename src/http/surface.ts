@@ -6,6 +6,7 @@ import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { ssoRoutes } from './routes/sso.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
 import type { Surface } from './server.ts';
 
@@ -19,6 +20,7 @@ export const surface: Surface = {
     ...organizationRoutes,
     ...domainRoutes,
     ...ssoRoutes,
+    ...tokenRoutes,
     ...twoFactorRoutes,
   ],
   authenticate,

@@ -1,15 +1,21 @@
 import { type App, type Context, openContext } from '../context.ts';
+import { writeTokenUses } from '../services/tokens/uses.ts';
 import { sweepExpired } from '../services/upkeep/sweep.ts';
 
 interface Job {
   name: string;
   everySeconds: number;
+  /** Runs once more when the clock stops. */
+  lastly?: true;
   run: (ctx: Context) => Promise<void>;
 }
 
-const jobs: Job[] = [{ name: 'sweep', everySeconds: 600, run: sweepExpired }];
+const jobs: Job[] = [
+  { name: 'sweep', everySeconds: 600, run: sweepExpired },
+  { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
+];
 
-/** Starts the clock; the function returned stops it and waits for the jobs that are running. */
+/** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */
 export function startJobs(app: App): () => Promise<void> {
   const running = new Set<Promise<void>>();
   const timers = jobs.map((job) =>
@@ -21,6 +27,7 @@ export function startJobs(app: App): () => Promise<void> {
   return async () => {
     for (const timer of timers) clearInterval(timer);
     await Promise.all(running);
+    for (const job of jobs) if (job.lastly) await runJob(app, job);
   };
 }
 

@@ -21,6 +21,14 @@ export const name = z
   .max(200, 'must have at most 200 characters')
   .refine((text) => !invisible.test(text), 'must not hold control or bidirectional characters');
 
+/** What something is for, in its owner's words: up to 1000 characters, none of them invisible; nothing is null. */
+export const description = z
+  .string()
+  .trim()
+  .max(1000, 'must have at most 1000 characters')
+  .refine((text) => !invisible.test(text), 'must not hold control or bidirectional characters')
+  .transform((text) => text || null);
+
 /** An organization's or project's short name in paths. */
 export const slug = z
   .string()

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { newTokenView, tokenView } from '../../services/tokens/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type Token = z.output<typeof tokenView>;
+type NewToken = z.output<typeof newTokenView>;
+
+const block: Fields<Token> = [
+  ['Name', (view) => view.name],
+  ['Description', (view) => view.description],
+  ['Kind', (view) => view.kind],
+  ['Created', (view) => view.createdAt],
+  ['Last used', (view) => view.lastUsedAt],
+  ['Expires', (view) => view.expiresAt],
+  ['ID', (view) => view.id],
+];
+
+const made: Fields<NewToken> = [['Token', (view) => view.token], ...block];
+
+const row: Fields<Token> = [
+  ['Name', (view) => view.name],
+  ['Prefix', (view) => view.prefix, 'whole'],
+  ['Used', (view) => view.lastUsedAt],
+  ['Expires', (view) => view.expiresAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const user = { '--user <user>': 'the account, by address or id' };
+
+/** Declares `idctl pat`. */
+export function addPatCommands(program: Command): void {
+  const pat = noun(program, 'pat', 'Personal access tokens', 'idctl pat list --user ada@example.com');
+  addCreate(pat);
+  verb(pat, 'list', {
+    summary: 'List the tokens of an account, without their values',
+    required: user,
+    example: 'idctl pat list --user ada@example.com',
+    run: async (call) => {
+      const { listTokens } = await import('../../services/tokens/list.ts');
+      const { listTokensInput } = await import('../../services/tokens/schema.ts');
+      call.table(await call.every(listTokensInput, listTokens), row, 'There are no tokens.');
+    },
+  });
+  verb(pat, 'regenerate <id>', {
+    summary: 'Give a token a new value; the old one stops at once',
+    options: user,
+    example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
+    run: async (call) => {
+      const { regenerateToken } = await import('../../services/tokens/regenerate.ts');
+      const { tokenInput } = await import('../../services/tokens/schema.ts');
+      call.showSecret(await call.operate(tokenInput, regenerateToken), made, (view) => view.token);
+    },
+  });
+  addRevoke(pat);
+}
+
+function addCreate(pat: Command): void {
+  verb(pat, 'create', {
+    summary: 'Create a token that acts as an account; --quiet prints it alone',
+    required: { ...user, '--name <name>': 'what it is called' },
+    options: {
+      '--description <text>': 'what it is for',
+      '--expires-in-days <days>': '1 to 365; without it the token lasts until revoked',
+    },
+    example: 'idctl pat create --user ada@example.com --name backup --quiet',
+    run: async (call) => {
+      const { createToken } = await import('../../services/tokens/create.ts');
+      const { createTokenInput } = await import('../../services/tokens/schema.ts');
+      const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
+      call.showSecret(await call.operate(createTokenInput, createToken, input), made, (view) => view.token);
+    },
+  });
+}
+
+/** Digits as the number they write; anything else as it is, for the schema to refuse. */
+function numeric(text: unknown): unknown {
+  return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+function addRevoke(pat: Command): void {
+  verb(pat, 'revoke <id>', {
+    summary: 'End a token for good',
+    options: user,
+    destroys: true,
+    example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) => {
+      const { revokeToken } = await import('../../services/tokens/revoke.ts');
+      const { tokenInput } = await import('../../services/tokens/schema.ts');
+      await call.destroy(tokenInput, revokeToken, {
+        fields: block,
+        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
+        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
+      });
+    },
+  });
+}

@@ -1,0 +1,13 @@
+import type { Context } from '../../context.ts';
+import type { AccessToken } from '../../database/models/access-token.ts';
+import { recordEvent } from '../events/record.ts';
+
+/** Writes what happened to a token; call it inside the transaction that does it. */
+export function recordTokenEvent(
+  ctx: Context,
+  kind: 'token.created' | 'token.regenerated' | 'token.revoked',
+  token: AccessToken,
+): Promise<void> {
+  const subject = { type: 'token', id: token.id, name: token.name };
+  return recordEvent(ctx, { kind, subject, data: { account: token.accountId } });
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { tokenKinds } from '../../database/models/access-token.ts';
+import { description, id, instant, name, userRef } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
+
+/** The name that a person gives a token; what begins with `bot:` belongs to apps (security P14). */
+const ownName = name.refine(
+  (text) => !text.normalize('NFKC').toLowerCase().startsWith('bot:'),
+  'must not begin with bot:, which is for the tokens of apps',
+);
+const days = 'must be a whole number of days from 1 to 365';
+
+export const createOwnTokenInput = z.strictObject({
+  name: ownName,
+  description: description.optional(),
+  expiresInDays: z.number().min(1, days).max(365, days).multipleOf(1, days).optional(),
+});
+export const createTokenInput = createOwnTokenInput.extend({ user: userRef });
+export const listOwnTokensInput = z.strictObject(pageInput);
+export const listTokensInput = listOwnTokensInput.extend({ user: userRef });
+export const ownTokenInput = z.strictObject({ id });
+export const tokenInput = ownTokenInput.extend({ user: userRef.optional() });
+
+export const tokenView = z.object({
+  id,
+  name: z.string(),
+  description: z.string().nullable(),
+  prefix: z.string(),
+  kind: z.enum(tokenKinds),
+  createdAt: instant,
+  lastUsedAt: instant.nullable(),
+  expiresAt: instant.nullable(),
+});
+export const tokenPage = pageOf(tokenView);
+
+/** What making or regenerating a token answers; nobody is shown the value again. */
+export const newTokenView = tokenView.extend({ token: z.string() });
