@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
+import type { Operation } from '../services/authority/table.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Whom the service lets in; the door itself only tells `public` from the rest. */
-export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operator';
+/** The row of the authority table that the service proves; the door itself only tells `public` from the rest. */
+export type Access = 'public' | Operation;
 
 /**
  * What the door itself puts into a field of the input: a cookie's value (`orGiven`: unless the caller gave the
@@ -15,7 +16,7 @@ export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operato
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
 /** One operation on the HTTP surface, as the files in `routes/` write it. */
-interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
+interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
   method: Method;
   /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
   path: string;
@@ -47,7 +48,7 @@ export interface Reply {
 
 /** A route of the surface: plain data, and `answer`, which parses the input, runs the service and shapes its view. */
 export interface Route
-  extends Omit<Operation<z.ZodObject, z.ZodType, never>, 'status' | 'cookies' | 'redirect' | 'run'> {
+  extends Omit<Definition<z.ZodObject, z.ZodType, never>, 'status' | 'cookies' | 'redirect' | 'run'> {
   status: 200 | 201 | 202 | 204;
   setsCookies: boolean;
   redirects: 'browser' | 'always' | undefined;
@@ -56,7 +57,7 @@ export interface Route
 
 /** Ties the input and output of an operation to the service that runs it. */
 export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
-  operation: Operation<Input, Output, View>,
+  operation: Definition<Input, Output, View>,
 ): Route {
   const { status = 200, cookies, redirect, run, ...data } = operation;
   return {

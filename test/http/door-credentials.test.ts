@@ -5,12 +5,12 @@ import { openDoor } from '../support/door.ts';
 
 const input = z.strictObject({});
 const output = z.object({ kind: z.string(), name: z.string().optional() });
-const whoami = (path: string, extras: { access: 'public' | 'user'; optionalActor?: true }) =>
+const whoami = (path: string, extras: { access: 'public' | 'me.see'; optionalActor?: true }) =>
   route({ method: 'GET', path, summary: 'Who asks', input, output, run: (ctx) => ctx.actor, ...extras });
 
 const open = () =>
   openDoor([
-    whoami('/api/v1/me', { access: 'user' }),
+    whoami('/api/v1/me', { access: 'me.see' }),
     whoami('/api/v1/public', { access: 'public' }),
     whoami('/api/v1/either', { access: 'public', optionalActor: true }),
   ]);

@@ -9,7 +9,7 @@ const where = route({
   method: 'POST',
   path: '/api/v1/where/:name',
   summary: 'Where from',
-  access: 'user',
+  access: 'me.see',
   input: z.strictObject({ name: z.string(), password: z.string().optional() }),
   output: z.object({ address: z.string().nullable() }),
   run: (ctx) => ctx.client,

@@ -18,9 +18,9 @@ const plain = (method: Method, path: string, access: Access) =>
 const open = (corsOrigins: string[] = []) =>
   openDoor(
     [
-      plain('GET', '/api/v1/me', 'user'),
-      plain('POST', '/api/v1/me', 'user'),
-      plain('DELETE', '/api/v1/me', 'user'),
+      plain('GET', '/api/v1/me', 'me.see'),
+      plain('POST', '/api/v1/me', 'me.see'),
+      plain('DELETE', '/api/v1/me', 'me.see'),
       plain('POST', '/api/v1/auth/login', 'public'),
     ],
     { http: { corsOrigins } },

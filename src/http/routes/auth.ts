@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { signUpInput } from '../../services/accounts/schema.ts';
+import { signUp } from '../../services/accounts/sign-up.ts';
 import { refreshSession } from '../../services/sessions/refresh.ts';
 import { resumeSession } from '../../services/sessions/resume.ts';
 import {
   refreshInput,
   resumeInput,
   signedInView,
+  signedUpView,
   signInInput,
   signOutInput,
 } from '../../services/sessions/schema.ts';
@@ -24,6 +27,17 @@ export const authRoutes = [
     output: signedInView,
     cookies: sessionCookies,
     run: signIn,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/signup',
+    summary: 'Make an account for oneself, where the instance is open to that',
+    access: 'public',
+    input: signUpInput,
+    output: signedUpView,
+    status: 201,
+    cookies: sessionCookies,
+    run: signUp,
   }),
   route({
     method: 'POST',

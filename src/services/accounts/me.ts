@@ -10,7 +10,7 @@ import { viewUser } from './view.ts';
 
 /** The person who asks, with the organizations they belong to. */
 export async function showMe(ctx: Context) {
-  const { accountId } = requireUser(ctx);
+  const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   const memberships = await Membership.findAll({
     where: { accountId },
@@ -29,7 +29,7 @@ export async function showMe(ctx: Context) {
 
 /** Changes the name and locale of the person who asks; what is absent stays. */
 export async function updateMe(ctx: Context, input: z.output<typeof updateMeInput>) {
-  const { accountId } = requireUser(ctx);
+  const { accountId } = requireUser(ctx, 'me.change');
   const { name, locale } = input;
   await transaction(async () => {
     await Account.update(

@@ -1,11 +1,22 @@
 import type { Actor, Context } from '../../context.ts';
 import { Membership, type Role, roles } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
+import type { Project } from '../../database/models/project.ts';
+import { ProjectMembership, type ProjectRole } from '../../database/models/project-membership.ts';
 import { Refusal } from '../../errors.ts';
 import { isUuid } from '../fields.ts';
+import { findProject } from '../projects/find.ts';
+import { outranks } from '../projects/roles.ts';
+import {
+  authority,
+  type Operation,
+  type OrganizationOperation,
+  type OwnOperation,
+  type ProjectOperation,
+  ruleOf,
+} from './table.ts';
 
-// Who may do what (interface page). Every operation's first line is one of these; what it returns is
-// what has been proved.
+// Every operation's first line is one of these; what it returns is what has been proved.
 
 /** What the actor has been proved to be in an organization. */
 export interface Standing {
@@ -23,38 +34,75 @@ export function requireOperator(ctx: Context): void {
   });
 }
 
-/** Proves a signed-in person. */
-export function requireUser(ctx: Context): Actor & { kind: 'user' } {
-  if (ctx.actor.kind === 'user') return ctx.actor;
+/** Proves a person who may do this with what is their own. */
+export function requireUser(ctx: Context, operation: OwnOperation): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
-  throw new Refusal('forbidden', 'Only a signed-in person has this.');
+  if (ctx.actor.kind !== 'user') throw new Refusal('forbidden', 'Only a signed-in person has this.');
+  requireSession(ctx, operation);
+  return ctx.actor;
 }
 
-/** Proves a member of the organization; everyone else learns no more than that it is not theirs. */
-export const requireMember = (ctx: Context, org: string) => requireRole(ctx, org, 'member');
-
-/** Proves an admin or owner of the organization. */
-export const requireAdmin = (ctx: Context, org: string) => requireRole(ctx, org, 'admin');
-
-/** Proves an owner of the organization. */
-export const requireOwner = (ctx: Context, org: string) => requireRole(ctx, org, 'owner');
-
-/** Whether the standing reaches the role. */
-function reaches(standing: Pick<Standing, 'role'>, least: Role): boolean {
-  return standing.role === 'operator' || roles.indexOf(standing.role) >= roles.indexOf(least);
+/** Proves that the actor may do this in the organization; to outsiders it is not there. */
+export async function requireAuthority(
+  ctx: Context,
+  operation: OrganizationOperation,
+  org: string,
+): Promise<Standing> {
+  const standing = await requireStanding(ctx, org);
+  if (!isAllowed(standing, operation)) throw notAllowed(standing, operation);
+  requireSession(ctx, operation);
+  return standing;
 }
 
-async function requireRole(ctx: Context, org: string, least: Role): Promise<Standing> {
+/** Proves that the actor may do this in the project, by the role in the organization or in the project itself. */
+export async function requireProjectAuthority(
+  ctx: Context,
+  operation: ProjectOperation,
+  at: { org: string; project: string },
+): Promise<Standing & { project: Project }> {
+  const standing = await requireStanding(ctx, at.org);
+  const project = await findProject(standing.organization, at.project);
+  const allowed = isAllowed(standing, operation) || (await isAllowedInside(ctx.actor, operation, project));
+  // Said before whether there is such a project, which those outside it are not told.
+  if (!allowed) throw notAllowed(standing, operation);
+  if (project === null) throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`);
+  return { ...standing, project };
+}
+
+/** Whether the role in the organization is enough for the operation. */
+export function isAllowed(
+  { role }: Pick<Standing, 'role'>,
+  operation: OrganizationOperation | ProjectOperation,
+) {
+  return role === 'operator' || roles.indexOf(role) >= roles.indexOf(authority[operation].least);
+}
+
+async function isAllowedInside(
+  actor: Actor,
+  operation: ProjectOperation,
+  project: Project | null,
+): Promise<boolean> {
+  if (actor.kind !== 'user' || project === null) return false;
+  const key = { projectId: project.id, accountId: actor.accountId };
+  const membership = await ProjectMembership.findOne({ where: key });
+  const least: ProjectRole = authority[operation].orInProject;
+  return membership !== null && !outranks(least, membership.role);
+}
+
+function notAllowed({ organization }: Standing, operation: Operation): Refusal {
+  const { least, orInProject } = ruleOf(operation);
+  const otherwise = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
+  return new Refusal('forbidden', `This needs the role ${least} in ${organization.slug}${otherwise}.`);
+}
+
+async function requireStanding(ctx: Context, org: string): Promise<Standing> {
   requireSomeone(ctx.actor);
   const organization = await Organization.findOne({
     where: isUuid(org) ? { id: org.toLowerCase() } : { slug: org },
   });
   const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
-  if (organization === null || role === null) {
-    throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`);
-  }
-  if (reaches({ role }, least)) return { organization, role };
-  throw new Refusal('forbidden', `This needs the role ${least} in ${organization.slug}.`);
+  if (organization !== null && role !== null) return { organization, role };
+  throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`);
 }
 
 async function roleIn(actor: Actor, organizationId: string): Promise<Standing['role'] | null> {
@@ -62,6 +110,15 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   if (actor.kind !== 'user') return null;
   const membership = await Membership.findOne({ where: { organizationId, accountId: actor.accountId } });
   return membership?.role ?? null;
+}
+
+function requireSession({ actor, config }: Context, operation: Operation): void {
+  const { session } = ruleOf(operation);
+  if (session === undefined || actor.kind !== 'user' || actor.via === 'session') return;
+  if (session === 'usually' && config.tokens.manageCredentials === 'on') return;
+  throw new Refusal('session_required', 'A token may not do this.', {
+    hint: 'Sign in, and do it with that session.',
+  });
 }
 
 function requireSomeone(actor: Actor): void {

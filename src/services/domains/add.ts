@@ -6,7 +6,7 @@ import { Domain } from '../../database/models/domain.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
-import { requireAdmin, requireOperator } from '../authority/require.ts';
+import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import type { addDomainInput } from './schema.ts';
 import { whyShared } from './shared.ts';
@@ -17,7 +17,7 @@ import { viewDomain } from './view.ts';
  * security I2). Public suffixes and mail providers are refused but for the operator's override (security D2).
  */
 export async function addDomain(ctx: Context, input: z.output<typeof addDomainInput>, overridden = false) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
   if (overridden) requireOperator(ctx);
   else requireOwn(input.domain);
   const row = {

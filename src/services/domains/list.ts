@@ -2,14 +2,14 @@ import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Domain } from '../../database/models/domain.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { readPage } from '../page.ts';
 import type { listDomainsInput } from './schema.ts';
 import { viewDomain } from './view.ts';
 
 /** The organization's domains, with the records that prove them. */
 export async function listDomains(ctx: Context, input: z.output<typeof listDomainsInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'domains.see', input.org);
   return readPage(
     input,
     (after, limit) =>

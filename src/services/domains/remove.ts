@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { findOwnersWithIdentity } from '../identities/owners.ts';
 import { requireDomain } from './find.ts';
@@ -13,7 +13,7 @@ import type { removeDomainInput } from './schema.ts';
  * same transaction, and names the owners who signed in that way (security D5).
  */
 export async function removeDomain(ctx: Context, input: z.output<typeof removeDomainInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
   return transaction(async () => {
     const domain = await requireDomain(organization, input.domain);
     const connection = await SsoConnection.findOne({

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Domain } from '../../database/models/domain.ts';
 import { Refusal } from '../../errors.ts';
 import type { TxtAnswer } from '../../outbound/outbound.ts';
-import { requireAdmin, requireOperator } from '../authority/require.ts';
+import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { requireDomain } from './find.ts';
 import { markVerified } from './mark-verified.ts';
 import { isProven } from './proof.ts';
@@ -15,7 +15,7 @@ import { txtValue, viewDomain } from './view.ts';
  * the record is not there, and `domain_taken` when another organization was first.
  */
 export async function verifyDomain(ctx: Context, input: z.output<typeof verifyDomainInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
   const domain = await requireDomain(organization, input.domain);
   if (domain.state === 'Verified') return viewDomain(domain);
   const answer = await ctx.outbound.lookupTxt(domain.name);
@@ -26,7 +26,7 @@ export async function verifyDomain(ctx: Context, input: z.output<typeof verifyDo
 /** Takes the operator's own word for a domain, recorded as such (security I2). */
 export async function assertDomain(ctx: Context, input: z.output<typeof verifyDomainInput>) {
   requireOperator(ctx);
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
   const domain = await requireDomain(organization, input.domain);
   if (domain.state === 'Verified') return viewDomain(domain);
   return viewDomain(await markVerified(ctx, organization, domain, 'operator'));

@@ -2,7 +2,7 @@ import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Event } from '../../database/models/event.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
 import type { eventPage, listEventsInput } from './schema.ts';
 
@@ -11,7 +11,7 @@ export async function listEvents(
   ctx: Context,
   input: z.output<typeof listEventsInput>,
 ): Promise<z.input<typeof eventPage>> {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'events.see', input.org);
   const rows = await Event.findAll({
     where: {
       organizationId: organization.id,

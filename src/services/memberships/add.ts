@@ -3,14 +3,15 @@ import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
-import { requireAdmin, requireOwner } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { joinOrganization } from './join.ts';
 import type { addMemberInput } from './schema.ts';
 import { viewMember } from './view.ts';
 
 /** Adds an existing account to the organization, also one that was taken out before (security I5). */
 export async function addMember(ctx: Context, input: z.output<typeof addMemberInput>) {
-  const { organization } = await (input.role === 'owner' ? requireOwner : requireAdmin)(ctx, input.org);
+  const operation = input.role === 'owner' ? 'members.grantOwner' : 'members.change';
+  const { organization } = await requireAuthority(ctx, operation, input.org);
   return transaction(async () => {
     const account = await findByEmail(input.email);
     if (account === null) {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireAdmin, requireOwner } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireMembership } from './find.ts';
 import { requireAnotherOwner } from './last-owner.ts';
@@ -10,11 +10,12 @@ import { viewMember } from './view.ts';
 
 /** Gives a member another role. Only an owner grants or takes the owner role, and the last owner keeps it. */
 export async function changeMemberRole(ctx: Context, input: z.output<typeof changeMemberRoleInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
     const { membership, account } = await requireMembership(organization, input.user);
     const from = membership.role;
-    if (from === 'owner' || input.role === 'owner') await requireOwner(ctx, input.org);
+    if (input.role === 'owner') await requireAuthority(ctx, 'members.grantOwner', input.org);
+    else if (from === 'owner') await requireAuthority(ctx, 'members.takeOwner', input.org);
     if (from === input.role) return viewMember(membership, account);
     if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
     await membership.update({ role: input.role });

@@ -3,14 +3,14 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Membership } from '../../database/models/membership.ts';
-import { requireMember } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { readPage } from '../page.ts';
 import type { listMembersInput } from './schema.ts';
 import { viewMember } from './view.ts';
 
 /** The organization's members. */
 export async function listMembers(ctx: Context, input: z.output<typeof listMembersInput>) {
-  const { organization } = await requireMember(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'members.see', input.org);
   return readPage(
     input,
     (after, limit) =>

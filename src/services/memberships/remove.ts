@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireAdmin, requireOwner } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { deactivate } from './deactivate.ts';
 import { requireMembership } from './find.ts';
@@ -11,11 +11,11 @@ import { viewMember } from './view.ts';
 
 /** Takes a member out of the organization until an admin adds them again (security I5). The account stays. */
 export async function removeMember(ctx: Context, input: z.output<typeof memberRefInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
     const { membership, account } = await requireMembership(organization, input.user);
     if (membership.role === 'owner') {
-      await requireOwner(ctx, input.org);
+      await requireAuthority(ctx, 'members.takeOwner', input.org);
       await requireAnotherOwner(organization.id, account.id);
     }
     await deactivate(ctx, organization.id, account);

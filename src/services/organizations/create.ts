@@ -44,7 +44,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
 /** The account that becomes owner, or null for the operator. */
 function requireCreator(ctx: Context): string | null {
   if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')
-    return requireUser(ctx).accountId;
+    return requireUser(ctx, 'organizations.create').accountId;
   requireOperator(ctx);
   return null;
 }

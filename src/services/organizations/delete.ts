@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireOwner } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { organizationRefInput } from './schema.ts';
@@ -10,7 +10,7 @@ import { viewOrganization } from './view.ts';
 
 /** Deletes the organization with its memberships, domains and connections; the accounts stay. */
 export async function deleteOrganization(ctx: Context, input: z.output<typeof organizationRefInput>) {
-  const { organization } = await requireOwner(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'organization.delete', input.org);
   return transaction(async () => {
     const members = await Membership.count({ where: { organizationId: organization.id } });
     await endSessions(ctx, { organizationId: organization.id });

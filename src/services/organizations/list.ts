@@ -11,7 +11,7 @@ import { viewOrganization } from './view.ts';
 /** The organizations of the person who asks, with their roles; for the operator, all there are. */
 export async function listOrganizations(ctx: Context, input: z.output<typeof listOrganizationsInput>) {
   if (ctx.actor.kind === 'operator') return listAll(input);
-  const { accountId } = requireUser(ctx);
+  const { accountId } = requireUser(ctx, 'organizations.list');
   return readPage(
     input,
     (after, limit) =>

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireOwner } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import type { renameOrganizationInput } from './schema.ts';
 import { viewOrganization } from './view.ts';
 
 /** Gives the organization another name; its slug stays, so that links to it do. */
 export async function renameOrganization(ctx: Context, input: z.output<typeof renameOrganizationInput>) {
-  const { organization, role } = await requireOwner(ctx, input.org);
+  const { organization, role } = await requireAuthority(ctx, 'organization.rename', input.org);
   const from = organization.name;
   await transaction(async () => {
     await organization.update({ name: input.name });

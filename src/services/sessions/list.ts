@@ -28,7 +28,7 @@ export async function listSessions(ctx: Context, input: Input) {
 }
 
 async function whose(ctx: Context, user: string | undefined): Promise<string> {
-  if (user === undefined) return requireUser(ctx).accountId;
+  if (user === undefined) return requireUser(ctx, 'sessions.see').accountId;
   requireOperator(ctx);
   return (await requireAccount(user)).id;
 }

@@ -10,7 +10,7 @@ import type { revokeSessionInput } from './schema.ts';
 
 /** Ends one live session: one's own, or any for the operator. */
 export async function revokeSession(ctx: Context, input: z.output<typeof revokeSessionInput>): Promise<void> {
-  const own = ctx.actor.kind === 'operator' ? {} : { accountId: requireUser(ctx).accountId };
+  const own = ctx.actor.kind === 'operator' ? {} : { accountId: requireUser(ctx, 'sessions.end').accountId };
   await transaction(async () => {
     const session = await Session.findOne({ where: { id: input.id, endedAt: null, ...own } });
     if (session === null) throw new Refusal('not_found', `There is no live session ${input.id}.`);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { findOwnersWithIdentity } from '../identities/owners.ts';
 import { requireConnection } from './find.ts';
@@ -10,7 +10,7 @@ import { viewSso } from './view.ts';
 
 /** Stops new sign-ins through the connection; sessions that began by it go on. Names the owners who used it. */
 export async function disableSso(ctx: Context, input: z.output<typeof ssoRefInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
   return transaction(async () => {
     const connection = await requireConnection(organization);
     const owners = await findOwnersWithIdentity(organization.id, connection.id);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { domainInUse, requireTrustedDomain } from './enabling.ts';
 import { requireConnection } from './find.ts';
@@ -11,7 +11,7 @@ import { viewSso } from './view.ts';
 
 /** Lets people sign in through the connection; its domain must be verified by the organization now (security I2). */
 export async function enableSso(ctx: Context, input: z.output<typeof ssoRefInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
   return transaction(async () => {
     const connection = await requireConnection(organization);
     if (connection.enabled) return viewSso(ctx, connection);

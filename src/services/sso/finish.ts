@@ -9,10 +9,11 @@ import { signInFailed } from '../sessions/failed.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import { acceptState, requireSameConnection } from './accept-state.ts';
 import { admit } from './admit.ts';
+import { keepAttempt } from './attempt.ts';
 import { type Arrival, holdForSecondFactor } from './pending.ts';
 import type { finishSsoInput } from './schema.ts';
 import { openClientSecret } from './secret.ts';
-import { secretsOf } from './state.ts';
+import { type FlowState, secretsOf } from './state.ts';
 
 type Input = z.output<typeof finishSsoInput>;
 
@@ -20,14 +21,19 @@ type Input = z.output<typeof finishSsoInput>;
  * The callback (spec §4.1 step 3 to 5): the state is accepted once, the code redeemed, the person
  * admitted and a session begun. Whatever is wrong with the sign-in is one answer outside; only a
  * provider that cannot be reached is told apart. The state is spent in a transaction of its own,
- * before the network; everything else is written in one, after it.
+ * before the network; everything else is written in one, after it, and the attempt in one of its own.
  */
 export async function finishSso(ctx: Context, input: Input) {
   const state = await acceptState(ctx, input);
+  return keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
+}
+
+async function signIn(ctx: Context, input: Input, state: FlowState, learn: (proof: Proof) => void) {
   const connection = await requireSameConnection(ctx, state);
   if (input.code === undefined || input.error !== undefined) throw signInFailed('refused_by_provider');
   try {
     const proof = await redeem(ctx, input, connection, state);
+    learn(proof);
     const session = await admitOrHold(ctx, { state, proof });
     return { ...session, returnTo: state.returnTo };
   } catch (error) {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { transaction } from '../../database/transaction.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { findOwnersWithIdentity } from '../identities/owners.ts';
 import { requireConnection } from './find.ts';
@@ -11,7 +11,7 @@ import { viewSso } from './view.ts';
 
 /** Removes the connection with the identities bound through it; accounts and memberships stay. */
 export async function removeSso(ctx: Context, input: z.output<typeof ssoRefInput>) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
   return transaction(async () => {
     const connection = await requireConnection(organization);
     const owners = await findOwnersWithIdentity(organization.id, connection.id);

@@ -8,7 +8,7 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal, refuseField } from '../../errors.ts';
-import { requireAdmin } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { domainInUse, requireTrustedDomain } from './enabling.ts';
 import type { saveSsoInput } from './schema.ts';
@@ -22,7 +22,7 @@ type Input = z.output<typeof saveSsoInput>;
  * enabling is not. A blank secret keeps the stored one, but only for the same issuer and client (security S10).
  */
 export async function saveSso(ctx: Context, input: Input) {
-  const { organization } = await requireAdmin(ctx, input.org);
+  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
   return transaction(async () => {
     await requireNotTaken(organization, input.emailDomain);
     if (input.enabled) await requireTrustedDomain(ctx, organization, input.emailDomain);

@@ -1,0 +1,23 @@
+import type { Organization } from '../../database/models/organization.ts';
+import { Project } from '../../database/models/project.ts';
+import { Refusal } from '../../errors.ts';
+import { isUuid } from '../fields.ts';
+
+/** The organization's project of this id or slug. */
+export function findProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+): Promise<Project | null> {
+  const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
+  return Project.findOne({ where: { organizationId: organization.id, ...named } });
+}
+
+/** The organization's project of this id or slug, or `not_found`. */
+export async function requireProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+): Promise<Project> {
+  const found = await findProject(organization, project);
+  if (found === null) throw new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`);
+  return found;
+}
