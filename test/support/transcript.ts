@@ -9,6 +9,9 @@ import { expect } from 'vitest';
 // that is not 0. Lines that begin with `#`, and empty lines before a `$`, are for the reader. In what is expected,
 // `{uuid}`, `{time}` and `{any}` stand for what differs each time; `{uuid=name}` also keeps it, for `{name}` later.
 
+/** How long one command may take, in milliseconds, before it counts as hung. */
+const patience = 40_000;
+
 /** One command of a transcript and what it should give. */
 interface Step {
   line: number;
@@ -111,10 +114,12 @@ async function shell(
     detached: true,
   });
   if (child.pid !== undefined) groups.push(child.pid);
+  const hung = setTimeout(() => child.pid !== undefined && endGroup(child.pid), patience);
   const [out, err] = [text(child.stdout), text(child.stderr)];
   const code = await new Promise<number | null>((done, fail) =>
     child.once('error', fail).once('close', done),
   );
+  clearTimeout(hung);
   const errors = lines(await err).map((line) => `! ${line}`);
   return [...lines(await out), ...errors, ...(code === 0 ? [] : [`[${code}]`])];
 }
