@@ -72,7 +72,14 @@ export function providerRefusal(error: unknown, stage: Stage): Refusal {
 }
 
 function fromNetwork(refusal: Refusal, stage: Stage, error: unknown): Refusal {
-  if (refusal.code !== 'upstream_failed') return refusal;
+  if (refusal.code !== 'upstream_failed') {
+    const { message, extra, hint } = refusal;
+    return new Refusal(refusal.code, message, {
+      extra: { ...extra, stage },
+      cause: error,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
   return providerFailed(stage, String(refusal.extra['reason']), refusal.message, { cause: error });
 }
 

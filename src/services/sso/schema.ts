@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { domain, ref } from '../fields.ts';
+import { attemptStages } from '../../database/models/sso-attempt.ts';
+import { domain, id, instant, ref } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
 import { signedInView } from '../sessions/schema.ts';
 
 const issuer = z
@@ -84,3 +86,43 @@ export const secondFactorInput = z.strictObject({
   totpCode: z.string().max(20),
   pending: z.string().max(200).optional(),
 });
+
+/** What is tried instead of what is stored; the settings that no provider is asked about play no part. */
+export const testSsoInput = changeSsoInput.extend({
+  redirectUri: redirectUri.nullable().optional(),
+  enabled: z.boolean().optional(),
+});
+export const testSsoView = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  /** In order, those that were run. */
+  steps: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      expected: z.string().optional(),
+      seen: z.string().optional(),
+      /** The one thing to change. */
+      hint: z.string().optional(),
+    }),
+  ),
+});
+
+export const listAttemptsInput = z.strictObject({ org: ref, ...pageInput });
+export const attemptView = z.object({
+  id,
+  at: instant,
+  connection: id,
+  /** How far the sign-in came. */
+  stage: z.enum(attemptStages),
+  ok: z.boolean(),
+  /** Why it was refused. */
+  code: z.string().optional(),
+  email: z.string().optional(),
+  /** As received; null when the claim was malformed or too large to be read. */
+  groups: z
+    .union([z.array(z.string()), z.string()])
+    .nullable()
+    .optional(),
+});
+export const attemptPage = pageOf(attemptView);
