@@ -27,6 +27,7 @@ export const refusals = {
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
   forbidden: { kind: 'forbidden', title: 'Not allowed' },
   session_required: { kind: 'forbidden', title: 'Session required' },
+  signup_closed: { kind: 'forbidden', title: 'Sign-up not open' },
   not_confirmed: { kind: 'forbidden', title: 'Not confirmed' },
   origin_refused: { kind: 'forbidden', title: 'Cross-site request refused' },
   not_found: { kind: 'missing', title: 'Not found' },

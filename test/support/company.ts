@@ -58,8 +58,12 @@ export interface Sample {
 /** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
 export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
+  'POST /api/v1/auth/signup': {
+    body: { email: 'new@elsewhere.test', password: 'correct horse battery', name: 'New' },
+  },
   'POST /api/v1/auth/refresh': { body: { refreshToken: 'none' } },
   'POST /api/v1/auth/logout': { body: {} },
+  'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
   'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
   'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
@@ -71,5 +75,12 @@ export const samples: Record<string, Sample> = {
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
 
+/** The path of a route about `acme`; `:id` is one of `whose` own things. */
+export function pathOf({ path }: { path: string }, whose: Person): string {
+  const id = path.includes('/tokens/') ? whose.spareToken : whose.spareSession;
+  const keys: Record<string, string> = { ...params, id };
+  return path.replace(/:(\w+)/g, (_all, key: string) => encodeURIComponent(keys[key] ?? key));
+}
+
 /** What stands for the `:keys` of a path, but for `:id`. */
-export const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test' };
+const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test' };

@@ -14,7 +14,7 @@ import { viewUser } from './view.ts';
 export async function createUser(ctx: Context, input: z.output<typeof createUserInput>) {
   requireOperator(ctx);
   const passwordHash =
-    input.password === undefined ? null : await hashNewPassword(ctx, input.password, input.email);
+    input.password === undefined ? null : await hashNewPassword(ctx, input.password, input);
   const account = await transaction(async () => {
     const row = {
       id: randomUUIDv7(),

@@ -14,6 +14,16 @@ export const createUserInput = z.strictObject({
 export const listUsersInput = z.strictObject(pageInput);
 export const userRefInput = z.strictObject({ user: userRef });
 export const setUserPasswordInput = z.strictObject({ user: userRef, password: givenPassword });
+export const signUpInput = z.strictObject({
+  email,
+  password: givenPassword,
+  name,
+  locale: locale.optional(),
+});
+export const changePasswordInput = z.strictObject({
+  currentPassword: givenPassword,
+  newPassword: givenPassword,
+});
 export const updateMeInput = z.strictObject({ name: name.optional(), locale: locale.optional() });
 
 export const userView = z.object({

@@ -13,7 +13,7 @@ import { viewUser } from './view.ts';
 export async function setUserPassword(ctx: Context, input: z.output<typeof setUserPasswordInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
-  const passwordHash = await hashNewPassword(ctx, input.password, account.email);
+  const passwordHash = await hashNewPassword(ctx, input.password, account);
   await transaction(async () => {
     await account.update({ passwordHash });
     await endSessions(ctx, { accountId: account.id });

@@ -1,9 +1,22 @@
 import { Domain } from '../../database/models/domain.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
 /** The organization's verified domain of this name, or null (security I2: verified now, by this organization, exactly this name). */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
   return Domain.findOne({ where: { organizationId, name, state: 'Verified' } });
+}
+
+/** The id of the organization that has verified the domain, or null. */
+export async function findOwner(name: string): Promise<string | null> {
+  const domain = await Domain.findOne({ where: { name, state: 'Verified' } });
+  return domain?.organizationId ?? null;
+}
+
+/** Whether an organization speaks for the domain: it has verified it, or signs people in with it (`trust.domains: off`). */
+export async function isClaimed(name: string): Promise<boolean> {
+  if ((await findOwner(name)) !== null) return true;
+  return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;
 }
 
 /** Whether the organization has verified the domain of this canonical address. */

@@ -3,7 +3,10 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { domainOf } from '../domains/canonical.ts';
+import { findOwner } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
+import { detachIdentities, recordUnlinked } from './detach.ts';
 import { reclaim } from './reclaim.ts';
 
 // The one door by which an outside proof reaches an account (security I1). Nothing else may join an
@@ -28,8 +31,8 @@ export interface OutsideProof {
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const { issuer, subject } = proof;
-  const known = await Identity.findOne({ where: { connectionId: proof.connection.id, issuer, subject } });
-  if (known !== null) return Account.findByPk(known.accountId);
+  const known = await findByKey(ctx, proof);
+  if (known !== null) return known;
   const holder = await findByEmail(proof.email);
   if (holder === null) return link(ctx, proof, await createAccount(ctx, proof));
   const other = await Identity.findOne({
@@ -37,8 +40,31 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   });
   // The same key, when another sign-in has bound it since we looked.
   if (other !== null) return other.issuer === issuer && other.subject === subject ? holder : null;
-  await reclaim(ctx, holder);
+  await reclaim(ctx, holder, proof.connection.organizationId);
   return link(ctx, proof, holder);
+}
+
+/**
+ * The account of the key. A key is void once the account's domain is another organization's: what the word of
+ * this one opened while the domain was its own, it does not keep open (security I2).
+ */
+async function findByKey(
+  ctx: Context,
+  { connection, issuer, subject }: OutsideProof,
+): Promise<Account | null> {
+  const key = await Identity.findOne({ where: { connectionId: connection.id, issuer, subject } });
+  const account = key === null ? null : await Account.findByPk(key.accountId);
+  if (key === null || account === null) return null;
+  if (!(await belongsToAnother(ctx, account, connection.organizationId))) return account;
+  await detachIdentities(ctx, [key]);
+  await recordUnlinked(ctx, key, account.name);
+  return null;
+}
+
+async function belongsToAnother(ctx: Context, { email }: Account, organizationId: string): Promise<boolean> {
+  if (ctx.config.trust.domains === 'off' || email === null) return false;
+  const owner = await findOwner(domainOf(email));
+  return owner !== null && owner !== organizationId;
 }
 
 async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {

@@ -1,22 +1,46 @@
+import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
+import { AccessToken, AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
+import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
- * Ends what an earlier holder left on an account whose address was never proven, now that the
- * organization owning the domain vouches for somebody (security I3): password, sessions, other links.
+ * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
+ * the address, what an earlier holder left ends (security I3); else only what earlier owners of the domain
+ * vouched for does (security I2). Call it inside the sign-in's transaction, before the first link.
  */
-export async function reclaim(ctx: Context, account: Account): Promise<void> {
-  if (account.emailProof !== 'none' && account.emailProof !== 'auto') return;
-  await account.update({ emailProof: 'domain', passwordHash: null });
-  await discardTotp(account.id);
-  await endSessions(ctx, { accountId: account.id });
-  await Identity.destroy({ where: { accountId: account.id } });
+export async function reclaim(ctx: Context, account: Account, organizationId: string): Promise<void> {
+  if (account.emailProof !== 'none' && account.emailProof !== 'auto')
+    return dropForeignLinks(ctx, account, organizationId);
+  await account.update({ emailProof: 'domain' });
+  await endEverything(ctx, account);
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
+    organizationId,
     subject: { type: 'user', id: account.id, name: account.name },
   });
+}
+
+/** Every way in that somebody may have left: a new kind of credential is ended here too. */
+async function endEverything(ctx: Context, account: Account): Promise<void> {
+  await account.update({ passwordHash: null });
+  await discardTotp(account.id);
+  await endSessions(ctx, { accountId: account.id });
+  await AccessToken.destroy({ where: { accountId: account.id } });
+  await AccessToken.destroy({ where: { accountId: account.id } });
+  await Identity.destroy({ where: { accountId: account.id } });
+}
+
+/** Other organizations can only have linked the address while its domain was theirs. */
+async function dropForeignLinks(ctx: Context, account: Account, organizationId: string): Promise<void> {
+  if (ctx.config.trust.domains === 'off') return;
+  const foreign = await Identity.findAll({
+    where: { accountId: account.id, organizationId: { [Op.ne]: organizationId } },
+  });
+  await detachIdentities(ctx, foreign);
+  for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
 }

@@ -28,6 +28,9 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
+/** What signing up answers: a session at once, on an instance that sends no mail to prove the address by. */
+export const signedUpView = signedInView.extend({ emailVerification: z.literal('done') });
+
 export const sessionView = z.object({
   id,
   method: z.string(),
