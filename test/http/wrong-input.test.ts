@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { pathKeys, type Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
-import { type Company, foundCompany, params, samples } from '../support/company.ts';
+import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';
 import type { Answer } from '../support/http.ts';
 import { openInstance } from '../support/instance.ts';
 
@@ -22,8 +22,7 @@ function isFilledOnly({ filled = {} }: Route, field: string): boolean {
 /** Sends the sample of a route as the owner, with one field replaced. */
 function askWith(company: Company, route: Route, field: string, value: unknown): Promise<Answer> {
   const { query = {}, body = {} } = samples[`${route.method} ${route.path}`] ?? {};
-  const keys: Record<string, string> = { ...params, id: company.owner.spareSession };
-  const path = route.path.replace(/:(\w+)/g, (_all, key: string) => encodeURIComponent(keys[key] ?? key));
+  const path = pathOf(route, company.owner);
   if (hasBody(route)) return company.owner.send(route.method, path, { body: { ...body, [field]: value } });
   const search = new URLSearchParams(Object.entries({ ...query }).filter(([key]) => key !== field));
   for (const text of [value].flat()) search.append(field, String(text));

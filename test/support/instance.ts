@@ -4,6 +4,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { beginSession } from '../../src/services/sessions/begin.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
 import { type Client, createClient } from './http.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
 
@@ -21,6 +22,8 @@ export interface Person extends Client {
   accessToken: string;
   /** The id of another live session of theirs. */
   spareSession: string;
+  /** The id of a token of theirs. */
+  spareToken: string;
 }
 
 /** An account of the instance, signed in without a password. */
@@ -33,5 +36,6 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const { accessToken } = await begin();
   const spare = decodeJwt((await begin()).accessToken);
   const client = createClient(baseUrl, { headers: { authorization: `Bearer ${accessToken}` } });
-  return { ...client, id, email, accessToken, spareSession: String(spare['sid']) };
+  const spareToken = (await createToken(operator(), { user: id, name: 'spare' })).id;
+  return { ...client, id, email, accessToken, spareSession: String(spare['sid']), spareToken };
 }
