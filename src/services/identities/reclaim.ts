@@ -1,6 +1,6 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
-import { AccessToken, AccessToken } from '../../database/models/access-token.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { recordEvent } from '../events/record.ts';
@@ -30,7 +30,6 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await account.update({ passwordHash: null });
   await discardTotp(account.id);
   await endSessions(ctx, { accountId: account.id });
-  await AccessToken.destroy({ where: { accountId: account.id } });
   await AccessToken.destroy({ where: { accountId: account.id } });
   await Identity.destroy({ where: { accountId: account.id } });
 }
