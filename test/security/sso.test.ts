@@ -3,10 +3,10 @@ import { Account } from '../../src/database/models/account.ts';
 import { disableSso } from '../../src/services/sso/disable.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
-import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration, start } from '../support/sso.ts';
+import { returning as comingBack, failed } from './returning.ts';
 
 let provider: LyingProvider;
 let honest: LyingProvider['answers'];
@@ -27,34 +27,8 @@ afterAll(async () => {
   await idctl.close();
 });
 
-/** Someone who has come back from the provider: the callback, and the browser that started. */
-async function returning(options: { domain?: string; claims?: Record<string, unknown> } = {}) {
-  const domain = options.domain ?? (await connected(idctl, provider.issuer)).domain;
-  const browser = idctl.client({ keepCookies: true });
-  const url = new URL(await start(browser, domain));
-  const nonce = url.searchParams.get('nonce') ?? '';
-  const sub = fresh('sub');
-  const claims = { ...provider.claims(nonce), sub };
-  const userinfo = { sub, email: `${sub}@${domain}`, email_verified: true, name: 'Eve', ...options.claims };
-  const idToken = async (twist: Record<string, unknown> = {}) => provider.sign({ ...claims, ...twist });
-  const answerToken = (id_token?: string) => {
-    const body = {
-      access_token: 'at',
-      token_type: 'Bearer',
-      expires_in: 60,
-      ...(id_token ? { id_token } : {}),
-    };
-    provider.answers.token = () => ({ body });
-  };
-  answerToken(await idToken());
-  provider.answers.userinfo = () => ({ body: userinfo });
-  const state = url.searchParams.get('state') ?? '';
-  const callback = new URL(`${idctl.baseUrl}/auth/sso/callback`);
-  callback.search = new URLSearchParams({ code: 'c', state }).toString();
-  return { domain, browser, callback: callback.href, state, sub, userinfo, claims, idToken, answerToken };
-}
+const returning = (options?: Parameters<typeof comingBack>[2]) => comingBack(idctl, provider, options);
 
-const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
 const navigation = { 'sec-fetch-mode': 'navigate' };
 
 describe('S2 the state', () => {

@@ -6,12 +6,16 @@ import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import { claimCode } from './claim-code.ts';
 import type { finishSsoInput } from './schema.ts';
 import { type FlowState, isSameBrowser, readState } from './state.ts';
 import { isTrusted } from './trusted.ts';
 import { redirectUriOf } from './view.ts';
 
-/** The state if it is ours, unexpired, from this browser and not used before; it is used up by this (security S2, S3). */
+/**
+ * The state if it is ours, unexpired, from this browser and not used before; it is used up by this (security S2, S3),
+ * and the code that came with it is bound to its provider (security S5).
+ */
 export async function acceptState(ctx: Context, input: z.output<typeof finishSsoInput>): Promise<FlowState> {
   const state = input.state === undefined ? null : readState(ctx, input.state);
   if (state === null) throw signInFailed('state_invalid');
@@ -19,6 +23,9 @@ export async function acceptState(ctx: Context, input: z.output<typeof finishSso
     throw signInFailed('other_browser');
   }
   await spend(state);
+  const { code } = input;
+  const claimed = code === undefined || (await transaction(() => claimCode(ctx, state, code)));
+  if (!claimed) throw signInFailed('code_of_another_provider');
   return state;
 }
 
