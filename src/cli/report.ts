@@ -88,7 +88,8 @@ function whereabouts(error: unknown): string {
   if (process.env['IDCTL_LOG_LEVEL'] === 'debug') return error.stack ?? error.name;
   const frame = /\n\s+at (?:.*\/)?((?:src|dist)\/[^)\s]+)/.exec(error.stack ?? '')?.[1];
   const cause = error.cause === undefined ? '' : ` caused by ${whereabouts(error.cause)}`;
-  return `${error.name}${frame === undefined ? '' : ` at ${frame}`}${cause}`;
+  const code = 'code' in error ? ` ${String(error.code)}` : '';
+  return `${error.name}${code}${frame === undefined ? '' : ` at ${frame}`}${cause}`;
 }
 
 function say(line: string): void {
