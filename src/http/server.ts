@@ -6,6 +6,7 @@ import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type Authenticate, answerErrors, answerRoute, type Door } from './answer.ts';
 import { answerBrokenRequests, createDrain } from './connections.ts';
+import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Route } from './route.ts';
 import { traceRequests } from './trace.ts';
@@ -62,6 +63,7 @@ function buildExpress(app: App, surface: Surface): Express {
     next();
   });
   web.use(allowFriends(door.origins));
+  web.use(serveReference());
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));
   web.use(refuseUnknown(surface.routes), answerErrors(app));
   return web;

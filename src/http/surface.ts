@@ -1,27 +1,31 @@
 import { authenticate } from '../services/sessions/authenticate.ts';
+import type { Route } from './route.ts';
 import { authRoutes } from './routes/auth.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
+import { referenceRoutes } from './routes/reference.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
 import type { Surface } from './server.ts';
 
+const operations: Route[] = [
+  ...healthRoutes,
+  ...keyRoutes,
+  ...authRoutes,
+  ...meRoutes,
+  ...organizationRoutes,
+  ...domainRoutes,
+  ...ssoRoutes,
+  ...tokenRoutes,
+  ...twoFactorRoutes,
+];
+
 /** Everything idctl answers over HTTP, in one list. */
 export const surface: Surface = {
-  routes: [
-    ...healthRoutes,
-    ...keyRoutes,
-    ...authRoutes,
-    ...meRoutes,
-    ...organizationRoutes,
-    ...domainRoutes,
-    ...ssoRoutes,
-    ...tokenRoutes,
-    ...twoFactorRoutes,
-  ],
+  routes: [...operations, ...referenceRoutes(operations)],
   authenticate,
 };

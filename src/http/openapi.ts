@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { refusals } from '../errors.ts';
+import { ruleOf } from '../services/authority/table.ts';
+import { pathKeys, type Route } from './route.ts';
+
+// The document is made of the surface and of the very schemas that requests and answers go through,
+// so it cannot say anything else than the daemon does.
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of these routes. */
+export function describeSurface(routes: Route[], about: { name: string; version: string; baseUrl: string }) {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${about.name} API`,
+      version: about.version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: about.baseUrl }],
+    tags: tagsOf(routes).map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Problem: problemSchema },
+      responses: { Problem: problemResponse },
+      securitySchemes,
+    },
+  };
+}
+
+function describeRoute(route: Route): Json {
+  const { params, query, body } = fieldsOf(route);
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    tags: [tagOf(route)],
+    security: securityOf(route),
+    description: describeAccess(route),
+    ...(params.length + query.length === 0
+      ? {}
+      : {
+          parameters: [
+            ...params.map((name) => parameter(route, name, 'path')),
+            ...query.map((name) => parameter(route, name, 'query')),
+          ],
+        }),
+    ...(body.length === 0 ? {} : { requestBody: requestBody(route, body) }),
+    responses: responsesOf(route),
+  };
+}
+
+/** Who may do it, by the authority table, and how it is typed. */
+function describeAccess({ access, cli }: Route): string {
+  const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
+  if (access === 'public') return `For everyone.${typed}`;
+  const { least, orInProject, session } = ruleOf(access);
+  const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
+  const project = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
+  const token = session === undefined ? '' : ' A token will not do.';
+  return `Needs ${who}${project}.${token}${typed}`;
+}
+
+/** Where each field of the input travels. What the door fills in by itself is nobody's to send. */
+function fieldsOf(route: Route): { params: string[]; query: string[]; body: string[] } {
+  const params = pathKeys(route.path);
+  const given = Object.keys(route.input.shape).filter(
+    (name) => !params.includes(name) && isGiven(route, name),
+  );
+  const hasBody = /^(POST|PUT|PATCH)$/.test(route.method);
+  return { params, query: hasBody ? [] : given, body: hasBody ? given : [] };
+}
+
+function isGiven(route: Route, name: string): boolean {
+  const fill = route.filled?.[name];
+  return fill === undefined || (typeof fill === 'object' && fill.orGiven === true);
+}
+
+function parameter(route: Route, name: string, place: 'path' | 'query'): Json {
+  const { properties, required } = inputSchema(route);
+  return {
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: properties[name] ?? {},
+  };
+}
+
+function requestBody(route: Route, names: string[]): Json {
+  const { properties, required } = inputSchema(route);
+  const needed = required.filter((name) => names.includes(name));
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
+    ...(needed.length === 0 ? {} : { required: needed }),
+    additionalProperties: false,
+  };
+  return { required: needed.length > 0, content: { 'application/json': { schema } } };
+}
+
+function inputSchema(route: Route) {
+  const { properties = {}, required = [] } = jsonSchema(route.input, 'input');
+  return { properties, required };
+}
+
+function responsesOf(route: Route): Json {
+  const content =
+    route.output === undefined
+      ? {}
+      : { content: { 'application/json': { schema: jsonSchema(route.output, 'output') } } };
+  const cookies = route.setsCookies ? ' Sets cookies.' : '';
+  const found =
+    route.redirects === undefined ? {} : { 302: { description: 'Where a browser is sent instead.' } };
+  const own =
+    route.redirects === 'always' ? {} : { [route.status]: { description: `Done.${cookies}`, ...content } };
+  return {
+    ...own,
+    ...found,
+    '4XX': { $ref: '#/components/responses/Problem' },
+    '5XX': { $ref: '#/components/responses/Problem' },
+  };
+}
+
+function securityOf(route: Route): Json[] {
+  const credentials = [{ bearer: [] }, { apiKey: [] }, { session: [] }];
+  if (route.access !== 'public') return credentials;
+  return route.optionalActor ? [{}, ...credentials] : [];
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}
+
+/** `GET /api/v1/orgs/:org/members` is `getOrgsOrgMembers`. */
+function operationId({ method, path }: Route): string {
+  const words = path
+    .replace(/^\/api\/v1\//, '')
+    .split(/[^a-zA-Z0-9]+/)
+    .filter((word) => word !== '');
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function tagsOf(routes: Route[]): string[] {
+  return [...new Set(routes.map(tagOf))];
+}
+
+/** The part of the path that a reader would look under. */
+function tagOf({ path }: Route): string {
+  const [first = 'instance', , third] = path.replace(/^\/(api\/v1\/)?/, '').split('/');
+  if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';
+  return first === 'orgs' && third !== undefined ? third : first;
+}
+
+const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457: what happened, and what to do next.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', description: 'urn:idctl:problem: and the code' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: [...Object.keys(refusals), 'internal_error'] },
+    hint: { type: 'string', description: 'What to do next' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'The fields refused, for invalid_input',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+};
+
+const problemResponse = {
+  description: 'Refused; the code says why.',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A personal access token or a session access token',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
+};

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { readVersion } from '../../version.ts';
+import { describeSurface } from '../openapi.ts';
+import { type Route, route } from '../route.ts';
+
+/** The OpenAPI document of these routes and of itself. */
+export function referenceRoutes(routes: Route[]): Route[] {
+  const reference: Route = route({
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    summary: 'This document (OpenAPI 3.1)',
+    access: 'public',
+    input: z.strictObject({}),
+    output: z.looseObject({ openapi: z.string() }),
+    run: (ctx) =>
+      describeSurface([...routes, reference], {
+        name: ctx.config.instance.name,
+        version: readVersion(),
+        baseUrl: ctx.config.baseUrl,
+      }),
+  });
+  return [reference];
+}

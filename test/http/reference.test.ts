@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { surface } from '../../src/http/surface.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { person } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+const document = async () => (await idctl.client().get('/api/v1/openapi.json')).body;
+
+test('§4.4 the API document is OpenAPI 3.1 by a public validator', async () => {
+  const result = await new Validator().validate(await document());
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+});
+
+test('the document and the surface are equal: every route, no other, each with its fields', async () => {
+  const { paths } = await document();
+  const described = Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item as object).map(
+      (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+    ),
+  );
+  expect(described.sort()).toEqual(surface.routes.map(({ method, path }) => `${method} ${path}`).sort());
+  const ids = Object.values(paths).flatMap((item) =>
+    Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(paths['/api/v1/auth/login'].post.requestBody.content['application/json'].schema.required).toEqual([
+    'email',
+    'password',
+  ]);
+  expect(paths['/api/v1/orgs/{org}/members'].get.parameters).toMatchObject([
+    { name: 'org', in: 'path', required: true },
+    { name: 'limit', in: 'query', required: false },
+    { name: 'cursor', in: 'query', required: false },
+  ]);
+  expect(JSON.stringify(paths['/api/v1/auth/resume'])).not.toContain('refreshToken');
+});
+
+test('the reference page sends only our own files, under a policy that lets nothing else in', async () => {
+  const page = await idctl.client().get('/api/v1/docs');
+  expect(page.status).toBe(200);
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+  expect(page.headers['content-security-policy']).not.toContain('unsafe');
+  for (const [, path] of page.body.matchAll(/(?:src|href)="(docs[^"]+)"/g)) {
+    expect((await idctl.client().get(`/api/v1/${path}`)).status, path).toBe(200);
+  }
+});
+
+describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real Chromium', () => {
+  test('shows every operation, breaks no policy, asks nobody else, and "try it" works with a PAT', async () => {
+    const { token } = await createToken(idctl.operator(), {
+      user: (await person(idctl)).id,
+      name: 'reference',
+    });
+    const profile = await mkdtemp(join(tmpdir(), 'idctl-chromium-'));
+    const browser = await chromium.launchPersistentContext(profile, {
+      executablePath: '/usr/bin/chromium',
+      args: '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
+        ' ',
+      ),
+    });
+    try {
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      const foreign: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => {
+        if (!/^data:/.test(request.url()) && new URL(request.url()).origin !== idctl.baseUrl)
+          foreign.push(request.url());
+      });
+      await page.goto(`${idctl.baseUrl}/api/v1/docs`);
+      await page.waitForSelector('.opblock');
+      expect(await page.locator('.opblock').count()).toBe(surface.routes.length);
+      await page.click('.btn.authorize');
+      await page.fill('#auth-bearer-value', token);
+      await page.locator('.auth-btn-wrapper .authorize').first().click();
+      await page.click('.btn-done');
+      const me = page.locator('#operations-me-getMe');
+      await me.locator('.opblock-summary-control').click();
+      await me.locator('.try-out__btn').click();
+      await me.locator('.execute').click();
+      await expect
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().innerText())
+        .toContain('200');
+      expect(complaints).toEqual([]);
+      expect(foreign).toEqual([]);
+    } finally {
+      await browser.close();
+      await rm(profile, { recursive: true, force: true });
+    }
+  });
+});
