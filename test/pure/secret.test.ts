@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { hashOfSecret, newSecret } from '../../src/crypto/secret.ts';
+
+const kinds = ['cos_pat_', 'scim_', 'cos_secret_'] as const;
+
+test.each(kinds)(
+  'P13 %s: a value is found again by its SHA-256, and its prefix tells 24 bits of it',
+  (kind) => {
+    const { value, prefix, hash } = newSecret(kind);
+    expect(value).toMatch(new RegExp(`^${kind}[0-9A-Za-z]{38}$`));
+    expect(prefix).toBe(value.slice(0, kind.length + 4));
+    expect(hash).toBe(createHash('sha256').update(value).digest('hex'));
+    expect(hashOfSecret(kind, value)).toBe(hash);
+  },
+);
+
+test('P13 at least 160 random bits stay secret: 32 signs of 62, evenly drawn, four of them shown', () => {
+  expect(Math.log2(62) * (32 - 4)).toBeGreaterThan(160);
+  const signs = Array.from({ length: 2000 }, () => newSecret('cos_pat_').value.slice(8, 40)).join('');
+  const counts = Map.groupBy(signs, (sign) => sign);
+  expect(counts.size).toBe(62);
+  const expected = signs.length / 62;
+  const chi = [...counts.values()].reduce((sum, { length }) => sum + (length - expected) ** 2 / expected, 0);
+  // 61 degrees of freedom: beyond this once in a hundred million runs.
+  expect(chi).toBeLessThan(150);
+});
+
+test('P13 any one sign mistyped, dropped, doubled or swapped is refused by the checksum', () => {
+  const { value } = newSecret('cos_pat_');
+  const wrong = Array.from(value.slice(8), (sign, at) => {
+    const [before, after] = [value.slice(0, 8 + at), value.slice(9 + at)];
+    const swapped = before + after.slice(0, 1) + sign + after.slice(1);
+    const typos = [before + (sign === 'x' ? 'y' : 'x') + after, before + after, before + sign + sign + after];
+    return swapped === value ? typos : [...typos, swapped];
+  }).flat();
+  expect(wrong.filter((text) => hashOfSecret('cos_pat_', text) !== null)).toEqual([]);
+});
+
+test.each(['', 'cos_pat_', 'cos_pat_x', ' ', 'scim_'])('P13 %j is no secret', (text) => {
+  expect(hashOfSecret('cos_pat_', text)).toBeNull();
+});
+
+test('P13 a secret of one kind is none of another', () => {
+  const { value } = newSecret('scim_');
+  expect(hashOfSecret('cos_pat_', value)).toBeNull();
+  expect(hashOfSecret('cos_pat_', `cos_pat_${value.slice(5)}`)).toBeNull();
+});
