@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { ownsAddress } from '../domains/owns.ts';
 import { endSessions } from '../sessions/end.ts';
 
@@ -11,6 +12,7 @@ import { endSessions } from '../sessions/end.ts';
  */
 export async function deactivate(ctx: Context, organizationId: string, account: Account): Promise<void> {
   const key = { organizationId, accountId: account.id };
+  await lockAccount(account.id);
   await Membership.destroy({ where: key });
   await Tombstone.destroy({ where: key });
   await Tombstone.create({ ...key, setAt: ctx.now });

@@ -1,4 +1,4 @@
-import { Op } from 'sequelize';
+import { Op, Transaction } from 'sequelize';
 import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
@@ -8,7 +8,9 @@ import { Refusal } from '../../errors.ts';
  * organization's row until the transaction ends, so that two owners cannot leave at once.
  */
 export async function requireAnotherOwner(organizationId: string, accountId: string): Promise<void> {
-  const organization = await Organization.findByPk(organizationId, { lock: true, rejectOnEmpty: true });
+  // Not FOR UPDATE, which waits for whoever writes a row that refers to the organization.
+  const lock = Transaction.LOCK.NO_KEY_UPDATE;
+  const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
   const others = await Membership.count({
     where: { organizationId, role: 'owner', accountId: { [Op.ne]: accountId } },
   });

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Session, type SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
 import { spendStep } from '../two-factor/answer.ts';
 import { secondFactorRequired } from '../two-factor/refusals.ts';
@@ -24,9 +25,12 @@ export interface SignIn {
 
 /** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
 export async function beginSession(ctx: Context, account: Account, via: SignIn) {
-  if (account.disabledAt !== null) throw signInFailed('account_disabled');
-  if (via.connection !== undefined) await requireNoTombstone(account, via.connection.organizationId);
-  if (via.secondFactor !== undefined) await requireSecondFactor(account, via.secondFactor);
+  const now = await lockAccount(account.id);
+  if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
+  const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
+  if (changed) throw signInFailed('changed_meanwhile');
+  if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
+  if (via.secondFactor !== undefined) await requireSecondFactor(now, via.secondFactor);
   const session = await Session.create({
     id: randomUUIDv7(),
     accountId: account.id,

@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Membership } from '../../src/database/models/membership.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { password, person } from '../support/builders.ts';
+import { dialect } from '../support/database.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { failed, returning } from './returning.ts';
+
+// Somebody is shut out at the moment at which they come in.
+
+let idctl: Idctl;
+let provider: LyingProvider;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  provider = await startLyingProvider(registration.clientId, '');
+});
+afterAll(async () => {
+  await provider.stop();
+  await idctl.close();
+});
+
+/** Does the work, and has the other's answer when both are over; the work is not committed before the other waits for it or is through. */
+async function during<T>(work: () => Promise<unknown>, other: () => Promise<T>): Promise<T> {
+  const done = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const working = transaction(async () => {
+    await work();
+    done.resolve();
+    await go.promise;
+  });
+  await Promise.race([done.promise, working]);
+  const answer = other();
+  await Promise.race([answer, someoneWaits()]);
+  go.resolve();
+  await working;
+  return answer;
+}
+
+/** On PostgreSQL: somebody waits for a lock. On SQLite whoever writes waits for the writer, always. */
+async function someoneWaits(): Promise<void> {
+  const sql =
+    "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  while (dialect === 'postgres' && (await select(sql, [])).length === 0) await pause(5);
+}
+
+const liveSessions = (accountId: string) => Session.count({ where: { accountId, endedAt: null } });
+
+describe('nobody slips in while the door is being shut', () => {
+  test('I5 a person who is taken out while they sign in through SSO is not added again', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const { email, id } = await person(idctl, `eve@${domain}`);
+    await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
+    const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
+    const answer = await during(
+      () => removeMember(idctl.operator(), { org: org.slug, user: id }),
+      () => comeBack(browser, callback),
+    );
+    expect(answer).toMatchObject(failed);
+    expect(await Membership.count({ where: { accountId: id } })).toBe(0);
+    expect(await liveSessions(id)).toBe(0);
+  });
+
+  test('P5 a sign-in with the old password leaves no session behind the change', async () => {
+    const { email, id } = await person(idctl);
+    const answer = await during(
+      () => setUserPassword(idctl.operator(), { user: id, password: 'another long one' }),
+      () => idctl.client().post('/api/v1/auth/login', { email, password }),
+    );
+    expect(answer.status).toBe(401);
+    expect(await liveSessions(id)).toBe(0);
+  });
+
+  test('P2 a sign-in while the account is disabled leaves no session that revives with it', async () => {
+    const { email, id } = await person(idctl);
+    const answer = await during(
+      () => disableUser(idctl.operator(), { user: id }),
+      () => idctl.client().post('/api/v1/auth/login', { email, password }),
+    );
+    expect(answer.status).toBe(401);
+    await enableUser(idctl.operator(), { user: id });
+    expect(await liveSessions(id)).toBe(0);
+  });
+
+  test('I3 the earlier holder who signs in while the account is reclaimed has no session after it', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const { email, id } = await person(idctl, `eve@${domain}`);
+    await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id } }));
+    const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
+    const [squatter, owner] = await Promise.all([
+      idctl.client().post('/api/v1/auth/login', { email, password }),
+      comeBack(browser, callback),
+    ]);
+    expect([200, 401]).toContain(squatter.status);
+    expect(owner.status).toBe(200);
+    const sessions = await Session.findAll({ where: { accountId: id, endedAt: null } });
+    expect(sessions.map(({ method, organizationId }) => [method, organizationId])).toEqual([['sso', org.id]]);
+  });
+});
