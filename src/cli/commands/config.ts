@@ -12,9 +12,9 @@ export function addConfigCommands(program: Command): void {
     run: async (call) => {
       const loaded = await readConfiguration(call.flags);
       const { settings } = await import('../../config/settings.ts');
-      const views = settings().map(({ key }) => ({
+      const views = settings().map(({ key, secret }) => ({
         key,
-        value: shown(settingIn(loaded.config, key)),
+        value: shown(settingIn(loaded.config, key), secret),
         origin: loaded.origins.get(key) ?? 'default',
       }));
       call.note(
@@ -53,9 +53,8 @@ function shownText({ value }: View): string | null {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** Secrets are URLs with a password inside, which alone is hidden; anything else stays as it is. */
-function shown(value: unknown): unknown {
-  return typeof value === 'string' ? masked(value) : (value ?? null);
+function shown(value: unknown, secret: boolean): unknown {
+  return secret && typeof value === 'string' ? masked(value) : (value ?? null);
 }
 
 function settingIn(tree: unknown, key: string): unknown {
