@@ -4,6 +4,7 @@ import { dressed } from './command.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
+import { addIdentityCommands } from './commands/identity.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addTotpCommands(program);
   addMemberCommands(program);
   addSessionCommands(program);
+  addIdentityCommands(program);
   addPatCommands(program);
   addDomainCommands(program);
   addSsoCommands(program);

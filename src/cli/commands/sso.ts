@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { ssoDisabledView, ssoView } from '../../services/sso/schema.ts';
+import type { ssoDisabledView, ssoRelinkedView, ssoView } from '../../services/sso/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
@@ -67,6 +67,7 @@ export function addSsoCommands(program: Command): void {
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
+  addRelink(sso);
   addRemove(sso);
 }
 
@@ -119,6 +120,32 @@ async function set(call: Call): Promise<void> {
 function lacksSecret(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   return error.code === 'secret_required' || error.faults.every(({ path }) => path === 'clientSecret');
+}
+
+const relinked: Fields<z.output<typeof ssoRelinkedView>> = [
+  ['Old issuer', (view) => view.fromIssuer],
+  ['Issuer now', (view) => view.issuer],
+  ['People', (view) => view.people],
+  ['Sessions ended', (view) => view.sessionsEnded],
+];
+
+function addRelink(sso: Command): void {
+  verb(sso, 'relink', {
+    summary: 'After a change of provider: link people anew at their next sign-in',
+    required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
+    destroys: true,
+    example: 'idctl sso relink --org acme --from-issuer https://old.acme.com --dry-run',
+    run: async (call) => {
+      const { relinkSso } = await import('../../services/sso/relink.ts');
+      const { relinkSsoInput } = await import('../../services/sso/schema.ts');
+      await call.destroy(relinkSsoInput, relinkSso, {
+        fields: relinked,
+        question: ({ people, fromIssuer, issuer }) =>
+          `Forget how ${people.length} people signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
+        done: ({ people }) => `${people.length} people are linked anew when they next sign in.`,
+      });
+    },
+  });
 }
 
 function addRemove(sso: Command): void {

@@ -1,10 +1,13 @@
 import {
+  type CreationOptional,
   DataTypes,
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from 'sequelize';
+import type { Account } from './account.ts';
 
 /** An outside key bound to an account: (connection, issuer, subject) (security I1). */
 export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
@@ -18,6 +21,12 @@ export class Identity extends Model<InferAttributes<Identity>, InferCreationAttr
   declare issuer: string;
   declare subject: string;
   declare linkedAt: Date;
+  /** The groups of the last sign-in; null when the provider did not say them. */
+  declare lastGroups: CreationOptional<string[] | null>;
+  /** When groups were first looked at; null before the first sign-in was over. */
+  declare groupsSyncedAt: CreationOptional<Date | null>;
+  /** There when the query included it. */
+  declare account: NonAttribute<Account>;
 }
 
 /** Binds the model to the open database. */
@@ -42,6 +51,8 @@ export function initIdentity(sequelize: Sequelize): void {
       issuer: { type: DataTypes.TEXT, allowNull: false },
       subject: { type: DataTypes.TEXT, allowNull: false },
       linkedAt: { type: DataTypes.DATE, allowNull: false },
+      lastGroups: { type: DataTypes.JSON, allowNull: true, defaultValue: null },
+      groupsSyncedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

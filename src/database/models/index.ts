@@ -3,7 +3,7 @@ import { initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
-import { initIdentity } from './identity.ts';
+import { Identity, initIdentity } from './identity.ts';
 import { initKeyCanary } from './key-canary.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
@@ -49,5 +49,6 @@ export function initModels(sequelize: Sequelize): void {
   Project.hasMany(ProjectMembership, { as: 'memberships', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
   ProjectMembership.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
   ProjectMembership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
 }

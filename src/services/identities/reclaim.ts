@@ -32,6 +32,8 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await endSessions(ctx, { accountId: account.id });
   await AccessToken.destroy({ where: { accountId: account.id } });
   await Identity.destroy({ where: { accountId: account.id } });
+  // What goes on with the account must see none of it.
+  await account.reload();
 }
 
 /** Other organizations can only have linked the address while its domain was theirs. */

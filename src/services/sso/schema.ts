@@ -46,6 +46,15 @@ export const changeSsoInput = z.strictObject({
   requireLocalTwoFactor: z.boolean().optional(),
 });
 export const ssoRefInput = z.strictObject({ org: ref });
+export const relinkSsoInput = z.strictObject({ org: ref, fromIssuer: issuer });
+
+/** Whom a change of provider affects: they are linked again when they next sign in. */
+export const ssoRelinkedView = z.object({
+  fromIssuer: z.string(),
+  issuer: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
 
 export const ssoView = z.object({
   emailDomain: z.string().nullable(),

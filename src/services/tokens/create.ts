@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { newSecret } from '../../crypto/secret.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { transaction } from '../../database/transaction.ts';
+import { holdAccount } from '../accounts/hold.ts';
 import { recordTokenEvent } from './event.ts';
 import type { createOwnTokenInput, createTokenInput } from './schema.ts';
 import { viewToken } from './view.ts';
@@ -19,6 +20,7 @@ export async function createToken(ctx: Context, input: Input) {
   const { value, prefix, hash } = newSecret('cos_pat_');
   const lifetime = input.expiresInDays;
   const token = await transaction(async () => {
+    await holdAccount(ctx, accountId);
     const made = await AccessToken.create({
       id: randomUUIDv7(),
       accountId,

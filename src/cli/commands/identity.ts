@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { identityView, unlinkedView } from '../../services/identities/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type Identity = z.output<typeof identityView>;
+type Unlinked = z.output<typeof unlinkedView>;
+
+const row: Fields<Identity> = [
+  ['ID', (view) => view.id, 'whole'],
+  ['Kind', (view) => view.kind],
+  ['Issuer', (view) => view.issuer],
+  ['Subject', (view) => view.subject],
+  ['Linked', (view) => view.linkedAt],
+];
+
+const unlinked: Fields<Unlinked> = [
+  ['Account', (view) => whose(view)],
+  ['Identities', (view) => view.identities.map(({ issuer, subject }) => `${subject} at ${issuer}`)],
+  ['Sessions ended', (view) => view.sessionsEnded],
+];
+
+/** Declares `idctl identity`. */
+export function addIdentityCommands(program: Command): void {
+  const identity = noun(
+    program,
+    'identity',
+    'Outside identities by which accounts are signed in',
+    'idctl identity list --user ada@example.com',
+  );
+  verb(identity, 'list', {
+    summary: 'List the outside identities of an account',
+    required: { '--user <user>': 'the account, by address or id' },
+    example: 'idctl identity list --user ada@example.com',
+    run: async (call) => {
+      const { listIdentities } = await import('../../services/identities/list.ts');
+      const { listIdentitiesInput } = await import('../../services/identities/schema.ts');
+      const found = await call.every(listIdentitiesInput, listIdentities);
+      call.table(found, row, 'There are no identities.');
+    },
+  });
+  verb(identity, 'unlink [id]', {
+    summary: 'Unlink one identity, or all identities of an account',
+    options: { '--user <user>': 'the account, by address or id' },
+    destroys: true,
+    example: 'idctl identity unlink --user ada@example.com --yes',
+    run: async (call) => {
+      const { unlinkIdentities } = await import('../../services/identities/unlink.ts');
+      const { unlinkIdentitiesInput } = await import('../../services/identities/schema.ts');
+      await call.destroy(unlinkIdentitiesInput, unlinkIdentities, {
+        fields: unlinked,
+        question: (view) =>
+          `Unlink ${count(view)} of ${whose(view)}? Whoever the provider then says has this address is linked.`,
+        done: (view) => `Unlinked ${count(view)} of ${whose(view)}.`,
+      });
+    },
+  });
+}
+
+function whose({ email, name }: Unlinked): string {
+  return email ?? name;
+}
+
+function count({ identities: { length } }: Unlinked): string {
+  return length === 1 ? '1 identity' : `${length} identities`;
+}

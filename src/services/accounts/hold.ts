@@ -1,0 +1,22 @@
+import type { Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
+import { Account } from '../../database/models/account.ts';
+import { Session } from '../../database/models/session.ts';
+import { Refusal } from '../../errors.ts';
+
+/**
+ * Holds the account until the transaction ends, and refuses a person whose credential has ended since the request
+ * began: what is made on the account after a reclaim would outlive it (security I3). Call it before making
+ * anything that lets somebody in.
+ */
+export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
+  const account = await Account.findByPk(accountId, { lock: true });
+  if (account !== null && (await isLive(ctx))) return;
+  throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
+}
+
+async function isLive({ actor }: Context): Promise<boolean> {
+  if (actor.kind !== 'user') return true;
+  if (actor.via !== 'session') return (await AccessToken.count({ where: { id: actor.tokenId } })) > 0;
+  return (await Session.count({ where: { id: actor.sessionId, endedAt: null } })) > 0;
+}
