@@ -35,6 +35,7 @@ export const refusals = {
   method_not_allowed: { kind: 'method', title: 'Method not allowed' },
   already_exists: { kind: 'conflict', title: 'Already exists' },
   conflict: { kind: 'conflict', title: 'Conflict' },
+  groups_unknown: { kind: 'conflict', title: 'Groups not known' },
   last_owner: { kind: 'conflict', title: 'The last owner stays' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },
   domain_shared: { kind: 'conflict', title: 'Not a domain of one organization' },

@@ -4,8 +4,10 @@ import { authRoutes } from './routes/auth.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { mappingRoutes } from './routes/mappings.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
+import { projectRoutes } from './routes/projects.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -18,8 +20,10 @@ const operations: Route[] = [
   ...authRoutes,
   ...meRoutes,
   ...organizationRoutes,
+  ...projectRoutes,
   ...domainRoutes,
   ...ssoRoutes,
+  ...mappingRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
 ];

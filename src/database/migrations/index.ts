@@ -1,9 +1,19 @@
 import { first } from './0001-first.ts';
 import { ssoAttempts } from './0002-sso-attempts.ts';
+import { counters } from './0003-counters.ts';
 import { projects } from './0004-projects.ts';
 import { accessTokens } from './0005-access-tokens.ts';
 import { twoFactor } from './0006-two-factor.ts';
+import { groupMappings } from './0008-group-mappings.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
-export const migrations: readonly Migration[] = [first, ssoAttempts, projects, accessTokens, twoFactor];
+export const migrations: readonly Migration[] = [
+  first,
+  ssoAttempts,
+  counters,
+  projects,
+  accessTokens,
+  twoFactor,
+  groupMappings,
+];

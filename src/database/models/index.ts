@@ -1,8 +1,10 @@
 import type { Sequelize } from 'sequelize';
 import { initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
+import { initCounter } from './counter.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
+import { GroupMapping, initGroupMapping } from './group-mapping.ts';
 import { Identity, initIdentity } from './identity.ts';
 import { initKeyCanary } from './key-canary.ts';
 import { initMembership, Membership } from './membership.ts';
@@ -37,6 +39,8 @@ export function initModels(sequelize: Sequelize): void {
   initDomain(sequelize);
   initSsoConnection(sequelize);
   initSpentState(sequelize);
+  initGroupMapping(sequelize);
+  initCounter(sequelize);
   initSsoAttempt(sequelize);
   initAccessToken(sequelize);
   initPendingSignIn(sequelize);
@@ -51,4 +55,5 @@ export function initModels(sequelize: Sequelize): void {
   ProjectMembership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }

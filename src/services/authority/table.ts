@@ -48,6 +48,8 @@ export const authority = {
   'domains.change': { least: 'admin' },
   'sso.see': { least: 'admin' },
   'sso.change': { least: 'admin' },
+  'mappings.see': { least: 'admin' },
+  'mappings.change': { least: 'admin' },
 } as const satisfies Record<string, Rule>;
 
 /** A row of the table. */

@@ -7,6 +7,7 @@ import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
 import type { Proof } from '../../outbound/outbound.ts';
 import { attachIdentity } from '../identities/attach.ts';
+import { syncGroups } from '../mappings/reconcile.ts';
 import { joinOrganization } from '../memberships/join.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
@@ -16,22 +17,30 @@ import type { FlowState } from './state.ts';
 
 /**
  * Lets the proven person in: account, membership and session in one transaction (spec §4.1 step 4 and 5),
- * on the connection and domain as they are at that moment (security S6). Two first sign-ins at once
- * may both try to create the account; the one that loses starts over and finds it.
+ * on the connection and domain as they are at that moment (security S6); then group sync (step 6), which
+ * never fails the sign-in. Two first sign-ins at once may both try to create the account; the one that
+ * loses starts over and finds it.
  */
-export function admit(ctx: Context, state: FlowState, proof: Proof, secondFactor: number | null = null) {
-  return retryOnceOnDuplicate(() =>
-    transaction(async () => {
-      const connection = await requireSameConnection(ctx, state);
-      const account = await attach(ctx, connection, proof);
-      // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
-      // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
-      const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
-      const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
-      await requireMembership(ctx, connection, account);
-      return session;
-    }),
-  );
+export async function admit(
+  ctx: Context,
+  state: FlowState,
+  proof: Proof,
+  secondFactor: number | null = null,
+) {
+  const session = await retryOnceOnDuplicate(() => transaction(() => enter(ctx, state, proof, secondFactor)));
+  await syncGroups(ctx, state.connection, session.user.id, proof);
+  return session;
+}
+
+async function enter(ctx: Context, state: FlowState, proof: Proof, secondFactor: number | null) {
+  const connection = await requireSameConnection(ctx, state);
+  const account = await attach(ctx, connection, proof);
+  // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
+  // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
+  const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
+  const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
+  await requireMembership(ctx, connection, account);
+  return session;
 }
 
 async function attach(ctx: Context, connection: SsoConnection, proof: Proof): Promise<Account> {

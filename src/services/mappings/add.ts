@@ -1,0 +1,33 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { GroupMapping } from '../../database/models/group-mapping.ts';
+import { transaction } from '../../database/transaction.ts';
+import { refusingDuplicate } from '../../database/unique.ts';
+import { requireAuthority } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { requireProject } from '../projects/find.ts';
+import type { addMappingInput } from './schema.ts';
+import { viewMapping } from './view.ts';
+
+/** Maps a directory's group to a role in one of the organization's projects; nobody changes before their next sign-in. */
+export async function addMapping(ctx: Context, input: z.output<typeof addMappingInput>) {
+  const { organization } = await requireAuthority(ctx, 'mappings.change', input.org);
+  return transaction(async () => {
+    const project = await requireProject(organization, input.project);
+    const { group, role } = input;
+    const row = { id: randomUUIDv7(), organizationId: organization.id, projectId: project.id, group, role };
+    const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
+      message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
+      hint: `See them with: idctl mappings list --org ${organization.slug}`,
+    });
+    mapping.project = project;
+    await recordEvent(ctx, {
+      kind: 'mapping.added',
+      organizationId: organization.id,
+      subject: { type: 'mapping', id: mapping.id, name: group },
+      data: { group, project: project.slug, role },
+    });
+    return viewMapping(mapping);
+  });
+}
