@@ -37,6 +37,10 @@ export function createOutbound(
       assertIdle('a sign-in at an identity provider');
       return (await network()).redeem(client, response);
     },
+    async examineProvider(client, now) {
+      assertIdle('an examination of an identity provider');
+      return (await network()).examineProvider(client, now);
+    },
     async close() {
       await (await opened)?.close();
     },
@@ -51,13 +55,26 @@ async function openNetwork(
   resolverUrl: string,
   limits: Limits,
 ): Promise<Outbound> {
-  const [{ createGuard }, { guardedClient, trustedClient }, { createResolver }, { createProviders }] =
-    await Promise.all([import('./guard.ts'), import('./http.ts'), import('./doh.ts'), import('./oidc.ts')]);
-  const guarded = guardedClient(createGuard(allow), tenantRoots, limits);
+  const [
+    { createGuard },
+    { guardedClient, trustedClient },
+    { createResolver },
+    { createProviders },
+    { createExaminer },
+  ] = await Promise.all([
+    import('./guard.ts'),
+    import('./http.ts'),
+    import('./doh.ts'),
+    import('./oidc.ts'),
+    import('./examine/examine.ts'),
+  ]);
+  const guard = createGuard(allow);
+  const guarded = guardedClient(guard, tenantRoots, limits);
   const trusted = trustedClient(resolverRoots, limits);
   return {
     lookupTxt: createResolver(trusted.fetch, resolverUrl),
     ...createProviders(guarded.fetch, limits.total),
+    examineProvider: createExaminer(guarded, guard, limits.total),
     async close() {
       await Promise.all([guarded.close(), trusted.close()]);
     },

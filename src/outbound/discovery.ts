@@ -5,9 +5,10 @@ import { providerFailed, providerRefusal } from './provider-refusal.ts';
 const lifetime = 10 * 60 * 1000;
 const capacity = 500;
 
-const endpoint = z.url({ protocol: /^https?$/ });
+const endpoint = z.url({ protocol: /^https?$/ }).max(2000);
 
-const metadataSchema = z.object({
+/** The discovery document, as far as idctl reads it. */
+export const metadataSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: endpoint,
   token_endpoint: endpoint,
@@ -96,6 +97,7 @@ function otherIssuer(issuer: string, found: string) {
   });
 }
 
-function spoiled(error: z.ZodError): string {
+/** The fields of the document that are missing or malformed. */
+export function spoiled(error: z.ZodError): string {
   return [...new Set(error.issues.map((issue) => String(issue.path[0])))].join(', ');
 }

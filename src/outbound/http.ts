@@ -1,6 +1,7 @@
-import type { SecureContext } from 'node:tls';
+import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
 import { Refusal } from '../errors.ts';
+import { canonicalHost } from './address.ts';
 import type { Guard } from './guard.ts';
 import type { Limits } from './limits.ts';
 
@@ -11,6 +12,8 @@ export interface RequestOptions {
   body?: URLSearchParams | Uint8Array | string | null;
   /** Ends the request early, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
+  /** What becomes of a redirect, which is never followed; refused unless said otherwise. */
+  redirects?: 'refuse' | 'show';
 }
 
 /**
@@ -25,8 +28,14 @@ export interface Client {
   close(): Promise<void>;
 }
 
+/** A client whose TLS can also be looked at by itself. */
+export interface GuardedClient extends Client {
+  /** Makes a TLS connection as a request would, and answers until when the certificate is valid; refuses like it. */
+  handshake(url: URL): Promise<Date>;
+}
+
 /** The only way out to URLs that tenants supply: every address is judged by the guard. */
-export function guardedClient(guard: Guard, roots: SecureContext | undefined, limits: Limits): Client {
+export function guardedClient(guard: Guard, roots: SecureContext | undefined, limits: Limits): GuardedClient {
   const options = { timeout: limits.connect, allowH2: false, ...trust(roots) };
   const secure = buildConnector({ ...options, lookup: guard.checkedLookup(true) });
   const plain = buildConnector({ ...options, lookup: guard.checkedLookup(false) });
@@ -35,7 +44,27 @@ export function guardedClient(guard: Guard, roots: SecureContext | undefined, li
     maxResponseSize: limits.body,
     connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
   });
-  return clientOf(agent, limits, (url) => guard.checkUrl(url));
+  // A resumed session would not show the certificate that is there now.
+  const anew = buildConnector({ ...options, lookup: guard.checkedLookup(true), maxCachedSessions: 0 });
+  return {
+    ...clientOf(agent, limits, (url) => guard.checkUrl(url)),
+    handshake: (url) => {
+      guard.checkUrl(url);
+      return handshake(anew, url);
+    },
+  };
+}
+
+function handshake(connect: ReturnType<typeof buildConnector>, url: URL): Promise<Date> {
+  const { host, protocol, port } = url;
+  return new Promise((resolve, reject) => {
+    connect({ host, hostname: canonicalHost(url.hostname), protocol, port }, (error, socket) => {
+      if (error !== null) return reject(failureOf(error, host));
+      const until = socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : '';
+      socket.destroy();
+      resolve(new Date(until));
+    });
+  });
 }
 
 /** The way out to URLs that the operator configured: no address is refused, the limits are the same. */
@@ -51,14 +80,16 @@ function trust(roots: SecureContext | undefined) {
 
 function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => void): Client {
   return {
-    async fetch(text, { signal, ...request } = {}) {
+    async fetch(text, { signal, redirects = 'refuse', ...request } = {}) {
       const url = new URL(text);
       check(url);
       const deadline = AbortSignal.timeout(limits.total);
       const until = signal ? AbortSignal.any([deadline, signal]) : deadline;
       try {
         const response = await fetch(url, { ...request, dispatcher, redirect: 'manual', signal: until });
-        return await readWhole(response, url.host, limits.body);
+        return isRedirect(response)
+          ? await readRedirect(response, url.host, redirects)
+          : await readWhole(response, url.host, limits.body);
       } catch (error) {
         throw failureOf(error, url.host);
       }
@@ -67,11 +98,19 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
   };
 }
 
-async function readWhole(response: Awaited<ReturnType<typeof fetch>>, host: string, limit: number) {
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel();
-    throw failed(host, 'redirected');
-  }
+type Incoming = Awaited<ReturnType<typeof fetch>>;
+
+function isRedirect({ status }: Incoming): boolean {
+  return status >= 300 && status < 400;
+}
+
+async function readRedirect(response: Incoming, host: string, redirects: 'refuse' | 'show') {
+  await response.body?.cancel();
+  if (redirects === 'refuse') throw failed(host, 'redirected');
+  return new Response(null, { status: response.status, headers: [...response.headers] });
+}
+
+async function readWhole(response: Incoming, host: string, limit: number) {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -83,7 +122,8 @@ async function readWhole(response: Awaited<ReturnType<typeof fetch>>, host: stri
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
 }
 
-const words = {
+/** What happened, said of whoever was asked. */
+export const failureWords = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',
   redirected: 'answered with a redirect, which is not followed',
@@ -92,11 +132,12 @@ const words = {
   tls_untrusted: 'has a TLS certificate that is not trusted',
   tls_name_mismatch: 'has a TLS certificate for another name',
   tls_expired: 'has a TLS certificate that is not valid now',
+  tls_missing: 'does not speak TLS as it should',
   unreachable: 'could not be reached',
 } as const;
 
 /** Why a request did not succeed. */
-type Failure = keyof typeof words;
+export type Failure = keyof typeof failureWords;
 
 const failures: Record<string, Failure> = {
   TimeoutError: 'timeout',
@@ -117,6 +158,9 @@ const failures: Record<string, Failure> = {
   UNABLE_TO_GET_ISSUER_CERT: 'tls_untrusted',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'tls_missing',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'tls_missing',
+  EPROTO: 'tls_missing',
 };
 
 function failureOf(error: unknown, host: string): Refusal {
@@ -129,7 +173,7 @@ function failureOf(error: unknown, host: string): Refusal {
 }
 
 function failed(host: string, reason: Failure, cause?: unknown): Refusal {
-  return new Refusal('upstream_failed', `${host} ${words[reason]}`, { extra: { reason }, cause });
+  return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, { extra: { reason }, cause });
 }
 
 /** The error and the errors that caused it, the outermost first. */

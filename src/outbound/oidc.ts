@@ -20,10 +20,11 @@ import { type BoundedFetch, causes } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-// Security S4. The library checks the algorithm against the server's metadata, so the metadata say this.
-const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+/** Security S4. The library checks the algorithm against the server's metadata, so the metadata say this. */
+export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-type Confidential = ProviderClient & { clientSecret: string };
+/** A client with what it proves itself by. */
+export type Confidential = ProviderClient & { clientSecret: string };
 
 /** Signs people in at OpenID providers (security S1, S4, S5, S8); `total` bounds a whole call, in milliseconds. */
 export function createProviders(
@@ -58,8 +59,12 @@ export function createProviders(
   };
 }
 
-// The address guard decides about http, host by host, so the library need not.
-function configure(metadata: ProviderMetadata, client: Confidential, fetch: CustomFetch): Configuration {
+/** The library's configuration for a client: the one way it proves itself, the algorithms that are believed. */
+export function configure(
+  metadata: ProviderMetadata,
+  client: Confidential,
+  fetch: CustomFetch,
+): Configuration {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
   const configuration = new Configuration(
@@ -73,6 +78,7 @@ function configure(metadata: ProviderMetadata, client: Confidential, fetch: Cust
     inBody ? ClientSecretPost(client.clientSecret) : ClientSecretBasic(client.clientSecret),
   );
   configuration[customFetch] = fetch;
+  // The address guard decides about http, host by host, so the library need not.
   allowInsecureRequests(configuration);
   enableNonRepudiationChecks(configuration);
   return configuration;
@@ -161,7 +167,8 @@ async function readWithoutSubject(
   throw providerFailed('userinfo', 'malformed', 'it is malformed');
 }
 
-function adapted(fetch: BoundedFetch, signal?: AbortSignal): CustomFetch {
+/** The fetch in the form that the library calls. */
+export function adapted(fetch: BoundedFetch, signal?: AbortSignal): CustomFetch {
   return (url, { method, headers, body }) =>
     fetch(url, { method, headers, body: body instanceof URLSearchParams ? body : null, signal });
 }

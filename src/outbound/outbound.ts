@@ -16,6 +16,11 @@ export interface Outbound {
    * `extra` of the provider's refusals has `stage` and `reason`, both of closed sets, never the provider's words.
    */
   redeem(client: ProviderClient & { clientSecret: string }, response: AuthorizationResponse): Promise<Proof>;
+  /**
+   * Looks at a provider for whoever sets it up, within 10 s: each step that could be run, in order, in fixed sentences
+   * (security S8). `now` is our time, with which the provider's is compared. A step that fails is no refusal.
+   */
+  examineProvider(client: ProviderClient & { clientSecret: string }, now: Date): Promise<ExaminedStep[]>;
   /** Closes pooled connections. */
   close(): Promise<void>;
 }
@@ -35,6 +40,16 @@ export interface ProviderClient {
   clientId: string;
   /** Without a query: the library sends none at the token endpoint. */
   redirectUri: string;
+}
+
+/** One step of an examination. */
+export interface ExaminedStep {
+  name: string;
+  ok: boolean;
+  expected: string;
+  seen: string;
+  /** The one thing to change; on a step that is ok, what it could not see. */
+  hint?: string;
 }
 
 /** What one sign-in binds to the authorization request. */

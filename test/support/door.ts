@@ -73,5 +73,6 @@ const noOutbound: Outbound = {
   lookupTxt: refuseNetwork,
   authorizationUrl: refuseNetwork,
   redeem: refuseNetwork,
+  examineProvider: refuseNetwork,
   close: async () => undefined,
 };

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { type CustomFetch, genericGrantRequest } from 'openid-client';
+import { z } from 'zod';
+import { Refusal } from '../../errors.ts';
+import type { ProviderMetadata } from '../discovery.ts';
+import { type BoundedFetch, causes } from '../http.ts';
+import { adapted, type Confidential, configure } from '../oidc.ts';
+import { type Finding, fine, unanswered, wrong } from './finding.ts';
+
+/** How the token endpoint answered: the status, and the error code when it is one of RFC 6749 §5.2. */
+interface Verdict {
+  status: number;
+  error: string | null;
+}
+
+/** What nobody can guess: a secret, a state, a code verifier that is sent once. */
+export const random = () => randomBytes(32).toString('base64url');
+
+/**
+ * Whether the provider takes the client ID and secret. A code that it never issued tells: who checks the secret
+ * first, as RFC 6749 §4.1.3 wants, answers `invalid_grant` only to the right one.
+ */
+export async function examineClient(
+  fetch: BoundedFetch,
+  metadata: ProviderMetadata,
+  client: Confidential,
+  deadline: AbortSignal,
+): Promise<Finding> {
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  if (!methods.some((method) => /^client_secret_(basic|post)$/.test(method))) {
+    return wrong(
+      'a token endpoint that takes no client secret',
+      'Have the provider allow client_secret_basic or client_secret_post for this client.',
+    );
+  }
+  const ask = (secret: string) =>
+    askToken(adapted(fetch, deadline), metadata, { ...client, clientSecret: secret });
+  try {
+    const verdict = await ask(client.clientSecret);
+    if (verdict.error !== 'invalid_grant') return judge(verdict);
+    // Some look at the code first. To those a wrong secret is no different.
+    const other = await ask(random()).catch(refusalAsNull);
+    if (other?.error !== 'invalid_grant') return fine('accepted');
+    return fine(
+      'the code is refused before the secret is looked at',
+      'Only a sign-in shows whether the secret is right: see sso attempts.',
+    );
+  } catch (error) {
+    return unanswered(error, 'the token endpoint');
+  }
+}
+
+function judge({ status, error }: Verdict): Finding {
+  if (error === 'invalid_client' || status === 401) {
+    return wrong(
+      `not accepted (${error ?? `HTTP ${status}`})`,
+      'Enter the client ID and the client secret again, as the provider shows them.',
+    );
+  }
+  if (error === 'unauthorized_client') {
+    return wrong(
+      'the client may not use authorization codes',
+      'Allow the authorization code flow for this client at the provider.',
+    );
+  }
+  if (error === null && status < 300) {
+    return wrong('a made-up code was accepted', 'Do not trust this provider before that is mended.');
+  }
+  return wrong(
+    `another answer: ${error ?? `HTTP ${status}`}`,
+    'Look for the request in the log of the provider; it came just now.',
+  );
+}
+
+/** For a request that may fail: null instead of a refusal; a bug goes on. */
+export function refusalAsNull(error: unknown): null {
+  if (error instanceof Refusal) return null;
+  throw error;
+}
+
+async function askToken(
+  fetch: CustomFetch,
+  metadata: ProviderMetadata,
+  client: Confidential,
+): Promise<Verdict> {
+  let verdict: Verdict | undefined;
+  const configuration = configure(metadata, client, async (url, options) => {
+    const response = await fetch(url, options);
+    verdict = { status: response.status, error: errorIn(await response.clone().text()) };
+    return response;
+  });
+  const form = { code: 'made-up-by-sso-test', redirect_uri: client.redirectUri, code_verifier: random() };
+  try {
+    await genericGrantRequest(configuration, 'authorization_code', form);
+  } catch (error) {
+    const refusal = causes(error).find((one) => one instanceof Refusal);
+    if (refusal !== undefined) throw refusal;
+    if (verdict === undefined) throw error;
+  }
+  if (verdict === undefined) throw new Error('the library asked nothing');
+  return verdict;
+}
+
+const errors = z.object({
+  error: z.enum([
+    'invalid_request',
+    'invalid_client',
+    'invalid_grant',
+    'unauthorized_client',
+    'unsupported_grant_type',
+    'invalid_scope',
+  ]),
+});
+
+function errorIn(text: string): string | null {
+  try {
+    return errors.safeParse(JSON.parse(text)).data?.error ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
+import type { Guard } from '../guard.ts';
+import type { BoundedFetch } from '../http.ts';
+import { type Finding, fine, found, unanswered, wrong } from './finding.ts';
+import { isLookupError } from './place.ts';
+
+/** A discovery document as it came, and when its provider says that was. */
+export interface Discovered {
+  document: Record<string, unknown>;
+  /** Milliseconds since 1970, or null when the provider does not say. */
+  date: number | null;
+}
+
+const path = '/.well-known/openid-configuration';
+
+/** Whether there is a JSON document where discovery looks for it. */
+export async function examineDiscovery(
+  fetch: BoundedFetch,
+  issuer: string,
+  deadline: AbortSignal,
+): Promise<Finding<Discovered>> {
+  try {
+    const response = await fetch(`${issuer.replace(/\/$/, '')}${path}`, {
+      headers: { accept: 'application/json' },
+      signal: deadline,
+    });
+    if (response.status !== 200) {
+      return wrong(`HTTP ${response.status}`, `Check the issuer, its path included; ${path} is added to it.`);
+    }
+    const text = await response.text();
+    const document = objectIn(text);
+    if (document === null)
+      return wrong('something that is no JSON object', 'Check the issuer, its path too.');
+    return found({ document, date: dateOf(response.headers) }, `a document of ${text.length} characters`);
+  } catch (error) {
+    return unanswered(error, 'the provider');
+  }
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+// RFC 9111 §4.2.3: what a cache answers was made `Age` seconds ago.
+function dateOf(headers: Headers): number | null {
+  const date = Date.parse(headers.get('date') ?? '');
+  const age = Number(headers.get('age') ?? 0);
+  return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
+}
+
+/** Whether the document is that of exactly this issuer (security S5). */
+export function examineIssuer(issuer: string, { document }: Discovered): Finding {
+  const named = document['issuer'];
+  if (named === issuer) return fine('the same');
+  if (typeof named !== 'string') return wrong('none', 'The provider must name its issuer in the document.');
+  const bare = (text: string) => text.replace(/\/$/, '');
+  if (bare(named) === bare(issuer)) {
+    const spelled = named.endsWith('/') ? `${bare(issuer)}/` : bare(issuer);
+    return wrong('the same but for a slash at the end', `Set the issuer to ${spelled}`);
+  }
+  return wrong(
+    `another issuer: ${differenceOf(issuer, named)}`,
+    'Set the issuer exactly as the provider spells it in its discovery document.',
+  );
+}
+
+function differenceOf(issuer: string, named: string): string {
+  if (!URL.canParse(named)) return 'one that is no URL';
+  const [ours, theirs] = [new URL(issuer), new URL(named)];
+  if (ours.host !== theirs.host) return 'one on another host';
+  if (ours.protocol !== theirs.protocol) return 'one with another scheme';
+  return 'one with another path or spelling';
+}
+
+/** Whether the endpoints are there, guarded and as encrypted as the issuer (security S9). */
+export async function examineEndpoints(
+  guard: Guard,
+  { document }: Discovered,
+): Promise<Finding<ProviderMetadata>> {
+  const checked = metadataSchema.safeParse(document);
+  if (!checked.success) {
+    return wrong(
+      `missing or malformed: ${spoiled(checked.error)}`,
+      'Use a provider with these endpoints, or have them put right in its discovery document.',
+    );
+  }
+  const { data } = checked;
+  if (data.issuer.startsWith('https:') && !data.authorization_endpoint.startsWith('https:')) {
+    return wrong(
+      'an authorization endpoint without https',
+      'Have the provider offer its authorization endpoint over https.',
+    );
+  }
+  for (const [name, url] of [
+    ['token', data.token_endpoint],
+    ['userinfo', data.userinfo_endpoint],
+  ] as const) {
+    const trouble = await troubleAt(guard, name, new URL(url));
+    if (trouble !== null) return trouble;
+  }
+  return found(data, 'authorization, token and userinfo');
+}
+
+async function troubleAt(guard: Guard, name: string, { hostname, protocol }: URL) {
+  try {
+    await guard.resolve(hostname, protocol === 'https:');
+    return null;
+  } catch (error) {
+    if (!isLookupError(error)) return unanswered(error, `the ${name} endpoint`);
+    return wrong(
+      `the host of the ${name} endpoint cannot be resolved`,
+      'Check that this machine can resolve the names of the provider.',
+    );
+  }
+}

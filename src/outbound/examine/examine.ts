@@ -1,0 +1,93 @@
+import type { Guard } from '../guard.ts';
+import type { GuardedClient } from '../http.ts';
+import type { Confidential } from '../oidc.ts';
+import type { ExaminedStep, Outbound } from '../outbound.ts';
+import { examineClient } from './client.ts';
+import { examineClock } from './clock.ts';
+import { examineDiscovery, examineEndpoints, examineIssuer } from './document.ts';
+import { type Finding, type StepName, stepNames, wrong } from './finding.ts';
+import { examineKeys } from './keys.ts';
+import { examineName, examineTls } from './place.ts';
+import { examineRedirect } from './redirect.ts';
+
+/** Looks at a provider step by step, within `total` milliseconds; what needs a step that failed is not run. */
+export function createExaminer(
+  client: GuardedClient,
+  guard: Guard,
+  total: number,
+): Outbound['examineProvider'] {
+  return async (subject, now) => {
+    // A little less, so that the answer to whoever asked is within the limit too.
+    const deadline = AbortSignal.timeout(total * 0.9);
+    const findings = new Map<StepName, Finding<unknown>>();
+    const overdue = lateness(deadline);
+    const step: Step = async (name, look) => {
+      if (deadline.aborted) return late;
+      const finding = await Promise.race([look(), overdue]);
+      findings.set(name, finding);
+      return finding;
+    };
+    await walk(step, { ...client, guard, deadline, subject, now });
+    return stepNames.flatMap((name) => {
+      const finding = findings.get(name);
+      return finding === undefined ? [] : [viewOf(name, finding, subject)];
+    });
+  };
+}
+
+/** Runs a step and keeps what it found, unless the time is over. */
+type Step = <V>(name: StepName, look: () => Promise<Finding<V>> | Finding<V>) => Promise<Finding<V>>;
+
+interface Way extends GuardedClient {
+  guard: Guard;
+  deadline: AbortSignal;
+  subject: Confidential;
+  now: Date;
+}
+
+async function walk(step: Step, { fetch, handshake, guard, deadline, subject, now }: Way): Promise<void> {
+  const began = performance.now();
+  const issuer = new URL(subject.issuer);
+  if (!(await step('name', () => examineName(guard, issuer))).ok) return;
+  if (!(await step('TLS', () => examineTls(guard, handshake, issuer, now))).ok) return;
+  const discovered = await step('discovery', () => examineDiscovery(fetch, subject.issuer, deadline));
+  if (!discovered.ok) return;
+  const ours = now.getTime() + performance.now() - began;
+  await step('clock', () => examineClock(discovered.value.date, ours));
+  if (!(await step('issuer', () => examineIssuer(subject.issuer, discovered.value))).ok) return;
+  const endpoints = await step('endpoints', () => examineEndpoints(guard, discovered.value));
+  if (!endpoints.ok) return;
+  const metadata = endpoints.value;
+  const askClient = async () => {
+    const asked = await step('client authentication', () =>
+      examineClient(fetch, metadata, subject, deadline),
+    );
+    if (asked.ok) await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
+  };
+  // Side by side, so that keys that never come do not use up the time of the others.
+  await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
+}
+
+const late = wrong('no answer in time', 'Check that the provider is up, and that this machine may reach it.');
+
+function lateness(deadline: AbortSignal): Promise<typeof late> {
+  return new Promise((resolve) => {
+    deadline.addEventListener('abort', () => resolve(late), { once: true });
+  });
+}
+
+function viewOf(name: StepName, { ok, seen, hint }: Finding<unknown>, subject: Confidential): ExaminedStep {
+  return { name, ok, expected: expectations[name](subject), seen, ...(hint === undefined ? {} : { hint }) };
+}
+
+const expectations: Record<StepName, (subject: Confidential) => string> = {
+  name: () => 'addresses that connections may reach',
+  TLS: () => 'a trusted certificate for this host, valid now',
+  discovery: () => 'a JSON document at /.well-known/openid-configuration',
+  issuer: ({ issuer }) => `exactly ${issuer}`,
+  endpoints: () => 'authorization, token and userinfo, encrypted and within reach',
+  keys: () => 'a key for RS256, PS256, ES256 or EdDSA',
+  'client authentication': () => 'the client ID and secret are accepted, a made-up code is not',
+  'redirect URI': ({ redirectUri }) => `the provider knows ${redirectUri}`,
+  clock: () => 'at most 60 seconds from ours',
+};

@@ -1,0 +1,67 @@
+import { Refusal } from '../../errors.ts';
+import { type Failure, failureWords } from '../http.ts';
+
+// What a step of an examination finds, in sentences of our own: nothing that the provider wrote is in them
+// (security S8), but for the host names that the operator must be able to allow.
+
+/** The steps in order, by their names. */
+export const stepNames = [
+  'name',
+  'TLS',
+  'discovery',
+  'issuer',
+  'endpoints',
+  'keys',
+  'client authentication',
+  'redirect URI',
+  'clock',
+] as const;
+export type StepName = (typeof stepNames)[number];
+
+/** What a step found; `value` is what the steps after it go on with. */
+export type Finding<Value = null> =
+  | { ok: true; seen: string; hint?: string; value: Value }
+  | { ok: false; seen: string; hint: string };
+
+/** Nothing wrong was found; a hint says what could not be seen, or comes due. */
+export function fine(seen: string, hint?: string): Finding {
+  return { ok: true, seen, value: null, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Nothing wrong was found, and this is what the next steps need of it. */
+export function found<Value>(value: Value, seen: string): Finding<Value> {
+  return { ok: true, seen, value };
+}
+
+/** Something is wrong, and this is the one thing to change. */
+export function wrong(seen: string, hint: string): Finding<never> {
+  return { ok: false, seen, hint };
+}
+
+/** The finding for a request of `what` that did not succeed; other errors are bugs and go on. */
+export function unanswered(error: unknown, what: string): Finding<never> {
+  if (!(error instanceof Refusal)) throw error;
+  if (error.code === 'outbound_refused') return wrong(error.message, error.hint ?? elsewhere);
+  const reason = failureIn(error) ?? 'unreachable';
+  return wrong(`${what} ${failureWords[reason]}`, hints[reason] ?? elsewhere);
+}
+
+function failureIn({ extra }: Refusal): Failure | undefined {
+  const known = Object.keys(failureWords).find((reason) => reason === extra['reason']);
+  // One of the table's own keys.
+  return known as Failure | undefined;
+}
+
+const elsewhere = 'Check that the provider is up, and that this machine may reach it.';
+
+const hints: Partial<Record<Failure, string>> = {
+  redirected: 'Use the address that answers by itself, without a redirect.',
+  too_large: 'Have the provider answer with less.',
+  name_not_found: 'Check the spelling, and that this machine can resolve the name.',
+  connection_refused: 'Check the port, and that the provider is up.',
+  tls_untrusted:
+    'Have the provider send its whole chain, or put its authority into the file outbound.caFile.',
+  tls_name_mismatch: 'Use the name that the certificate is for, or have it issued for this one.',
+  tls_expired: 'Have the certificate renewed; check the clock of this machine.',
+  tls_missing: 'Check the port, and that the provider speaks TLS 1.2 or later there.',
+};

@@ -1,0 +1,76 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { z } from 'zod';
+import type { ProviderMetadata } from '../discovery.ts';
+import type { BoundedFetch } from '../http.ts';
+import { algorithms } from '../oidc.ts';
+import { type Finding, fine, unanswered, wrong } from './finding.ts';
+
+const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
+
+/** Whether the provider publishes keys by which its ID tokens can be believed (security S4). */
+export async function examineKeys(
+  fetch: BoundedFetch,
+  { jwks_uri: uri }: ProviderMetadata,
+  deadline: AbortSignal,
+): Promise<Finding> {
+  if (uri === undefined) {
+    return fine(
+      'no jwks_uri: only userinfo can be believed',
+      'An ID token of this provider would be refused.',
+    );
+  }
+  try {
+    const response = await fetch(uri, { signal: deadline });
+    if (response.status !== 200) return wrong(`HTTP ${response.status}`, publish);
+    return judge(await response.text());
+  } catch (error) {
+    return unanswered(error, 'the jwks_uri');
+  }
+}
+
+const publish = 'Have the provider publish its keys at its jwks_uri.';
+
+function judge(text: string): Finding {
+  const keys = keysIn(text);
+  if (keys === null) return wrong('something that is no key set', publish);
+  const usable = algorithms.filter((algorithm) => keys.some((key) => algorithmsOf(key).includes(algorithm)));
+  const count = keys.length === 1 ? '1 key' : `${keys.length} keys`;
+  if (usable.length > 0) return fine(`${count}, for ${usable.join(', ')}`);
+  return wrong(
+    `${count}, none for these algorithms`,
+    'Have the provider sign ID tokens for this client with RS256, PS256, ES256 or EdDSA.',
+  );
+}
+
+function keysIn(text: string): Record<string, unknown>[] | null {
+  try {
+    return keySet.safeParse(JSON.parse(text)).data?.keys ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The algorithms of ours that a key can verify: those of its kind, unless it says that it is for another. */
+function algorithmsOf(jwk: Record<string, unknown>): string[] {
+  const { alg, use } = jwk;
+  if (use !== undefined && use !== 'sig') return [];
+  return kindsOf(jwk).filter((algorithm) => alg === undefined || alg === algorithm);
+}
+
+function kindsOf(jwk: Record<string, unknown>): string[] {
+  try {
+    // Read as a key below; what is none throws.
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey({
+      key: jwk as JsonWebKey,
+      format: 'jwk',
+    });
+    if (asymmetricKeyType === 'ed25519') return ['EdDSA'];
+    if (asymmetricKeyType === 'ec') return asymmetricKeyDetails?.namedCurve === 'prime256v1' ? ['ES256'] : [];
+    if (asymmetricKeyType === 'rsa') {
+      return (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'PS256'] : [];
+    }
+  } catch {
+    // Not a key that we can read.
+  }
+  return [];
+}

@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import { canonicalHost } from '../address.ts';
+import type { Guard } from '../guard.ts';
+import { type Finding, fine, unanswered, wrong } from './finding.ts';
+
+/** Whether the issuer's host has addresses, all of which may be reached (security S9). */
+export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
+  const host = canonicalHost(issuer.hostname);
+  try {
+    const addresses = await guard.resolve(host, true);
+    if (isIP(host) !== 0) return fine(`${host} is an address`);
+    return fine(`${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`);
+  } catch (error) {
+    if (isLookupError(error)) {
+      return wrong(
+        `${host} cannot be resolved`,
+        'Check the spelling, and that this machine can resolve the name.',
+      );
+    }
+    return unanswered(error, host);
+  }
+}
+
+/** Whether the host answers over TLS with a certificate that is trusted, its own and valid now. */
+export async function examineTls(
+  guard: Guard,
+  handshake: (url: URL) => Promise<Date>,
+  issuer: URL,
+  now: Date,
+): Promise<Finding> {
+  const host = canonicalHost(issuer.hostname);
+  try {
+    if (issuer.protocol === 'http:') {
+      await guard.resolve(host, false);
+      return fine('plain http, which outbound.allow permits for this host');
+    }
+    const until = await handshake(issuer);
+    const soon = until.getTime() - now.getTime() < 14 * 24 * 3600 * 1000;
+    return fine(
+      `a trusted certificate for ${host}, valid until ${until.toISOString().slice(0, 10)}`,
+      soon ? 'Have it renewed before then.' : undefined,
+    );
+  } catch (error) {
+    return unanswered(error, host);
+  }
+}
+
+/** Whether an error is of looking a name up: what the resolver of the system throws. */
+export function isLookupError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo';
+}

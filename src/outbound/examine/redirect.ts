@@ -1,0 +1,58 @@
+import { buildAuthorizationUrl, type CustomFetch, calculatePKCECodeChallenge } from 'openid-client';
+import type { ProviderMetadata } from '../discovery.ts';
+import type { BoundedFetch } from '../http.ts';
+import { type Confidential, configure } from '../oidc.ts';
+import { random, refusalAsNull } from './client.ts';
+import { type Finding, fine, wrong } from './finding.ts';
+
+/**
+ * Whether the provider sends people back to the redirect URI. Asked to show no page (OpenID Connect Core §3.1.2.1),
+ * a provider that knows the URI redirects there with an error, and one that does not must not (RFC 6749 §4.1.2.1).
+ */
+export async function examineRedirect(
+  fetch: BoundedFetch,
+  metadata: ProviderMetadata,
+  client: Confidential,
+  deadline: AbortSignal,
+): Promise<Finding> {
+  const register = `Register exactly ${client.redirectUri} for this client at the provider.`;
+  const url = await silentRequest(metadata, client);
+  // Only browsers must be able to go there, so a way that is closed to this machine proves nothing.
+  const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(refusalAsNull);
+  if (response === null) return fine('cannot be asked from here', register);
+  if (response.status === 400 || response.status === 403) {
+    return wrong(`an error page (HTTP ${response.status}) in place of the way back`, register);
+  }
+  const back = wayBack(response, url, client.redirectUri);
+  if (back === null) return fine('cannot be told without a browser', register);
+  const blocking = blockers.find((error) => error === back.get('error'));
+  if (blocking === undefined) return fine('the provider sends people back to it');
+  return wrong(
+    `the provider sends people back with ${blocking}`,
+    'Allow this client the authorization code flow, and the scopes openid, email and profile.',
+  );
+}
+
+const blockers = ['invalid_scope', 'unauthorized_client', 'unsupported_response_type'];
+
+async function silentRequest(metadata: ProviderMetadata, client: Confidential): Promise<URL> {
+  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL asks nobody'));
+  return buildAuthorizationUrl(configure(metadata, client, unasked), {
+    redirect_uri: new URL(client.redirectUri).href,
+    scope: 'openid email profile',
+    prompt: 'none',
+    state: random(),
+    nonce: random(),
+    code_challenge: await calculatePKCECodeChallenge(random()),
+    code_challenge_method: 'S256',
+  });
+}
+
+/** What the provider sends back to the redirect URI, or null when it sends the browser elsewhere or nowhere. */
+function wayBack(response: Response, from: URL, redirectUri: string): URLSearchParams | null {
+  const location = response.headers.get('location');
+  if (location === null || !URL.canParse(location, from.href)) return null;
+  const { origin, pathname, searchParams } = new URL(location, from);
+  const expected = new URL(redirectUri);
+  return origin === expected.origin && pathname === expected.pathname ? searchParams : null;
+}
