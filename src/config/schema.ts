@@ -118,6 +118,19 @@ const allSettings = z.strictObject({
       minLength: help(z.int().min(8).max(128).default(8), 'Shortest password accepted'),
     })
     .prefault({}),
+  limits: z
+    .strictObject({
+      enabled: help(onOff.default('on'), 'off: refused credentials are not limited'),
+      accountFailures: help(
+        z.int().min(1).max(1_000_000).default(10),
+        'Wrong passwords for one account in 15 minutes; then it waits, longer each time',
+      ),
+      addressFailures: help(
+        z.int().min(1).max(1_000_000).default(30),
+        'Refused sign-ins from one client address in a minute',
+      ),
+    })
+    .prefault({}),
   orgs: z
     .strictObject({
       creation: help(z.enum(['operator', 'anyone']).default('operator'), 'Who may create organizations'),

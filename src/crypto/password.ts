@@ -6,8 +6,11 @@ import { createGate } from './gate.ts';
 /** Hashes and checks passwords with argon2id, a bounded number at once. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
-  /** Whether the password is the one hashed; with no hash, spends the same time and answers false. */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  /**
+   * Whether the password is the one hashed; with no hash, spends the same time and answers false.
+   * `onTurn` runs when its turn has come and before anything is hashed; what it throws is thrown.
+   */
+  verify(hash: string | null, password: string, onTurn?: () => Promise<void>): Promise<boolean>;
   /** Whether the hash was made with other parameters than those configured now. */
   needsRehash(hash: string): boolean;
 }
@@ -30,9 +33,12 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const parameters: HashOptions = { type: argon2id, memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
     hash: (password) => turn(() => makeHash(password, parameters)),
-    verify: (hash, password) => {
+    verify: (hash, password, onTurn) => {
       const known = hash !== null && readHash(hash) !== null;
-      return turn(() => matchHash(known ? hash : dummy, password));
+      return turn(async () => {
+        await onTurn?.();
+        return matchHash(known ? hash : dummy, password);
+      });
     },
     needsRehash: (hash) => {
       const made = readHash(hash);

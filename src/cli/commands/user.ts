@@ -70,6 +70,15 @@ export function addUserCommands(program: Command): void {
       call.show(await call.operate(userRefInput, enableUser), block);
     },
   });
+  verb(user, 'unlock <user>', {
+    summary: 'Let somebody try again who failed to sign in too often',
+    example: 'idctl user unlock ada@example.com',
+    run: async (call) => {
+      const { unlockUser } = await import('../../services/accounts/unlock.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      call.show(await call.operate(userRefInput, unlockUser), block);
+    },
+  });
   addPassword(user);
   addTotpReset(user);
   addDelete(user);

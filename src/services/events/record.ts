@@ -2,7 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Actor, Context } from '../../context.ts';
 import { Event, type EventActor, type EventSubject } from '../../database/models/event.ts';
 
-interface Happening {
+/** What is written of something that happened. */
+export interface Happening {
   /** Dotted, in the specification's style: `scim.user.provisioned`. */
   kind: string;
   /** The organization it happened in, if any. */
@@ -12,9 +13,9 @@ interface Happening {
 }
 
 /** Writes what happened; call it inside the transaction that does it, so that both are kept or neither. */
-export async function recordEvent(ctx: Context, what: Happening): Promise<void> {
+export async function recordEvent(ctx: Context, what: Happening, id: string = randomUUIDv7()): Promise<void> {
   await Event.create({
-    id: randomUUIDv7(),
+    id,
     kind: what.kind,
     at: ctx.now,
     organizationId: what.organizationId ?? null,

@@ -3,21 +3,42 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { passwordLimits, rememberClient } from '../limits/password.ts';
+import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { beginSession } from './begin.ts';
 import { signInFailed } from './failed.ts';
+import { reasonOfFailure, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
 
+type Input = z.output<typeof signInInput>;
+
 /**
- * Password sign-in (spec §4.4). An unknown address, a wrong password and a disabled account get the
- * same answer after the same work (security P7).
+ * Password sign-in (spec §4.4). An unknown address, a wrong password and a disabled account get the same
+ * answer after the same work (security P7). The attempt is counted in a transaction of its own, before
+ * the password is looked at, and given back when it was not refused (security P8).
  */
-export async function signIn(ctx: Context, input: z.output<typeof signInInput>) {
+export async function signIn(ctx: Context, input: Input) {
+  const limits = await passwordLimits(ctx, input.email);
+  await requireRoom(ctx, limits);
   const found = await findByEmail(input.email);
-  const right = await ctx.passwords.verify(found?.passwordHash ?? null, input.password);
-  if (found === null || found.passwordHash === null || !right) throw signInFailed('wrong_password');
+  const countIt = () => spend(ctx, limits);
+  const right = await ctx.passwords.verify(found?.passwordHash ?? null, input.password, countIt);
+  try {
+    if (found === null || !right) throw signInFailed(found === null ? 'unknown_account' : 'wrong_password');
+    return await enter(ctx, input, found, () => giveBack(ctx, limits));
+  } catch (error) {
+    const reason = reasonOfFailure(error);
+    if (reason === null) await giveBack(ctx, limits);
+    else await recordRefusedSignIn(ctx, { method: 'password', account: found, reason });
+    throw error;
+  }
+}
+
+/** What follows a right password; `accepted` runs in the transaction that begins the session. */
+async function enter(ctx: Context, input: Input, found: Account, accepted: () => Promise<void>) {
   // Asked before a code is: only an account that may sign in is told that its password was right.
-  if (found.disabledAt !== null) throw signInFailed('account_disabled');
+  if (found.disabledAt !== null || found.passwordHash === null) throw signInFailed('account_disabled');
   const secondFactor = await answerSecondFactor(ctx, found, input.totpCode);
   const checked = found.passwordHash;
   const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
@@ -26,6 +47,9 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>) 
     // Changed or deleted while the hash was computed: the password checked is no longer the password.
     if (account?.passwordHash !== checked) throw signInFailed('changed_meanwhile');
     if (rehashed !== checked) await account.update({ passwordHash: rehashed });
-    return beginSession(ctx, account, { method: 'password', secondFactor });
+    const session = await beginSession(ctx, account, { method: 'password', secondFactor });
+    await rememberClient(ctx, input.email);
+    await accepted();
+    return session;
   });
 }

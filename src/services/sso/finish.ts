@@ -4,7 +4,7 @@ import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import type { Proof } from '../../outbound/outbound.ts';
-import { recordEvent } from '../events/record.ts';
+import { tallyEvent } from '../events/tally.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import { acceptState, requireSameConnection } from './accept-state.ts';
@@ -74,19 +74,20 @@ async function admitOrHold(ctx: Context, arrival: Arrival) {
   }
 }
 
+/** One event per connection and reason in a quarter of an hour (security X5). */
 async function recordRefused(ctx: Context, connection: SsoConnection, refusal: Refusal): Promise<void> {
-  await transaction(() =>
-    recordEvent(ctx, {
-      kind: 'sso.signin.refused',
-      organizationId: connection.organizationId,
-      subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
-      data: { reason: reasonOf(refusal) },
-    }),
-  );
+  const reason = reasonOf(refusal);
+  const what = {
+    kind: 'sso.signin.refused',
+    organizationId: connection.organizationId,
+    subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
+    data: { reason },
+  };
+  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
 
-function reasonOf(refusal: Refusal): unknown {
+function reasonOf(refusal: Refusal): string {
   const { cause, extra } = refusal;
-  if (typeof cause === 'object' && cause !== null && 'reason' in cause) return cause.reason;
-  return extra['reason'] ?? refusal.code;
+  if (typeof cause === 'object' && cause !== null && 'reason' in cause) return String(cause.reason);
+  return String(extra['reason'] ?? refusal.code);
 }

@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { transaction } from '../../database/transaction.ts';
+import { requireOperator } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { forgetCounts } from '../limits/forget.ts';
+import { requireAccount } from './find.ts';
+import type { userRefInput } from './schema.ts';
+import { viewUser } from './view.ts';
+
+/** Lets somebody try again at once who failed too often, with password and codes alike (security P8). */
+export async function unlockUser(ctx: Context, input: z.output<typeof userRefInput>) {
+  requireOperator(ctx);
+  const account = await requireAccount(input.user);
+  const named = account.email === null ? [account.id] : [account.id, account.email];
+  await transaction(async () => {
+    if (!(await forgetCounts(ctx, named))) return;
+    await recordEvent(ctx, {
+      kind: 'user.unlocked',
+      subject: { type: 'user', id: account.id, name: account.name },
+    });
+  });
+  return viewUser(account);
+}

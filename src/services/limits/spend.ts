@@ -1,0 +1,55 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../context.ts';
+import { Counter } from '../../database/models/counter.ts';
+import { assertNoTransaction, transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { countUp, epochSeconds } from './count.ts';
+import { keyOf, type Limit } from './limit.ts';
+
+// How a credential is checked (security P8): `requireRoom` at the beginning, `spend` right before the
+// check, `giveBack` when it was not refused. What was spent is committed before anything is checked, so
+// that parallel guesses, over however many processes, cannot pass together.
+
+/** Counts one attempt under each of the limits, for good until it is given back; refuses `too_many_requests`. */
+export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off') return;
+  assertNoTransaction('counting an attempt');
+  await transaction(async () => {
+    for (const limit of limits) {
+      if ((await countUp(ctx, limit)) === null) throw tooMany(await secondsUntilRoom(ctx, [limit]));
+    }
+  });
+}
+
+/** Takes back what an attempt spent that was not refused. */
+export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off') return;
+  await transaction(async () => {
+    for (const limit of limits) {
+      await Counter.decrement('used', { where: { key: keyOf(ctx, limit), used: { [Op.gt]: 0 } } });
+    }
+  });
+}
+
+/** Refuses `too_many_requests` while one of the limits is used up; a look only, which a locked account is not worth more than. */
+export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off') return;
+  const seconds = await secondsUntilRoom(ctx, limits);
+  if (seconds > 0) throw tooMany(seconds);
+}
+
+async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
+  const most = new Map(limits.map((limit) => [keyOf(ctx, limit), limit.most]));
+  const rows = await Counter.findAll({ where: { key: [...most.keys()] }, raw: true });
+  const full = rows.filter(({ key, used }) => used >= (most.get(key) ?? Number.POSITIVE_INFINITY));
+  const waits = full.map(({ beganAt, seconds }) => beganAt + seconds - epochSeconds(ctx.now));
+  return Math.max(0, ...waits);
+}
+
+/** The same words for every limit, whether or not there is such an account (security P8). */
+function tooMany(seconds: number): Refusal {
+  return new Refusal('too_many_requests', 'There were too many failed attempts.', {
+    hint: 'Wait as long as Retry-After says, or ask your administrator.',
+    retryAfter: Math.max(1, Math.ceil(seconds)),
+  });
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
+import type { SignInMethod } from '../../database/models/session.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { tallyEvent } from '../events/tally.ts';
+import { networkOf } from '../limits/network.ts';
+
+/**
+ * Writes down a sign-in that was refused: one counted event per account and method in a quarter of an
+ * hour; where there is no such account, per client network (security X5).
+ */
+export async function recordRefusedSignIn(
+  ctx: Context,
+  { method, account, reason }: { method: SignInMethod; account: Account | null; reason: string },
+): Promise<void> {
+  const address = networkOf(ctx.client.address);
+  const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
+  const what = { kind: 'signin.refused', data: { method, reason, address }, ...subject };
+  await transaction(() => tallyEvent(ctx, what, { of: account?.id ?? address, apart: method }));
+}
+
+/** Why the one answer to a failed sign-in was given, or null for every other error. */
+export function reasonOfFailure(error: unknown): string | null {
+  if (!(error instanceof Refusal) || error.code !== 'signin_failed') return null;
+  const { cause } = error;
+  const said = typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
+  return String(said);
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPasswordHasher } from '../../src/crypto/password.ts';
+import { Counter } from '../../src/database/models/counter.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { unlockUser } from '../../src/services/accounts/unlock.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { fresh, password, person, signedIn } from '../support/builders.ts';
+import type { Answer } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+// The tests stand behind a proxy that the instance trusts, so that each can come from where it wants. Their
+// hashes cost nothing and wait for each other as long as they must.
+
+let idctl: Idctl;
+
+beforeAll(async () => {
+  idctl = await openIdctl({ http: { trustedProxies: ['127.0.0.1'] } });
+  idctl.app.passwords = createPasswordHasher({ memory: 64, time: 1, lanes: 1, maxWaitMs: 60_000 });
+});
+afterAll(() => idctl.close());
+
+let hosts = 0;
+
+/** An address that no other test has. */
+function elsewhere(): string {
+  hosts += 1;
+  return `198.51.${hosts >> 8}.${hosts & 255}`;
+}
+
+function tryPassword(email: string, given: string, from = elsewhere()): Promise<Answer> {
+  return idctl.client().post('/api/v1/auth/login', { email, password: given }, { 'x-forwarded-for': from });
+}
+
+/** So many wrong passwords, each from somewhere else; what they answered. */
+async function fail(email: string, times: number): Promise<number[]> {
+  const answers: number[] = [];
+  for (let done = 0; done < times; done += 1) answers.push((await tryPassword(email, 'wrong')).status);
+  return answers;
+}
+
+const waitOf = (answer: Answer) => Number(answer.headers['retry-after']);
+
+/** What an answer says, but for what differs from one request to the next. */
+function seen({ status, body, headers, cookies }: Answer) {
+  const { date: _, 'x-request-id': __, 'retry-after': ___, ...rest } = headers;
+  return { status, body: { ...body, requestId: '' }, headers: rest, cookies };
+}
+
+test('P8 after ten wrong passwords an account is locked, also for the right one', async () => {
+  const { email } = await person(idctl);
+  expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
+  const locked = await tryPassword(email ?? '', password);
+  expect(locked).toMatchObject({ status: 429, body: { code: 'too_many_requests' }, cookies: [] });
+  expect(waitOf(locked)).toBeGreaterThan(600);
+  expect(waitOf(locked)).toBeLessThanOrEqual(900);
+});
+
+test('P8 the lock opens by itself, lasts twice as long when it is earned again, and never more than a day', async () => {
+  const { email } = await person(idctl);
+  const waits: number[] = [];
+  for (let round = 0; round < 10; round += 1) {
+    await fail(email ?? '', 10);
+    const wait = waitOf(await tryPassword(email ?? '', password));
+    waits.push(wait);
+    idctl.wait(wait);
+  }
+  const doubled = [900, 1800, 3600, 7200, 14_400, 28_800, 57_600, 86_400, 86_400, 86_400];
+  waits.forEach((wait, round) => {
+    expect(wait).toBeLessThanOrEqual(doubled[round] ?? 0);
+    expect(wait).toBeGreaterThan((doubled[round] ?? 0) - 60);
+  });
+  expect((await tryPassword(email ?? '', password)).status).toBe(200);
+});
+
+test('P8 after as much peace again, a lock is as short as the first', async () => {
+  const { email } = await person(idctl);
+  await fail(email ?? '', 10);
+  idctl.wait(1800);
+  await fail(email ?? '', 10);
+  expect(waitOf(await tryPassword(email ?? '', password))).toBeLessThanOrEqual(900);
+});
+
+test('P8 a locked address answers the same whether or not there is such an account', async () => {
+  const { email } = await person(idctl);
+  const disabled = await person(idctl);
+  await disableUser(idctl.operator(), { user: disabled.id });
+  const stranger = `${fresh('nobody')}@example.test`;
+  const answers: Answer[] = [];
+  for (const address of [email, disabled.email, stranger]) {
+    expect(await fail(address ?? '', 10)).toEqual(Array(10).fill(401));
+    answers.push(await tryPassword(address ?? '', password));
+  }
+  const [first, ...others] = answers.map(seen);
+  expect(first).toMatchObject({ status: 429 });
+  for (const other of others) expect(other).toEqual(first);
+});
+
+test('P8 nothing is hashed for a locked account', async () => {
+  const { email } = await person(idctl);
+  await fail(email ?? '', 10);
+  const { verify } = idctl.app.passwords;
+  let hashes = 0;
+  idctl.app.passwords.verify = (...given) => {
+    hashes += 1;
+    return verify(...given);
+  };
+  await fail(email ?? '', 5);
+  idctl.app.passwords.verify = verify;
+  expect(hashes).toBe(0);
+});
+
+test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
+  const { email } = await person(idctl);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => tryPassword(email ?? '', 'wrong')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([
+    ...Array(10).fill(401),
+    ...Array(10).fill(429),
+  ]);
+});
+
+test('P8 twenty right passwords at once are all let in: only refused ones count', async () => {
+  const { email } = await person(idctl);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => tryPassword(email ?? '', password)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(await fail(email ?? '', 10)).toEqual(Array(10).fill(401));
+});
+
+test('P8 what is malformed does not count', async () => {
+  const { email } = await person(idctl);
+  const from = elsewhere();
+  for (let done = 0; done < 40; done += 1) {
+    const body = { email, password: 7 };
+    const answer = await idctl.client().post('/api/v1/auth/login', body, { 'x-forwarded-for': from });
+    expect(answer.status).toBe(400);
+  }
+  expect((await tryPassword(email ?? '', password, from)).status).toBe(200);
+});
+
+test('P8 every spelling of an address shares one counter', async () => {
+  const { email } = await person(idctl);
+  const loud = ` ${email?.toUpperCase()} `.trim();
+  for (let done = 0; done < 5; done += 1) {
+    expect((await tryPassword(email ?? '', 'wrong')).status).toBe(401);
+    expect((await tryPassword(loud, 'wrong')).status).toBe(401);
+  }
+  expect((await tryPassword(email ?? '', 'wrong')).status).toBe(429);
+});
+
+test('P8 live sessions go on while the account is locked', async () => {
+  const { email } = await person(idctl);
+  const browser = await signedIn(idctl, email);
+  await fail(email ?? '', 11);
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  expect((await browser.post('/api/v1/auth/refresh')).status).toBe(200);
+});
+
+test('P8 where the person has signed in lately, the failures of strangers do not lock them out; their own do', async () => {
+  const { email } = await person(idctl);
+  const home = elsewhere();
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
+  await fail(email ?? '', 10);
+  expect((await tryPassword(email ?? '', password)).status).toBe(429);
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
+  for (let done = 0; done < 10; done += 1) await tryPassword(email ?? '', 'wrong', home);
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(429);
+});
+
+test('P8 one client address is refused after thirty failures in a minute, whomever it asks for', async () => {
+  const from = elsewhere();
+  for (let done = 0; done < 30; done += 1) {
+    expect((await tryPassword(`${fresh('x')}@example.test`, 'wrong', from)).status).toBe(401);
+  }
+  const { email } = await person(idctl);
+  const limited = await tryPassword(email ?? '', password, from);
+  expect(limited.status).toBe(429);
+  expect(waitOf(limited)).toBeLessThanOrEqual(60);
+  expect((await tryPassword(email ?? '', password)).status).toBe(200);
+  idctl.wait(waitOf(limited));
+  expect((await tryPassword(email ?? '', password, from)).status).toBe(200);
+});
+
+test('P8 an IPv6 client counts as its /64', async () => {
+  const host = (group: number) => `2001:db8:7:8::${group.toString(16)}`;
+  for (let done = 0; done < 30; done += 1) await tryPassword(`${fresh('x')}@example.test`, 'x', host(done));
+  expect((await tryPassword(`${fresh('x')}@example.test`, 'x', host(99))).status).toBe(429);
+  expect((await tryPassword(`${fresh('x')}@example.test`, 'x', '2001:db8:7:9::1')).status).toBe(401);
+});
+
+test('P8 the operator unlocks an account, with an event; nobody else may', async () => {
+  const { email, id } = await person(idctl);
+  const home = elsewhere();
+  await tryPassword(email ?? '', password, home);
+  for (let done = 0; done < 10; done += 1) await tryPassword(email ?? '', 'wrong', home);
+  await fail(email ?? '', 10);
+  const user = { kind: 'user', accountId: id, name: 'Ada', via: 'session', sessionId: id } as const;
+  await expect(unlockUser(idctl.as(user), { user: id })).rejects.toMatchObject({ code: 'forbidden' });
+  expect(await unlockUser(idctl.operator(), { user: email ?? '' })).toMatchObject({ id, email });
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
+  expect((await tryPassword(email ?? '', password)).status).toBe(200);
+  const events = await Event.findAll({ where: { kind: 'user.unlocked' }, raw: true });
+  expect(events.filter(({ subject }) => JSON.stringify(subject).includes(id))).toHaveLength(1);
+});
+
+test('P8 the counters name nobody, and are swept when they mean nothing any more', async () => {
+  const stranger = `${fresh('nobody')}@example.test`;
+  await tryPassword(stranger, 'wrong', '203.0.113.77');
+  const rows = await Counter.findAll({ raw: true });
+  expect(rows.length).toBeGreaterThan(0);
+  expect(JSON.stringify(rows)).not.toMatch(/@|nobody|203\.0/);
+  idctl.wait(31 * 86_400);
+  await sweepExpired(idctl.operator());
+  expect(await Counter.count()).toBe(0);
+});
