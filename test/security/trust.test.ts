@@ -1,0 +1,422 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { listEvents } from '../../src/services/events/list.ts';
+import { listIdentities } from '../../src/services/identities/list.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { listMembers } from '../../src/services/memberships/list.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { authenticate } from '../../src/services/sessions/authenticate.ts';
+import { enableSso } from '../../src/services/sso/enable.ts';
+import { relinkSso } from '../../src/services/sso/relink.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { connected, registration, signInAt, start } from '../support/sso.ts';
+
+// The organization admin who wants the neighbour's accounts, the provider that lies, and the stranger who
+// was there first.
+
+let idctl: Idctl;
+/** Two providers; a test says whose each one is. */
+let provider: OpenIdProvider;
+let other: OpenIdProvider;
+beforeAll(async () => {
+  idctl = await openIdctl({
+    outbound: { allow: ['127.0.0.1'] },
+    signup: { open: 'on' },
+  });
+  const { clientId: client_id, clientSecret: client_secret } = registration;
+  const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
+  const clients = [{ client_id, client_secret, redirect_uris }];
+  provider = await startOpenIdProvider({ clients });
+  other = await startOpenIdProvider({ clients });
+});
+afterAll(async () => {
+  await other?.stop();
+  await provider?.stop();
+  await idctl.close();
+});
+
+const refused = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
+
+/** Somebody at a provider, by a subject of their own, whom it says to have the address. */
+function asserted(at: OpenIdProvider, email: string, sub = fresh('sub')): string {
+  at.people.set(sub, { email, email_verified: true, name: 'Ada Byron' });
+  return sub;
+}
+
+/** What an organization's connection says of itself, to save it again with a change. */
+function settings(org: string, emailDomain: string, issuer: string, more: object = {}) {
+  return saveSsoInput.parse({ org, emailDomain, issuer, ...registration, enabled: true, ...more });
+}
+
+/** Somebody who signed up with the address, before its organization was here. */
+async function stranger(email: string) {
+  const client = idctl.client({ keepCookies: true });
+  const answer = await client.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
+  expect(answer.status).toBe(201);
+  return { client, id: String(answer.body.user.id), accessToken: String(answer.body.accessToken) };
+}
+
+/** An organization whose domain is not verified yet; `open` verifies it and opens single sign-on. */
+async function newcomer(issuer: string) {
+  const org = await organization(idctl);
+  const domain = `${fresh('d')}.test`;
+  const open = async (more?: object) => {
+    await verifiedDomain(idctl, org.slug, domain);
+    await saveSso(idctl.operator(), settings(org.slug, domain, issuer, more));
+  };
+  return { org, domain, open };
+}
+
+async function eventsOf(org: string, kind: string) {
+  return (await listEvents(idctl.operator(), { org, kind, limit: 50 })).items;
+}
+
+async function reasons(org: string): Promise<unknown[]> {
+  return (await eventsOf(org, 'sso.signin.refused')).map(({ data }) => data['reason']);
+}
+
+describe('I1 one door, by the key', () => {
+  test('I1 a changed subject is refused with an event until the operator unlinks, which ends the sessions that came by it', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const email = `ada@${domain}`;
+    const first = await signInAt(idctl, provider, domain, asserted(provider, email));
+    const successor = asserted(provider, email);
+    expect((await signInAt(idctl, provider, domain, successor)).answer).toMatchObject(refused);
+    expect(await reasons(org.slug)).toEqual(['identity_conflict']);
+
+    const { items } = await listIdentities(idctl.operator(), { user: email, limit: 50 });
+    const unlinked = await unlinkIdentities(idctl.operator(), { id: items[0]?.id });
+    expect(unlinked).toMatchObject({ email, identities: items, sessionsEnded: 1 });
+    expect((await first.client.get('/api/v1/me')).status).toBe(401);
+    expect(await eventsOf(org.slug, 'identity.unlinked')).toMatchObject([
+      { actor: { kind: 'operator' }, data: { kind: 'sso', issuer: provider.issuer } },
+    ]);
+    const again = await signInAt(idctl, provider, domain, successor);
+    expect(again.answer.body.user.id).toBe(first.answer.body.user.id);
+  });
+
+  test('I1 a key is of one connection: a neighbour at the same provider, with the same subject, is somebody else', async () => {
+    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, provider.issuer)];
+    const sub = asserted(provider, `ada@${mine.domain}`);
+    const me = await signInAt(idctl, provider, mine.domain, sub);
+    asserted(provider, `ada@${theirs.domain}`, sub);
+    const neighbour = await signInAt(idctl, provider, theirs.domain, sub);
+    expect(neighbour.answer.status).toBe(200);
+    expect(neighbour.answer.body.user.id).not.toBe(me.answer.body.user.id);
+  });
+
+  test('I1 after a change of provider people conflict until `sso relink`, and are then the accounts they were', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const [ada, bob] = [`ada@${domain}`, `bob@${domain}`];
+    const before = await signInAt(idctl, provider, domain, asserted(provider, ada));
+    await signInAt(idctl, provider, domain, asserted(provider, bob));
+    await saveSso(idctl.operator(), settings(org.slug, domain, other.issuer));
+    const sub = asserted(other, ada);
+    expect((await signInAt(idctl, other, domain, sub)).answer).toMatchObject(refused);
+    expect(await reasons(org.slug)).toEqual(['identity_conflict']);
+    // Somebody new at the new provider does not wait for the others.
+    const late = await signInAt(idctl, other, domain, asserted(other, `cy@${domain}`));
+    expect(late.answer.status).toBe(200);
+
+    const change = { org: org.slug, fromIssuer: provider.issuer };
+    const view = { people: [ada, bob], sessionsEnded: 2, issuer: other.issuer, fromIssuer: provider.issuer };
+    const rehearsed = await idctl.app.rehearse(() => relinkSso(idctl.operator(), change));
+    expect(rehearsed).toEqual(view);
+    expect((await before.client.get('/api/v1/me')).status).toBe(200);
+    expect(await relinkSso(idctl.operator(), change)).toEqual(view);
+    expect((await before.client.get('/api/v1/me')).status).toBe(401);
+    expect((await late.client.get('/api/v1/me')).status).toBe(200);
+    expect((await signInAt(idctl, other, domain, sub)).answer.body.user.id).toBe(before.answer.body.user.id);
+    expect(await eventsOf(org.slug, 'sso.relinked')).toMatchObject([
+      { actor: { kind: 'operator' }, data: { fromIssuer: provider.issuer, people: 2, sessionsEnded: 2 } },
+    ]);
+    await expect(relinkSso(idctl.operator(), change)).rejects.toMatchObject({
+      code: 'not_found',
+      hint: `People are linked by: ${other.issuer}`,
+    });
+  });
+
+  test('I1 a relink touches the one organization, and only the operator may do it, or unlink', async () => {
+    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, provider.issuer)];
+    const victim = await signInAt(idctl, provider, mine.domain, asserted(provider, `ada@${mine.domain}`));
+    await signInAt(idctl, provider, theirs.domain, asserted(provider, `eve@${theirs.domain}`));
+    const change = { org: theirs.org.slug, fromIssuer: provider.issuer };
+    expect((await relinkSso(idctl.operator(), change)).people).toEqual([`eve@${theirs.domain}`]);
+    expect((await victim.client.get('/api/v1/me')).status).toBe(200);
+    const { id: user } = victim.answer.body.user;
+    expect(await Identity.count({ where: { accountId: user } })).toBe(1);
+
+    const owner = await signedIn(idctl, theirs.org.owner.email);
+    const admin = idctl.as(await authenticate(idctl.as({ kind: 'anonymous' }), owner.accessToken));
+    await expect(relinkSso(admin, change)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(unlinkIdentities(admin, { user })).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(listIdentities(admin, { user, limit: 1 })).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await Identity.count({ where: { accountId: user } })).toBe(1);
+  });
+});
+
+describe('I2 verified domains carry the trust', () => {
+  test('I2 a neighbour’s provider that asserts my address is refused, and my account knows nothing of it', async () => {
+    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, other.issuer)];
+    const email = `ada@${mine.domain}`;
+    const me = await signInAt(idctl, provider, mine.domain, asserted(provider, email));
+    expect((await signInAt(idctl, other, theirs.domain, asserted(other, email))).answer).toMatchObject(
+      refused,
+    );
+    // Linked honestly first, the address changed afterwards.
+    const sub = asserted(other, `eve@${theirs.domain}`);
+    await signInAt(idctl, other, theirs.domain, sub);
+    asserted(other, email, sub);
+    expect((await signInAt(idctl, other, theirs.domain, sub)).answer).toMatchObject(refused);
+    expect(await Identity.count({ where: { accountId: me.answer.body.user.id } })).toBe(1);
+    const { items } = await listMembers(idctl.operator(), { org: theirs.org.slug, limit: 50 });
+    expect(items.map((member) => member.email)).not.toContain(email);
+  });
+
+  test('I2 D4 a neighbour who claimed my domain first holds nothing: not before I verify it, and not after', async () => {
+    const theirs = await organization(idctl);
+    const { org, domain, open } = await newcomer(provider.issuer);
+    await addDomain(idctl.operator(), { org: theirs.slug, domain });
+    const claim = { ...settings(theirs.slug, domain, other.issuer), enabled: false };
+    await saveSso(idctl.operator(), claim);
+    const unverified = { code: 'domain_unverified' };
+    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(unverified);
+    await expect(saveSso(idctl.operator(), { ...claim, enabled: true })).rejects.toMatchObject(unverified);
+    expect((await idctl.client().get(`/auth/sso/start?domain=${domain}`)).status).toBe(404);
+
+    await open();
+    await expect(assertDomain(idctl.operator(), { org: theirs.slug, domain })).rejects.toMatchObject({
+      code: 'domain_taken',
+    });
+    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(unverified);
+    await expect(saveSso(idctl.operator(), claim)).rejects.toMatchObject({ code: 'domain_taken' });
+    expect(await eventsOf(theirs.slug, 'sso.domain.lost')).toHaveLength(1);
+    const url = await start(idctl.client(), domain);
+    expect(url).toContain(provider.issuer);
+    expect(org.slug).not.toBe(theirs.slug);
+  });
+
+  test('I2 D5 a domain removed and verified by another organization takes its accounts along: keys of the old one are void', async () => {
+    const theirs = await connected(idctl, other.issuer);
+    const email = `ada@${theirs.domain}`;
+    const sub = asserted(other, email);
+    const old = await signInAt(idctl, other, theirs.domain, sub);
+    const accountId = old.answer.body.user.id;
+    await removeDomain(idctl.operator(), { org: theirs.org.slug, domain: theirs.domain });
+    await expect(enableSso(idctl.operator(), { org: theirs.org.slug })).rejects.toMatchObject({
+      code: 'domain_unverified',
+    });
+    // The domain is mine now; the neighbour goes on with another one, and its provider with the old subject.
+    const { org } = await newcomer(provider.issuer);
+    await verifiedDomain(idctl, org.slug, theirs.domain);
+    await saveSso(idctl.operator(), settings(org.slug, theirs.domain, provider.issuer));
+    const domain = await verifiedDomain(idctl, theirs.org.slug);
+    await saveSso(idctl.operator(), settings(theirs.org.slug, domain, other.issuer));
+    asserted(other, `ada@${domain}`, sub);
+    const moved = await signInAt(idctl, other, domain, sub);
+    expect(moved.answer.status).toBe(200);
+    expect(moved.answer.body.user.id).not.toBe(accountId);
+    expect((await old.client.get('/api/v1/me')).status).toBe(401);
+    const mine = await signInAt(idctl, provider, theirs.domain, asserted(provider, email));
+    expect(mine.answer.body.user.id).toBe(accountId);
+  });
+
+  test('I2 the first sign-in by the domain’s new organization ends the links and sessions of the old one, and nothing else', async () => {
+    const theirs = await connected(idctl, other.issuer);
+    const existing = await person(idctl, `ada@${theirs.domain}`);
+    const old = await signInAt(idctl, other, theirs.domain, asserted(other, existing.email ?? ''));
+    const own = await signedIn(idctl, existing.email);
+    await removeDomain(idctl.operator(), { org: theirs.org.slug, domain: theirs.domain });
+    const { org } = await newcomer(provider.issuer);
+    await verifiedDomain(idctl, org.slug, theirs.domain);
+    await saveSso(idctl.operator(), settings(org.slug, theirs.domain, provider.issuer));
+    const sub = asserted(provider, existing.email ?? '');
+    const mine = await signInAt(idctl, provider, theirs.domain, sub);
+    expect(mine.answer.body.user.id).toBe(existing.id);
+    expect((await old.client.get('/api/v1/me')).status).toBe(401);
+    expect((await own.get('/api/v1/me')).status).toBe(200);
+    const { items } = await listIdentities(idctl.operator(), { user: existing.id, limit: 50 });
+    expect(items.map(({ issuer }) => issuer)).toEqual([provider.issuer]);
+    expect(await eventsOf(theirs.org.slug, 'identity.unlinked')).toHaveLength(1);
+  });
+
+  test('I2 a company that changes its domain keeps its people: a key holds while the old address is nobody else’s', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const sub = asserted(provider, `ada@${domain}`);
+    const before = await signInAt(idctl, provider, domain, sub);
+    await removeDomain(idctl.operator(), { org: org.slug, domain });
+    const next = await verifiedDomain(idctl, org.slug);
+    await saveSso(idctl.operator(), settings(org.slug, next, provider.issuer));
+    asserted(provider, `ada@${next}`, sub);
+    const after = await signInAt(idctl, provider, next, sub);
+    expect(after.answer.body.user.id).toBe(before.answer.body.user.id);
+  });
+});
+
+describe('I3 a stranger who had the address first', () => {
+  test('I3 proof auto: password, sessions, tokens, second factor and other links end, with an event', async () => {
+    const { org, domain, open } = await newcomer(provider.issuer);
+    const email = `ada@${domain}`;
+    const { client, id, accessToken } = await stranger(email);
+    const token = (await client.post('/api/v1/me/tokens', { name: 'for later' })).body.token;
+    expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(200);
+    await transaction(() =>
+      Account.update({ totpSecret: 'sealed', totpEnabledAt: new Date(), totpLastStep: 1 }, { where: { id } }),
+    );
+    await transaction(() => Identity.create(elsewhere(id)));
+
+    // The stranger's second factor is not asked for either.
+    await open({ requireLocalTwoFactor: true });
+    expect((await client.get('/api/v1/me')).status).toBe(200);
+    const sub = asserted(provider, email);
+    const { answer } = await signInAt(idctl, provider, domain, sub);
+    expect(answer.body.user).toMatchObject({ id, email, twoFactorEnabled: false });
+    for (const headers of [
+      { authorization: `Bearer ${accessToken}` },
+      { 'x-api-key': token },
+      { cookie: `access_token=${accessToken}` },
+    ]) {
+      expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(401);
+    }
+    expect((await client.post('/api/v1/auth/refresh')).status).toBe(401);
+    await expect(signedIn(idctl, email)).rejects.toThrow('401');
+    const { items } = await listIdentities(idctl.operator(), { user: email, limit: 50 });
+    expect(items).toMatchObject([{ kind: 'sso', issuer: provider.issuer }]);
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toMatchObject([{ subject: { type: 'user', id } }]);
+    expect(await Account.findByPk(id)).toMatchObject({ emailProof: 'domain', totpSecret: null });
+    // Once is enough: what the person then makes is theirs.
+    const mine = await signInAt(idctl, provider, domain, sub);
+    expect(mine.answer.status).toBe(200);
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
+    expect((await idctl.client().get('/api/v1/me', bearer(answer.body.accessToken))).status).toBe(200);
+  });
+
+  test.each(['operator', 'mail', 'domain', 'social'] as const)(
+    'I3 an address whose proof is %s was its holder’s: password and sessions stay',
+    async (emailProof) => {
+      const { domain, open } = await newcomer(provider.issuer);
+      const email = `ada@${domain}`;
+      const { client, id } = await stranger(email);
+      await transaction(() => Account.update({ emailProof }, { where: { id } }));
+      await open();
+      const { answer } = await signInAt(idctl, provider, domain, asserted(provider, email));
+      expect(answer.body.user.id).toBe(id);
+      expect((await client.get('/api/v1/me')).status).toBe(200);
+      await signedIn(idctl, email);
+    },
+  );
+
+  test('I3 a sign-in that is not completed reclaims nothing', async () => {
+    const { org, domain, open } = await newcomer(provider.issuer);
+    const [out, off] = [`out@${domain}`, `off@${domain}`];
+    const [gone, disabled] = [await stranger(out), await stranger(off)];
+    await addMember(idctl.operator(), { org: org.slug, email: out, role: 'member' });
+    await removeMember(idctl.operator(), { org: org.slug, user: out });
+    await open();
+    await disableUser(idctl.operator(), { user: off });
+    for (const email of [out, off]) {
+      const { answer } = await signInAt(idctl, provider, domain, asserted(provider, email));
+      expect(answer).toMatchObject(refused);
+    }
+    await enableUser(idctl.operator(), { user: off });
+    expect((await gone.client.get('/api/v1/me')).status).toBe(200);
+    for (const { id } of [gone, disabled]) {
+      expect(await Account.findByPk(id)).toMatchObject({
+        emailProof: 'auto',
+        passwordHash: expect.any(String),
+      });
+    }
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
+  });
+
+  test('I3 a request of the stranger’s that was on its way makes no token after the reclaim', async () => {
+    const { domain, open } = await newcomer(provider.issuer);
+    const email = `ada@${domain}`;
+    const { accessToken, id } = await stranger(email);
+    const late = idctl.as(await authenticate(idctl.as({ kind: 'anonymous' }), accessToken));
+    await open();
+    await signInAt(idctl, provider, domain, asserted(provider, email));
+    await expect(createToken(late, { name: 'late' })).rejects.toMatchObject({ code: 'invalid_credential' });
+    expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(1);
+  });
+
+  test('I3 O2 once the organization is here, nobody signs up with an address of its domain', async () => {
+    const { domain, open } = await newcomer(provider.issuer);
+    await open();
+    const body = { email: `ada@${domain}`, password, name: 'Mallory' };
+    expect(await idctl.client().post('/api/v1/auth/signup', body)).toMatchObject({
+      status: 403,
+      body: { code: 'signup_closed', hint: expect.stringContaining('Sign in through your organization') },
+      cookies: [],
+    });
+    expect(await Account.count({ where: { email: body.email } })).toBe(0);
+  });
+});
+
+describe('I5 deactivation is final until revoked', () => {
+  test('I5 taken out by the organization that owns the domain, all sessions end; by another, only those that came through it', async () => {
+    const mine = await connected(idctl, provider.issuer);
+    const guest = await organization(idctl);
+    const email = `ada@${mine.domain}`;
+    const sub = asserted(provider, email);
+    const { client } = await signInAt(idctl, provider, mine.domain, sub);
+    await addMember(idctl.operator(), { org: guest.slug, email, role: 'member' });
+    await removeMember(idctl.operator(), { org: guest.slug, user: email });
+    expect((await client.get('/api/v1/me')).status).toBe(200);
+    await removeMember(idctl.operator(), { org: mine.org.slug, user: email });
+    expect((await client.get('/api/v1/me')).status).toBe(401);
+    expect((await signInAt(idctl, provider, mine.domain, sub)).answer).toMatchObject(refused);
+    expect(await reasons(mine.org.slug)).toEqual(['deactivated']);
+  });
+
+  test('I5 neither an unlink nor a relink lets a person who was taken out back in', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const email = `ada@${domain}`;
+    const sub = asserted(provider, email);
+    await signInAt(idctl, provider, domain, sub);
+    await removeMember(idctl.operator(), { org: org.slug, user: email });
+    await unlinkIdentities(idctl.operator(), { user: email });
+    expect((await signInAt(idctl, provider, domain, sub)).answer).toMatchObject(refused);
+    await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
+    expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(200);
+  });
+});
+
+describe('I6 the provider’s word on the address', () => {
+  test.each([false, 'false', 'FALSE', 'no', 0, ''])(
+    'I6 email_verified %j does not reach an account that is there',
+    async (email_verified) => {
+      const { org, domain } = await connected(idctl, provider.issuer);
+      const victim = await person(idctl, `ada@${domain}`);
+      const sub = fresh('sub');
+      // A provider may answer anything; what it is allowed to is typed.
+      provider.people.set(sub, { email: victim.email ?? '', email_verified: email_verified as string });
+      expect((await signInAt(idctl, provider, domain, sub)).answer).toMatchObject(refused);
+      expect(await Identity.count({ where: { accountId: victim.id } })).toBe(0);
+      expect(await reasons(org.slug)).toEqual(['email_not_verified']);
+    },
+  );
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A link of the account's to somewhere else. */
+function elsewhere(accountId: string) {
+  const key = { connectionId: 'social', issuer: 'https://social.test', subject: fresh('s') };
+  const row = { id: crypto.randomUUID(), accountId, kind: 'social' as const, organizationId: null };
+  return { ...row, ...key, linkedAt: new Date() };
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { initialize } from '../../src/services/setup/initialize.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { fresh, password, person, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ instance: { name: 'Wonderland' } });
+});
+afterAll(() => idctl.close());
+
+const path = '/api/v1/me/password';
+const another = 'a staple of another kind';
+
+describe('P5 the password is changed', () => {
+  test('P5 by the current one: the new one counts, the other sessions end, and this one goes on', async () => {
+    const { email, id } = await person(idctl);
+    const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
+    const answer = await here.post(path, { currentPassword: password, newPassword: another });
+    expect(answer).toMatchObject({ status: 204, body: '', cookies: [] });
+    expect((await there.get('/api/v1/me')).status).toBe(401);
+    expect((await there.post('/api/v1/auth/refresh')).status).toBe(401);
+    expect((await here.get('/api/v1/me')).status).toBe(200);
+    expect((await here.post('/api/v1/auth/refresh')).status).toBe(200);
+    await expect(signedIn(idctl, email)).rejects.toThrow('401');
+    expect((await idctl.client().post('/api/v1/auth/login', { email, password: another })).status).toBe(200);
+    expect(await changes(id)).toMatchObject([{ actor: { kind: 'user', id }, data: {} }]);
+  });
+
+  test('P5 not without the current one: the field is named, and everything stays', async () => {
+    const { email, id } = await person(idctl);
+    const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
+    const wrong = await here.post(path, { currentPassword: 'not the password', newPassword: another });
+    expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: 'currentPassword' }] } });
+    const absent = await here.post(path, { newPassword: another });
+    expect(absent).toMatchObject({ status: 400, body: { errors: [{ path: 'currentPassword' }] } });
+    expect((await there.get('/api/v1/me')).status).toBe(200);
+    await signedIn(idctl, email);
+    expect(await changes(id)).toEqual([]);
+  });
+
+  test('P5 an account without a password is told that it signs in another way', async () => {
+    const { email, id } = await person(idctl);
+    const here = await signedIn(idctl, email);
+    await setNoPassword(id);
+    const answer = await here.post(path, { currentPassword: password, newPassword: another });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { code: 'conflict', hint: expect.stringContaining('operator') },
+    });
+  });
+
+  test('interface page: it takes a session: a token is not enough, nor is nobody', async () => {
+    const { email, id } = await person(idctl);
+    const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
+    const body = { currentPassword: password, newPassword: another };
+    const byToken = await idctl.client().post(path, body, { 'x-api-key': token });
+    expect(byToken).toMatchObject({ status: 403, body: { code: 'session_required' } });
+    expect(await idctl.client().post(path, body)).toMatchObject({ status: 401 });
+    await signedIn(idctl, email);
+  });
+
+  test('P5 of two changes at once one counts', async () => {
+    const { email } = await person(idctl);
+    const here = await signedIn(idctl, email);
+    const wanted = ['the first staple of all', 'the second staple of all'];
+    const answers = await Promise.all(
+      wanted.map((newPassword) => here.post(path, { currentPassword: password, newPassword })),
+    );
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
+    const chosen = wanted[answers.findIndex(({ status }) => status === 204)];
+    expect((await idctl.client().post('/api/v1/auth/login', { email, password: chosen })).status).toBe(200);
+  });
+});
+
+describe('P2 sessions', () => {
+  test('P2 P5 one’s own are listed, and one that is ended stops at its next request, its refresh token too', async () => {
+    const { email } = await person(idctl);
+    const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
+    const { items } = (await here.get('/api/v1/me/sessions')).body;
+    expect(items).toHaveLength(2);
+    expect(items.filter((one: { current: boolean }) => one.current)).toHaveLength(1);
+    const other = items.find((one: { current: boolean }) => !one.current);
+    expect(other).toMatchObject({ method: 'password', address: '127.0.0.1' });
+    expect((await here.send('DELETE', `/api/v1/me/sessions/${other.id}`)).status).toBe(204);
+    expect((await there.get('/api/v1/me')).status).toBe(401);
+    expect((await there.post('/api/v1/auth/refresh')).status).toBe(401);
+    expect((await here.get('/api/v1/me/sessions')).body.items).toHaveLength(1);
+    expect((await here.send('DELETE', `/api/v1/me/sessions/${other.id}`)).status).toBe(404);
+  });
+
+  test('P2 another person’s session is not there to be ended', async () => {
+    const [mine, theirs] = [await person(idctl), await person(idctl)];
+    const [me, them] = [await signedIn(idctl, mine.email), await signedIn(idctl, theirs.email)];
+    const { items } = (await them.get('/api/v1/me/sessions')).body;
+    expect((await me.send('DELETE', `/api/v1/me/sessions/${items[0].id}`)).status).toBe(404);
+    expect((await them.get('/api/v1/me')).status).toBe(200);
+  });
+});
+
+describe('P7 which passwords will do', () => {
+  const create = (password: string, more: object = {}) =>
+    createUser(idctl.operator(), {
+      email: `${fresh('ada')}@acme-works.test`,
+      name: 'Ada Byron',
+      password,
+      ...more,
+    });
+
+  test.each(['password', '12345678', 'qwertyuiop', 'PassWord1', 'iloveyou', 'p@ssw0rd', 'administrator'])(
+    'P7 the common %j will not, in whatever case',
+    async (common) => {
+      const refusal = { code: 'invalid_input', faults: [{ path: 'password', message: /most common/ }] };
+      await expect(create(common)).rejects.toMatchObject(matching(refusal));
+    },
+  );
+
+  test.each([
+    ['the address', 'lovelace@acme-works.test'],
+    ['its local part with trimmings', 'Lovelace2026!'],
+    ['its domain', 'acme-works.test'],
+    ['a word of its domain with trimmings', 'Acme2026!'],
+    ['the name', 'Ada Byron'],
+    ['the name with trimmings', 'byron-ada-1'],
+    ['the name of the instance', 'wonderland'],
+    ['several of them', 'AdaByronWonderland1'],
+  ])('P7 %s will not: %j', async (_, chosen) => {
+    const refusal = { faults: [{ path: 'password', message: /must not be made of/ }] };
+    await expect(create(chosen, { email: 'lovelace@acme-works.test' })).rejects.toMatchObject(
+      matching(refusal),
+    );
+  });
+
+  test('P7 a common password behind the name is a common password', async () => {
+    const refusal = { faults: [{ path: 'password', message: /most common/ }] };
+    await expect(create('Byron12345678')).rejects.toMatchObject(matching(refusal));
+  });
+
+  test.each(['only lower case letters', '8374659283746501', 'ünïcödé is välid', 'Byron likes horses a lot'])(
+    'P7 there are no rules of composition: %j will do',
+    async (chosen) => {
+      expect((await create(chosen)).name).toBe('Ada Byron');
+    },
+  );
+
+  test('§5.3 P7 8 to 128 characters, counted as people count', async () => {
+    for (const wrong of ['1 short', '🐎'.repeat(7), 'x'.repeat(129)]) {
+      await expect(create(wrong)).rejects.toMatchObject({ faults: [{ path: 'password' }] });
+    }
+    for (const right of ['8 enough', '🐎'.repeat(128)]) expect((await create(right)).name).toBe('Ada Byron');
+  });
+
+  test('P7 it holds wherever a password is chosen, and not where one is given to sign in', async () => {
+    const { email, id } = await person(idctl);
+    const user = { user: id, password: 'password1' };
+    await expect(setUserPassword(idctl.operator(), user)).rejects.toMatchObject({ code: 'invalid_input' });
+    const here = await signedIn(idctl, email);
+    const change = { currentPassword: password, newPassword: 'password1' };
+    expect(await here.post(path, change)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'newPassword', message: expect.stringContaining('most common') }] },
+    });
+    const tried = await idctl.client().post('/api/v1/auth/login', { email, password: 'password1' });
+    expect(tried).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
+  });
+
+  test('P7 the password that init generates will do', async () => {
+    const { owner } = await initialize(idctl.operator(), { owner: 'wonderland@wonderland.test' });
+    const login = { email: owner.email, password: owner.password };
+    expect((await idctl.client().post('/api/v1/auth/login', login)).status).toBe(200);
+  });
+});
+
+async function changes(id: string) {
+  const events = await Event.findAll({ where: { kind: 'user.password.changed' } });
+  return events.filter(({ subject }) => subject?.id === id);
+}
+
+async function setNoPassword(id: string): Promise<void> {
+  await transaction(() => Account.update({ passwordHash: null }, { where: { id } }));
+}
+
+/** The refusal with its messages as patterns. */
+function matching({ faults, ...rest }: { code?: string; faults: { path: string; message: RegExp }[] }) {
+  return {
+    ...rest,
+    faults: faults.map(({ path, message }) => ({ path, message: expect.stringMatching(message) })),
+  };
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ signup: { open: 'on' } });
+});
+afterAll(() => idctl.close());
+
+const path = '/api/v1/auth/signup';
+const whole = () => ({ email: `${fresh('ada')}@example.test`, password, name: 'Ada Byron' });
+
+test('interface page: signing up makes the account and its session, on an instance that sends no mail', async () => {
+  const body = { ...whole(), locale: 'de' };
+  const client = idctl.client({ keepCookies: true });
+  const answer = await client.post(path, { ...body, email: body.email.toUpperCase() });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toMatchObject({
+    emailVerification: 'done',
+    user: { email: body.email, emailVerified: true, name: 'Ada Byron', locale: 'de' },
+    tokenType: 'Bearer',
+    expiresIn: 900,
+  });
+  expect(answer.cookies.map(({ name, httpOnly }) => [name, httpOnly])).toEqual([
+    ['access_token', true],
+    ['refresh_token', true],
+  ]);
+  expect(JSON.stringify(answer.body)).not.toContain(password);
+  expect((await client.get('/api/v1/me')).body).toMatchObject({ email: body.email, organizations: [] });
+  await signedIn(idctl, body.email);
+});
+
+test('I3 the address of somebody who signed up is taken as verified and not as proven', async () => {
+  const { body } = await idctl.client().post(path, whole());
+  expect(await Account.findByPk(body.user.id)).toMatchObject({ emailProof: 'auto' });
+  const events = await Event.findAll({ order: ['id'] });
+  expect(events.filter(({ subject }) => subject?.id === body.user.id)).toMatchObject([
+    { kind: 'user.created', actor: { kind: 'anonymous' }, data: { by: 'signup' } },
+    { kind: 'session.started' },
+  ]);
+});
+
+test('interface page: unless the operator opens it, nobody signs up, with a code that says so', async () => {
+  // The setting is read at each request; a second instance cannot be open in this process.
+  idctl.app.config.signup.open = 'off';
+  const body = whole();
+  const answer = await idctl.client().post(path, body);
+  idctl.app.config.signup.open = 'on';
+  expect(answer).toMatchObject({ status: 403, body: { code: 'signup_closed' }, cookies: [] });
+  expect(await Account.count({ where: { email: body.email } })).toBe(0);
+});
+
+test('O2 an address on a verified domain is its organization’s to let in: refused with what to do, until the domain is given up', async () => {
+  const { slug: org } = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org);
+  const body = { ...whole(), email: `ada@${domain}` };
+  expect(await idctl.client().post(path, body)).toMatchObject({
+    status: 403,
+    body: { code: 'signup_closed', detail: `Addresses on ${domain} belong to an organization.` },
+  });
+  expect((await idctl.client().post(path, { ...body, email: `ada@sub.${domain}` })).status).toBe(201);
+  await removeDomain(idctl.operator(), { org, domain });
+  expect((await idctl.client().post(path, body)).status).toBe(201);
+});
+
+test('O2 where domains carry no trust, an enabled connection speaks for its domain', async () => {
+  idctl.app.config.trust.domains = 'off';
+  const { slug: org } = await organization(idctl);
+  const emailDomain = `${fresh('d')}.test`;
+  const connection = { org, emailDomain, issuer: 'https://idp.test', clientId: 'c', clientSecret: 's' };
+  await saveSso(idctl.operator(), saveSsoInput.parse({ ...connection, enabled: true }));
+  const answer = await idctl.client().post(path, { ...whole(), email: `ada@${emailDomain}` });
+  idctl.app.config.trust.domains = 'enforce';
+  expect(answer).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
+});
+
+test('P7 a taken address is 409 and says what to do; the account keeps its password, and nobody is signed in', async () => {
+  const taken = await person(idctl);
+  const body = { ...whole(), email: taken.email, password: 'somebody else entirely' };
+  expect(await idctl.client().post(path, body)).toMatchObject({
+    status: 409,
+    body: { code: 'already_exists', hint: expect.stringContaining('Sign in') },
+    cookies: [],
+  });
+  await signedIn(idctl, taken.email);
+});
+
+test('eight sign-ups for one address at once make one account', async () => {
+  const body = whole();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => idctl.client().post(path, body)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+});
+
+test('a page of another site signs nobody up', async () => {
+  const body = whole();
+  const answer = await idctl.client().post(path, body, { origin: 'https://evil.test' });
+  expect(answer).toMatchObject({ status: 403, body: { code: 'origin_refused' } });
+  expect(await Account.count({ where: { email: body.email } })).toBe(0);
+});
+
+test.each([
+  ['email', { email: 'nonsense' }],
+  ['email', { email: ['ada@example.test'] }],
+  ['name', { name: 'a\u202eb' }],
+  ['name', { name: '' }],
+  ['locale', { locale: 'not a tag' }],
+  ['password', { password: 'short' }],
+  ['password', { password: 'password123' }],
+  ['emailProof', { emailProof: 'operator' }],
+  ['role', { role: 'owner' }],
+])('X6 wrong input names the field %s: %j', async (field, wrong) => {
+  const body = { ...whole(), ...wrong };
+  const before = await Account.count();
+  expect(await idctl.client().post(path, body)).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: field }] },
+  });
+  expect(await Account.count()).toBe(before);
+});
