@@ -8,7 +8,7 @@ import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.
 
 const csi = '\u001b[';
 
-describe.skipIf(!hasScript)('on a terminal', () => {
+describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   const main = resolve(import.meta.dirname, '../../src/main.ts');

@@ -48,7 +48,7 @@ describe.skipIf(counterpartMissing('bind9'))('from nothing to a person who signe
         'sign-in': async (account = '', url = '') => pathOf(await provider.signIn(url, account)),
       },
     });
-  }, 60_000);
+  }, 180_000);
 
   /** One request, as `[BODY] [header: value]`; its status, body and cookies as lines. */
   async function ask(method: string, path: string, words: string[]): Promise<string> {
