@@ -44,6 +44,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'password.argon2.time': ['3', 3],
   'password.argon2.lanes': ['4', 4],
   'password.minLength': ['12', 12],
+  'limits.enabled': ['off', 'off'],
   'orgs.creation': ['operator', 'operator'],
   'signup.open': ['true', 'on'],
   'tokens.manageCredentials': ['on', 'on'],

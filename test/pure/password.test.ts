@@ -122,8 +122,9 @@ test('P6 a full queue refuses at once', async () => {
 
 test('P6 a storm of sign-ins leaves threads of the pool to everyone else', async () => {
   let done = 0;
+  const patient = createPasswordHasher({ ...cost, maxWaitMs: 60_000 });
   const storm = Array.from({ length: 32 }, async () => {
-    await hasher.verify(null, 'x');
+    await patient.verify(null, 'x');
     done += 1;
   });
   await Promise.all(Array.from({ length: 20 }, () => readFile(import.meta.filename)));

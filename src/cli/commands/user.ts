@@ -71,7 +71,7 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'unlock <user>', {
-    summary: 'Let somebody try again who failed to sign in too often',
+    summary: 'Let an account that is locked try again',
     example: 'idctl user unlock ada@example.com',
     run: async (call) => {
       const { unlockUser } = await import('../../services/accounts/unlock.ts');
