@@ -16,7 +16,7 @@ interface Column {
 }
 
 /** Where results go, and how much of a terminal it is. */
-interface Screen {
+export interface Screen {
   write(text: string): void;
   /** Width to fit into; infinite in a pipe. */
   columns: number;

@@ -33,6 +33,7 @@ export function report(error: unknown, situation: Situation): number {
   }
   if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Error && error.name === 'ExitPromptError') return 130;
+  if (error instanceof Error && error.name === 'FailedResult') return 1;
   const bug = `internal error: ${whereabouts(error)}`;
   say(
     situation.json

@@ -2,10 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
 import { escaped } from './escape.ts';
+import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
 import { type Fields, printBlock, printJson, printTable, standardOutput } from './output.ts';
 import { confirmed } from './prompt.ts';
+import { type Examination, printSteps } from './steps.ts';
 
 /** A service as a door sees it. */
 type Service<Input, View> = (ctx: Context, input: Input) => Promise<View>;
@@ -48,6 +50,8 @@ export interface Call {
   showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
+  /** Prints an examination as the command's result, which ends with 1 when a step failed. */
+  examination(view: Examination): void;
   /** Tells a person something that is not a result. */
   note(text: string): void;
   /** Asks for consent, unless `--yes` has given it. */
@@ -105,7 +109,9 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
 }
 
 /** How a command speaks to whoever typed it. */
-function speak(flags: Flags): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'confirm'> {
+function speak(
+  flags: Flags,
+): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'examination' | 'confirm'> {
   const screen = standardOutput();
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
@@ -126,6 +132,11 @@ function speak(flags: Flags): Pick<Call, 'note' | 'show' | 'showSecret' | 'table
       if (flags.json) printJson(views, screen);
       else if (views.length > 0) printTable(views, fields, screen);
       else note(none);
+    },
+    examination: (view) => {
+      if (flags.json) printJson(view, screen);
+      else printSteps(view, screen);
+      if (!view.ok) throw failedResult();
     },
     confirm: async (question) => {
       if (!flags.yes) await confirmed(escaped(question));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { ssoDisabledView, ssoRelinkedView, ssoView } from '../../services/sso/schema.ts';
+import type { attemptView, ssoDisabledView, ssoRelinkedView, ssoView } from '../../services/sso/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
@@ -67,6 +67,8 @@ export function addSsoCommands(program: Command): void {
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
+  addTest(sso);
+  addAttempts(sso);
   addRelink(sso);
   addRemove(sso);
 }
@@ -102,17 +104,22 @@ function addSet(sso: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeSso } = await import('../../services/sso/change.ts');
   const { changeSsoInput } = await import('../../services/sso/schema.ts');
-  const { domain, secretStdin, secretFile, ...given } = call.input;
+  const { domain, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
-  const save = (clientSecret: string | undefined) => {
-    return call.operate(changeSsoInput, changeSso, { ...input, clientSecret });
-  };
+  call.show(await withSecret(input, (whole) => call.operate(changeSsoInput, changeSso, whole)), fields);
+}
+
+/** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
+async function withSecret<View>(
+  { secretStdin, secretFile, ...input }: Record<string, unknown>,
+  work: (input: Record<string, unknown>) => Promise<View>,
+): Promise<View> {
   const secret = await givenSecret({ name: 'secret', stdin: secretStdin, file: secretFile });
   try {
-    call.show(await save(secret), fields);
+    return await work({ ...input, clientSecret: secret });
   } catch (error) {
     if (!lacksSecret(error) || secret !== undefined || !canAsk()) throw error;
-    call.show(await save(await askSecret('Client secret')), fields);
+    return work({ ...input, clientSecret: await askSecret('Client secret') });
   }
 }
 
@@ -120,6 +127,48 @@ async function set(call: Call): Promise<void> {
 function lacksSecret(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   return error.code === 'secret_required' || error.faults.every(({ path }) => path === 'clientSecret');
+}
+
+function addTest(sso: Command): void {
+  verb(sso, 'test', {
+    summary: 'Look at the provider step by step; exit 1 when one fails',
+    required: org,
+    options: {
+      '--issuer <url>': 'another provider than the one stored',
+      '--client-id <id>': 'another client',
+      '--secret-stdin': 'read its secret from standard input',
+      '--secret-file <file>': 'read its secret from a file',
+      '--redirect-uri <uri>': 'another redirect URI',
+    },
+    example: 'idctl sso test --org acme',
+    run: async (call) => {
+      const { testSso } = await import('../../services/sso/test.ts');
+      const { testSsoInput } = await import('../../services/sso/schema.ts');
+      call.examination(await withSecret(call.input, (input) => call.operate(testSsoInput, testSso, input)));
+    },
+  });
+}
+
+const attempt: Fields<z.output<typeof attemptView>> = [
+  ['At', (view) => view.at, 'whole'],
+  ['OK', (view) => view.ok],
+  ['Stage', (view) => view.stage],
+  ['Code', (view) => view.code],
+  ['E-mail', (view) => view.email],
+  ['Groups', (view) => (view.groups === null ? 'malformed' : view.groups)],
+];
+
+function addAttempts(sso: Command): void {
+  verb(sso, 'attempts', {
+    summary: 'List the last sign-ins, newest first; they are kept 7 days',
+    required: org,
+    example: 'idctl sso attempts --org acme',
+    run: async (call) => {
+      const { listAttempts } = await import('../../services/sso/attempts.ts');
+      const { listAttemptsInput } = await import('../../services/sso/schema.ts');
+      call.table(await call.every(listAttemptsInput, listAttempts), attempt, 'Nobody has tried to sign in.');
+    },
+  });
 }
 
 const relinked: Fields<z.output<typeof ssoRelinkedView>> = [

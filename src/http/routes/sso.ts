@@ -1,17 +1,23 @@
+import { listAttempts } from '../../services/sso/attempts.ts';
 import { finishSso } from '../../services/sso/finish.ts';
 import { removeSso } from '../../services/sso/remove.ts';
 import { saveSso } from '../../services/sso/save.ts';
 import {
+  attemptPage,
   finishSsoInput,
   finishSsoView,
+  listAttemptsInput,
   saveSsoInput,
   ssoRefInput,
   ssoView,
   startSsoInput,
   startSsoView,
+  testSsoInput,
+  testSsoView,
 } from '../../services/sso/schema.ts';
 import { showSso } from '../../services/sso/show.ts';
 import { startSso } from '../../services/sso/start.ts';
+import { testSso } from '../../services/sso/test.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
@@ -45,6 +51,26 @@ export const ssoRoutes = [
     input: ssoRefInput,
     cli: 'sso remove',
     run: removeSso,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs/:org/sso/test',
+    summary: 'Look at the provider step by step; fields given stand in for those stored',
+    access: 'sso.change',
+    input: testSsoInput,
+    output: testSsoView,
+    cli: 'sso test',
+    run: testSso,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/sso/attempts',
+    summary: 'The last sign-ins through the connection, newest first; kept 7 days',
+    access: 'sso.see',
+    input: listAttemptsInput,
+    output: attemptPage,
+    cli: 'sso attempts',
+    run: listAttempts,
   }),
   route({
     method: 'GET',

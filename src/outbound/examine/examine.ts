@@ -22,8 +22,7 @@ export function createExaminer(
     const findings = new Map<StepName, Finding<unknown>>();
     const overdue = lateness(deadline);
     const step: Step = async (name, look) => {
-      if (deadline.aborted) return late;
-      const finding = await Promise.race([look(), overdue]);
+      const finding = deadline.aborted ? late : await Promise.race([look(), overdue]);
       findings.set(name, finding);
       return finding;
     };
@@ -35,7 +34,7 @@ export function createExaminer(
   };
 }
 
-/** Runs a step and keeps what it found, unless the time is over. */
+/** Runs a step, unless the time is over, and keeps what it found. */
 type Step = <V>(name: StepName, look: () => Promise<Finding<V>> | Finding<V>) => Promise<Finding<V>>;
 
 interface Way extends GuardedClient {

@@ -12,7 +12,7 @@ import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { domainInUse, requireTrustedDomain } from './enabling.ts';
 import type { saveSsoInput } from './schema.ts';
-import { sealClientSecret } from './secret.ts';
+import { requireSameClient, sealClientSecret } from './secret.ts';
 import { viewSso } from './view.ts';
 
 type Input = z.output<typeof saveSsoInput>;
@@ -59,8 +59,6 @@ function secretToStore(ctx: Context, input: Input, id: string, stored: SsoConnec
   if (input.clientSecret) return sealClientSecret(ctx, id, input.clientSecret);
   if (stored === null)
     throw refuseField('clientSecret', 'is required', 'Give the secret that the provider issued.');
-  if (stored.issuer === input.issuer && stored.clientId === input.clientId) return stored.clientSecret;
-  throw new Refusal('secret_required', 'A changed issuer or client id needs the client secret again.', {
-    hint: 'The stored secret goes only to the provider it was entered for; give it again.',
-  });
+  requireSameClient(stored, input);
+  return stored.clientSecret;
 }

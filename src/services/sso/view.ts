@@ -2,7 +2,10 @@ import type { Context } from '../../context.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 
 /** Where the provider sends people back to: the connection's own address, or the instance's (spec §2.2). */
-export function redirectUriOf(ctx: Pick<Context, 'config'>, connection: SsoConnection): string {
+export function redirectUriOf(
+  ctx: Pick<Context, 'config'>,
+  connection: Pick<SsoConnection, 'redirectUri'>,
+): string {
   return connection.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
 }
 

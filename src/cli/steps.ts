@@ -1,0 +1,56 @@
+import { Chalk } from 'chalk';
+import { escaped } from './escape.ts';
+import type { Screen } from './output.ts';
+
+/** An examination of something outside, step by step. */
+export interface Examination {
+  ok: boolean;
+  message: string;
+  steps: readonly Step[];
+}
+
+interface Step {
+  name: string;
+  ok: boolean;
+  expected?: string | undefined;
+  seen?: string | undefined;
+  hint?: string | undefined;
+}
+
+/** Prints the steps, numbered: a line for one that is fine; what was expected, seen and is to change for one that is not. */
+export function printSteps({ message, steps }: Examination, screen: Screen): void {
+  for (const [at, step] of steps.entries()) {
+    screen.write(`${at + 1} ${mark(step.ok, screen)} ${escaped(step.name)}${step.ok ? seenIn(step) : ''}\n`);
+    if (!step.ok) {
+      line('expected', step.expected, screen);
+      line('seen', step.seen, screen);
+    }
+    line(step.ok ? 'note' : 'change', step.hint, screen);
+  }
+  screen.write(`${escaped(message)}\n`);
+}
+
+function mark(ok: boolean, { columns, colour }: Screen): string {
+  if (!Number.isFinite(columns)) return ok ? 'ok' : 'failed';
+  const chalk = new Chalk({ level: colour ? 1 : 0 });
+  return ok ? chalk.green('✓') : chalk.red('✗');
+}
+
+function seenIn({ seen }: Step): string {
+  return seen === undefined ? '' : `: ${escaped(seen)}`;
+}
+
+/** A line of a step, broken between words where a terminal ends. */
+function line(title: string, text: string | undefined, { columns, write }: Screen): void {
+  if (text === undefined) return;
+  const indent = ' '.repeat(14);
+  let written = `    ${`${title}:`.padEnd(10)}`;
+  for (const word of escaped(text).split(' ')) {
+    if (written.length + word.length > columns && written.trim() !== '') {
+      write(`${written.trimEnd()}\n`);
+      written = indent;
+    }
+    written += `${word} `;
+  }
+  write(`${written.trimEnd()}\n`);
+}
