@@ -45,6 +45,17 @@ describe('P5 the password is changed', () => {
     expect(await changes(id)).toEqual([]);
   });
 
+  test('P8 guessing the current password from a session is limited like a sign-in', async () => {
+    const { email } = await person(idctl);
+    const here = await signedIn(idctl, email);
+    const guess = () => here.post(path, { currentPassword: 'not the password', newPassword: another });
+    const most = idctl.app.config.limits.accountFailures;
+    for (let count = 0; count < most; count++) expect((await guess()).status).toBe(400);
+    const right = await here.post(path, { currentPassword: password, newPassword: another });
+    expect(right).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect((await here.get('/api/v1/me')).status).toBe(200);
+  });
+
   test('P5 an account without a password is told that it signs in another way', async () => {
     const { email, id } = await person(idctl);
     const here = await signedIn(idctl, email);

@@ -91,6 +91,19 @@ test('P7 a taken address is 409 and says what to do; the account keeps its passw
   await signedIn(idctl, taken.email);
 });
 
+test('P8 asking for many taken addresses is limited by client, and signing up is not', async () => {
+  const taken = await person(idctl);
+  const client = idctl.client();
+  const ask = () => client.post(path, { ...whole(), email: taken.email });
+  const most = idctl.app.config.limits.addressFailures;
+  idctl.wait(120);
+  for (let count = 0; count < 3; count++) expect((await client.post(path, whole())).status).toBe(201);
+  for (let count = 0; count < most; count++) expect((await ask()).status).toBe(409);
+  expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+  idctl.wait(120);
+  expect((await ask()).status).toBe(409);
+});
+
 test('eight sign-ups for one address at once make one account', async () => {
   const body = whole();
   const answers = await Promise.all(Array.from({ length: 8 }, () => idctl.client().post(path, body)));

@@ -5,6 +5,8 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
+import { passwordLimits } from '../limits/password.ts';
+import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { endSessions } from '../sessions/end.ts';
 import { ownSessionOf } from '../sessions/own.ts';
 import { hashNewPassword } from './password.ts';
@@ -34,7 +36,7 @@ export async function changePassword(
   });
 }
 
-/** The hash of the current password, once that has been given. */
+/** The hash of the current password, once that has been given; a wrong one counts as at sign-in (security P8). */
 async function requireCurrent(ctx: Context, account: Account, given: string): Promise<string> {
   const { passwordHash } = account;
   if (passwordHash === null) {
@@ -42,6 +44,11 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
       hint: 'Go on signing in that way, or ask the operator of this instance to set a password.',
     });
   }
-  if (await ctx.passwords.verify(passwordHash, given)) return passwordHash;
+  const limits = await passwordLimits(ctx, account.email ?? account.id);
+  await requireRoom(ctx, limits);
+  if (await ctx.passwords.verify(passwordHash, given, () => spend(ctx, limits))) {
+    await giveBack(ctx, limits);
+    return passwordHash;
+  }
   throw refuseField('currentPassword', 'is not your password');
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
-import { Account } from '../../database/models/account.ts';
 import { Session } from '../../database/models/session.ts';
 import { Refusal } from '../../errors.ts';
+import { lockAccount } from './lock.ts';
 
 /**
  * Holds the account until the transaction ends, and refuses a person whose credential has ended since the request
@@ -10,8 +10,7 @@ import { Refusal } from '../../errors.ts';
  * anything that lets somebody in.
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
-  const account = await Account.findByPk(accountId, { lock: true });
-  if (account !== null && (await isLive(ctx))) return;
+  if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
   throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
 }
 

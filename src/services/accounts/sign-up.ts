@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
@@ -8,6 +8,8 @@ import { Refusal } from '../../errors.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { isClaimed } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
+import { clientLimit } from '../limits/password.ts';
+import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { hashNewPassword } from './password.ts';
 import type { signUpInput } from './schema.ts';
@@ -22,11 +24,16 @@ type Input = z.output<typeof signUpInput>;
 export async function signUp(ctx: Context, input: Input) {
   requireOpen(ctx);
   await requireUnclaimed(input.email);
+  const limits = [clientLimit(ctx)];
+  await requireRoom(ctx, limits);
   const passwordHash = await hashNewPassword(ctx, input.password, input);
+  // That an address is taken is no secret to whoever may sign up; asking for many at once is what is limited.
+  await spend(ctx, limits);
   const session = await transaction(async () => {
     // Asked again: an organization may have verified the domain while the hash was computed.
     await requireUnclaimed(input.email);
     const account = await create(ctx, input, passwordHash);
+    await giveBack(ctx, limits);
     return beginSession(ctx, account, { method: 'password' });
   });
   return { emailVerification: 'done' as const, ...session };
@@ -50,7 +57,7 @@ async function requireUnclaimed(email: string): Promise<void> {
 async function create(ctx: Context, input: Input, passwordHash: string): Promise<Account> {
   const { email, name, locale } = input;
   const row = {
-    id: randomUUIDv7(),
+    id: orderedId(),
     email,
     emailProof: 'auto' as const,
     name,

@@ -41,7 +41,8 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
   return { name: 'password', of: email, apart, most, seconds: 900, longest: day };
 }
 
-function clientLimit(ctx: Context): Limit {
+/** What one client may be refused in a minute. */
+export function clientLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };
 }
