@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPasswordHasher } from '../../src/crypto/password.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { fresh, password, person } from '../support/builders.ts';
+import type { Answer } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+
+beforeAll(async () => {
+  idctl = await openIdctl({ http: { trustedProxies: ['127.0.0.1'] } });
+  idctl.app.passwords = createPasswordHasher({ memory: 64, time: 1, lanes: 1, maxWaitMs: 60_000 });
+});
+afterAll(() => idctl.close());
+
+let hosts = 0;
+
+function elsewhere(): string {
+  hosts += 1;
+  return `198.51.100.${hosts}`;
+}
+
+function tryPassword(email: string | null, given: string, from = elsewhere()): Promise<Answer> {
+  const headers = { 'x-forwarded-for': from };
+  return idctl.client().post('/api/v1/auth/login', { email, password: given }, headers);
+}
+
+/** The refused sign-ins written down about an account, or about no account from this network. */
+async function refused(about: { id: string } | { address: string }) {
+  const events = await Event.findAll({ where: { kind: 'signin.refused' }, order: ['id'] });
+  return events.filter(({ subject, data }) =>
+    'id' in about ? subject?.id === about.id : subject === null && data['address'] === about.address,
+  );
+}
+
+test('X5 the failures of one account are one event, which counts them', async () => {
+  const { id, email } = await person(idctl);
+  for (let done = 0; done < 5; done += 1) await tryPassword(email, 'wrong');
+  const [event, ...more] = await refused({ id });
+  expect(more).toEqual([]);
+  expect(event).toMatchObject({
+    actor: { kind: 'anonymous' },
+    subject: { type: 'user', id, name: 'Ada Byron' },
+    data: { method: 'password', reason: 'wrong_password', count: 5 },
+  });
+  expect(new Date(String(event?.data['lastAt'])).getTime()).toBeGreaterThanOrEqual(event?.at.getTime() ?? 0);
+});
+
+test('X5 failures at once are counted one by one into one event', async () => {
+  const { id, email } = await person(idctl);
+  await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
+  const events = await refused({ id });
+  expect(events.map(({ data }) => data['count'])).toEqual([10]);
+});
+
+test('X5 the next quarter of an hour has an event of its own', async () => {
+  const { id, email } = await person(idctl);
+  await tryPassword(email, 'wrong');
+  idctl.wait(901);
+  await tryPassword(email, 'wrong');
+  await tryPassword(email, 'wrong');
+  expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([1, 2]);
+});
+
+test('X5 made-up addresses are one event per client network, which names none of them', async () => {
+  const before = await Event.count();
+  for (let host = 1; host <= 8; host += 1) {
+    await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', `2001:db8:1:2::${host}`);
+  }
+  const [event, ...more] = await refused({ address: '2001:db8:1:2::/64' });
+  expect(more).toEqual([]);
+  expect(event?.data).toMatchObject({ reason: 'unknown_account', count: 8 });
+  expect(JSON.stringify(event)).not.toContain('nobody');
+  expect(await Event.count()).toBe(before + 1);
+});
+
+test('X5 what a limit refused writes nothing more', async () => {
+  const { id, email } = await person(idctl);
+  for (let done = 0; done < 15; done += 1) await tryPassword(email, 'wrong');
+  expect((await refused({ id })).map(({ data }) => data['count'])).toEqual([10]);
+});
+
+test('X5 the reason is in the event: a disabled account with the right password', async () => {
+  const { id, email } = await person(idctl);
+  await disableUser(idctl.operator(), { user: id });
+  expect((await tryPassword(email, password)).status).toBe(401);
+  expect((await refused({ id }))[0]?.data).toMatchObject({ reason: 'account_disabled', count: 1 });
+});
