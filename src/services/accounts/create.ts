@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
@@ -17,7 +17,7 @@ export async function createUser(ctx: Context, input: z.output<typeof createUser
     input.password === undefined ? null : await hashNewPassword(ctx, input.password, input);
   const account = await transaction(async () => {
     const row = {
-      id: randomUUIDv7(),
+      id: orderedId(),
       email: input.email,
       emailProof: 'operator' as const,
       name: input.name,

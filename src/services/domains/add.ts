@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { randomToken } from '../../crypto/secret.ts';
 import { Domain } from '../../database/models/domain.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -21,7 +21,7 @@ export async function addDomain(ctx: Context, input: z.output<typeof addDomainIn
   if (overridden) requireOperator(ctx);
   else requireOwn(input.domain);
   const row = {
-    id: randomUUIDv7(),
+    id: orderedId(),
     organizationId: organization.id,
     name: input.domain,
     state: 'Pending' as const,

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Actor, Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Event, type EventActor, type EventSubject } from '../../database/models/event.ts';
 
 /** What is written of something that happened. */
@@ -13,7 +13,7 @@ export interface Happening {
 }
 
 /** Writes what happened; call it inside the transaction that does it, so that both are kept or neither. */
-export async function recordEvent(ctx: Context, what: Happening, id: string = randomUUIDv7()): Promise<void> {
+export async function recordEvent(ctx: Context, what: Happening, id: string = orderedId()): Promise<void> {
   await Event.create({
     id,
     kind: what.kind,

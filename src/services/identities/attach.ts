@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { findByEmail } from '../accounts/find.ts';
@@ -69,7 +69,7 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
 
 async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {
   const account = await Account.create({
-    id: randomUUIDv7(),
+    id: orderedId(),
     email: proof.email,
     emailProof: 'domain',
     name: proof.name,
@@ -87,7 +87,7 @@ async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account
 async function link(ctx: Context, proof: OutsideProof, account: Account): Promise<Account> {
   const { kind, connection, issuer, subject } = proof;
   await Identity.create({
-    id: randomUUIDv7(),
+    id: orderedId(),
     accountId: account.id,
     kind,
     connectionId: connection.id,

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { GroupMapping } from '../../database/models/group-mapping.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
@@ -16,7 +16,7 @@ export async function addMapping(ctx: Context, input: z.output<typeof addMapping
   return transaction(async () => {
     const project = await requireProject(organization, input.project);
     const { group, role } = input;
-    const row = { id: randomUUIDv7(), organizationId: organization.id, projectId: project.id, group, role };
+    const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
     const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
       message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
       hint: `See them with: idctl mappings list --org ${organization.slug}`,

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -16,7 +16,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
   const creator = requireCreator(ctx);
   const slug = input.slug ?? slugOf(input.name);
   const organization = await transaction(async () => {
-    const row = { id: randomUUIDv7(), slug, name: input.name, createdAt: ctx.now };
+    const row = { id: orderedId(), slug, name: input.name, createdAt: ctx.now };
     const made = await refusingDuplicate(Organization.create(row), {
       message: `There is an organization ${slug} already.`,
       hint: 'Choose another short name with --slug (or `slug`).',

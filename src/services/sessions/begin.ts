@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Session, type SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
@@ -32,7 +32,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
   if (via.secondFactor !== undefined) await requireSecondFactor(now, via.secondFactor);
   const session = await Session.create({
-    id: randomUUIDv7(),
+    id: orderedId(),
     accountId: account.id,
     method: via.method,
     connectionId: via.connection?.id ?? null,

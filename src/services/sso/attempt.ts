@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -52,7 +52,7 @@ async function record(ctx: Context, connectionId: string, outcome: Outcome, proo
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
     const claims = proof === undefined ? nobody : claimsToKeep(proof, connection.groupsClaim);
-    await SsoAttempt.create({ id: randomUUIDv7(), connectionId, at: ctx.now, ...outcome, ...claims });
+    await SsoAttempt.create({ id: orderedId(), connectionId, at: ctx.now, ...outcome, ...claims });
     await dropOldest(connectionId, claims.email !== null);
   });
 }

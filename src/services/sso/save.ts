@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Domain } from '../../database/models/domain.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
@@ -28,7 +28,7 @@ export async function saveSso(ctx: Context, input: Input) {
     if (input.enabled) await requireTrustedDomain(ctx, organization, input.emailDomain);
     const stored = await SsoConnection.findOne({ where: { organizationId: organization.id }, lock: true });
     const { org: _, clientSecret: __, ...settings } = input;
-    const id = stored?.id ?? randomUUIDv7();
+    const id = stored?.id ?? orderedId();
     const values = { ...settings, clientSecret: secretToStore(ctx, input, id, stored) };
     const writing =
       stored === null

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { newSecret } from '../../crypto/secret.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -22,7 +22,7 @@ export async function createToken(ctx: Context, input: Input) {
   const token = await transaction(async () => {
     await holdAccount(ctx, accountId);
     const made = await AccessToken.create({
-      id: randomUUIDv7(),
+      id: orderedId(),
       accountId,
       kind: 'pat',
       name: input.name,

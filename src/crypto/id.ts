@@ -1,0 +1,26 @@
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+
+let lastMillisecond = 0;
+let counter = 0;
+
+/**
+ * A UUIDv7 that is greater than every one this process has made before (RFC 9562 §6.2, a counter in
+ * rand_a), for rows whose ids are their order: Node's own are in order only from one millisecond to the next.
+ */
+export function orderedId(): string {
+  const millisecond = Date.now();
+  if (millisecond > lastMillisecond) {
+    lastMillisecond = millisecond;
+    // Half of the twelve bits stay free to count in.
+    counter = randomBytes(2).readUInt16BE() & 0x7ff;
+  } else {
+    counter += 1;
+    if (counter > 0xfff) {
+      lastMillisecond += 1;
+      counter = 0;
+    }
+  }
+  const time = lastMillisecond.toString(16).padStart(12, '0');
+  const count = counter.toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${randomUUIDv7().slice(18)}`;
+}
