@@ -31,13 +31,20 @@ function listed(given: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
+/** The stack, shortened. What JSON.parse says shows what it was given, which may be a secret: its frames alone. */
+function tellable(error: Error): string {
+  const stack = error.stack ?? error.message;
+  if (!(error instanceof SyntaxError)) return stack.slice(0, 8192);
+  return [error.name, ...stack.split('\n').filter((line) => /^ +at /.test(line))].join('\n');
+}
+
 /** An error by name, code and stack, with its causes: its other properties hold queries and bodies. */
 function describe(error: unknown, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   return {
     type: error.name,
     ...('code' in error ? { code: String(error.code) } : {}),
-    stack: error.stack,
+    stack: tellable(error),
     ...(error.cause instanceof Error && depth < 4 ? { cause: describe(error.cause, depth + 1) } : {}),
   };
 }

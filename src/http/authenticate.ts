@@ -37,10 +37,8 @@ export function findCredential(request: IncomingMessage): Credential | null {
 function bearerOf(values: string[]): string | undefined {
   const value = single('bearer', values);
   if (value === '') return '';
-  return /^bearer(?: +(.*))?$/i
-    .exec(value)
-    ?.slice(1)
-    .map((rest) => rest ?? '')[0];
+  // The scheme ends where a token does (RFC 9110 §5.6.2), so that `Bearer` and a tab is a malformed Bearer token.
+  return /^bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value)?.[1];
 }
 
 function single(at: CredentialPlace, values: string[]): string {

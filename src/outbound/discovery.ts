@@ -14,7 +14,7 @@ export const metadataSchema = z.object({
   token_endpoint: endpoint,
   userinfo_endpoint: endpoint,
   jwks_uri: endpoint.exactOptional(),
-  token_endpoint_auth_methods_supported: z.array(z.string()).exactOptional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).transform(knownMethods).exactOptional(),
   authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
 });
 
@@ -47,6 +47,11 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
     },
     forget: (issuer) => void known.delete(issuer),
   };
+}
+
+/** What is kept of a document does not grow with it. */
+function knownMethods(methods: string[]): string[] {
+  return ['client_secret_basic', 'client_secret_post'].filter((method) => methods.includes(method));
 }
 
 async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMetadata> {

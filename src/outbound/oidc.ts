@@ -92,7 +92,15 @@ async function redeem(
   const { accessToken, idToken } = await exchange(configuration, client, response);
   const userinfo = await readUserinfo(configuration, accessToken, idToken?.sub);
   const subject = idToken?.sub ?? (typeof userinfo['sub'] === 'string' ? userinfo['sub'] : null);
+  if (subject !== null && !isSubject(subject)) {
+    throw providerFailed('userinfo', 'sub_invalid', 'its subject is too long or holds control characters');
+  }
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {} };
+}
+
+/** OpenID Connect Core §2: at most 255 characters; what cannot be seen could not be stored or shown either. */
+function isSubject(subject: string): boolean {
+  return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }
 
 async function exchange(

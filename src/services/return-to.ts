@@ -14,7 +14,9 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   ) {
     return target.pathname + target.search + target.hash;
   }
-  const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === target?.origin);
+  // Put together here, for `origin` of `blob:https://host/…` is that host's.
+  const place = `${target?.protocol}//${target?.host}`;
+  const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
   throw refuseField(
     'returnTo',

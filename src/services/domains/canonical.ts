@@ -25,8 +25,11 @@ export function canonicalDomain(text: string): string | null {
 
 /** The address with a lower-case local part and a canonical domain, or null when it is none. */
 export function canonicalEmail(text: string): string | null {
-  const [local = '', host, ...rest] = text.trim().toLowerCase().split('@');
-  if (host === undefined || rest.length > 0 || !localPart.test(local)) return null;
+  const [given = '', host, ...rest] = text.trim().split('@');
+  const local = given.toLowerCase();
+  // ASCII as given already, for U+212A becomes a plain k in lower case.
+  const sound = /^[\x21-\x7e]+$/.test(given) && localPart.test(local);
+  if (host === undefined || rest.length > 0 || !sound) return null;
   const domain = canonicalHost(host);
   return domain === null || local.length + domain.length > 253 ? null : `${local}@${domain}`;
 }

@@ -7,10 +7,12 @@ import { signedInView } from '../sessions/schema.ts';
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .max(500)
+  .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII')
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const redirectUri = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .max(500)
+  .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII')
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { createLog } from '../../src/log.ts';
+import { createDiscovery } from '../../src/outbound/discovery.ts';
+import { canonicalEmail } from '../../src/services/domains/canonical.ts';
+import { organization, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { failed, returning } from './returning.ts';
+
+// What a lying provider or a hostile admin writes, on its way in.
+
+let idctl: Idctl;
+let provider: LyingProvider;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  provider = await startLyingProvider(registration.clientId, '');
+});
+afterAll(async () => {
+  await provider.stop();
+  await idctl.close();
+});
+
+describe('what a provider says of a person', () => {
+  test.each([
+    ['a NUL', 'a\0b'],
+    ['control characters', 'a\u001b[2J'],
+    ['more than 255 characters', 'x'.repeat(256)],
+    ['a hundred thousand', 'x'.repeat(100_000)],
+  ])('S4 a subject with %s is a fault of the provider, not of idctl', async (_what, sub) => {
+    const made = await returning(idctl, provider, { claims: { sub } });
+    const { browser, callback, answerToken, idToken } = made;
+    answerToken(await idToken({ sub }));
+    expect(await comeBack(browser, callback)).toMatchObject({
+      status: 502,
+      body: { code: 'provider_failed', reason: 'sub_invalid' },
+      cookies: [],
+    });
+    expect(await Account.count({ where: { email: made.userinfo.email } })).toBe(0);
+  });
+
+  test.each([
+    ['control characters', 'Eve\u001b]0;owned\u0007'],
+    ['C1 control characters', 'Eve\u009b2J'],
+    ['bidirectional characters', 'Eve\u202egnp.exe'],
+    ['a line break', 'Eve\nroot'],
+    ['more than 200 characters', 'x'.repeat(201)],
+    ['no text', { toString: 'Eve' }],
+  ])('X9 a name with %s is not taken over from a provider', async (_what, name) => {
+    const { browser, callback, sub } = await returning(idctl, provider, { claims: { name } });
+    const answer = await comeBack(browser, callback);
+    expect(answer.body.user.name).toBe(sub);
+  });
+
+  test.each([
+    ['a letter that only looks like one', (address: string) => `\u212a${address}`],
+    ['two addresses', (address: string) => `${address},admin@acme.test`],
+    ['a quoted local part', (address: string) => `"${address.split('@')[0]}"@${address.split('@')[1]}`],
+    ['a comment', (address: string) => address.replace('@', '(x)@')],
+    ['a line break', (address: string) => `${address}\nBcc: eve@evil.test`],
+    ['a route', (address: string) => `@evil.test:${address}`],
+    ['another domain after it', (address: string) => `${address}@evil.test`],
+    ['another domain before it', (address: string) => `eve@evil.test@${address.split('@')[1]}`],
+    ['an array', (address: string) => [address]],
+  ])('I1 D1 an e-mail claim with %s is nobody’s address', async (_what, twist) => {
+    const { domain } = await connected(idctl, provider.issuer);
+    const email = twist(`victim@${domain}`);
+    const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
+    expect(await comeBack(browser, callback)).toMatchObject(failed);
+  });
+
+  test('D1 an address is lower-cased as ASCII alone', () => {
+    expect(canonicalEmail('\u212aate@acme.test')).toBeNull();
+    expect(canonicalEmail('KATE@ACME.test')).toBe('kate@acme.test');
+  });
+});
+
+describe('what a hostile admin configures', () => {
+  test.each(['issuer', 'redirectUri'])(
+    'X9 an %s with characters that cannot be seen is refused',
+    async (field) => {
+      const org = await organization(idctl);
+      const owner = await signedIn(idctl, org.owner.email);
+      for (const hidden of ['\u001b[2J', '\u202e', '\u009b', '\ufeff', 'ü']) {
+        const body = {
+          emailDomain: 'acme.test',
+          issuer: 'https://id.acme.test',
+          ...registration,
+          [field]: `https://id.acme.test/${hidden}x`,
+        };
+        const answer = await owner.send('PUT', `/api/v1/orgs/${org.slug}/sso`, { body });
+        expect(answer, JSON.stringify(hidden)).toMatchObject({
+          status: 400,
+          body: { errors: [{ path: field }] },
+        });
+      }
+    },
+  );
+
+  test('S7 a blob: address of a configured origin is no address on it', async () => {
+    const friends = { outbound: { allow: ['127.0.0.1'] }, http: { returnToOrigins: ['https://app.test'] } };
+    Object.assign(idctl.app.config, friends);
+    const { domain } = await connected(idctl, provider.issuer);
+    const at = (returnTo: string) =>
+      idctl.client().get(`/auth/sso/start?domain=${domain}&returnTo=${encodeURIComponent(returnTo)}`);
+    expect((await at('https://app.test/x')).status).toBe(200);
+    expect(await at('blob:https://app.test/x')).toMatchObject({ status: 400 });
+  });
+});
+
+describe('what must not grow', () => {
+  test('S9 of a discovery document only what is used is kept', async () => {
+    const known = ['client_secret_basic', 'client_secret_post'];
+    const methods = [...Array.from({ length: 50_000 }, (_, at) => `m${at}`), ...known];
+    const body = {
+      ...provider.document(),
+      token_endpoint_auth_methods_supported: methods,
+      more: 'x'.repeat(1000),
+    };
+    const discovery = createDiscovery(async () => Response.json(body));
+    const kept = await discovery.read(provider.issuer);
+    expect(kept.token_endpoint_auth_methods_supported).toEqual(known);
+    expect(JSON.stringify(kept).length).toBeLessThan(1000);
+  });
+
+  test('X4 what a provider writes comes into the log neither at length nor as what could not be parsed', () => {
+    const lines: string[] = [];
+    const log = createLog({ log: { level: 'info' } }, { write: (line: string) => void lines.push(line) });
+    log.error({ err: new Error('x'.repeat(1_000_000)) }, 'long');
+    expect(lines.join().length).toBeLessThan(10_000);
+    for (const text of ['access_token=canary', 'canary', '{"a":"b" canary']) {
+      try {
+        JSON.parse(text);
+      } catch (cause) {
+        log.error({ err: new Error('not JSON', { cause }) }, 'unparsable');
+      }
+    }
+    expect(lines.join()).toContain('JSON.parse');
+    expect(lines.join()).not.toMatch(/canary|access_tok/);
+  });
+});
