@@ -10,6 +10,8 @@ import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addPatCommands } from './commands/pat.ts';
+import { addProjectCommands } from './commands/project.ts';
+import { addProjectMemberCommands } from './commands/project-member.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSsoCommands } from './commands/sso.ts';
@@ -38,6 +40,8 @@ export function createProgram(): Command {
   addUserCommands(program);
   addTotpCommands(program);
   addMemberCommands(program);
+  addProjectCommands(program);
+  addProjectMemberCommands(program);
   addSessionCommands(program);
   addIdentityCommands(program);
   addPatCommands(program);

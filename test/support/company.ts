@@ -1,8 +1,13 @@
+import type { Context } from '../../src/context.ts';
+import type { ProjectRole } from '../../src/database/models/project-membership.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
+import { createProject } from '../../src/services/projects/create.ts';
+import { putProjectMember } from '../../src/services/projects/put-member.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { password } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 import { type Person, signedInAs } from './instance.ts';
 
@@ -10,6 +15,8 @@ import { type Person, signedInAs } from './instance.ts';
 export interface Company {
   instance: Idctl;
   member: Person;
+  /** A member who is admin of the project `website`, which `victim` can view. */
+  projectAdmin: Person;
   admin: Person;
   owner: Person;
   stranger: Person;
@@ -32,10 +39,12 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     owner: await hire('acme', 'owner', 'olga'),
     admin: await hire('acme', 'admin', 'adam'),
     member: await hire('acme', 'member', 'mia'),
+    projectAdmin: await hire('acme', 'member', 'pia'),
     stranger: await person('sam'),
     foreigner: await hire('rival', 'owner', 'fay'),
   };
   await hire('acme', 'member', 'victim');
+  await startProject(operator, { 'pia@acme.test': 'admin', 'victim@acme.test': 'viewer' });
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
   return company;
@@ -47,6 +56,13 @@ const connection = {
   clientId: 'c',
   clientSecret: 's',
 };
+
+async function startProject(operator: Context, people: Record<string, ProjectRole>): Promise<void> {
+  const { slug: project } = await createProject(operator, { org: 'acme', name: 'Website' });
+  for (const [user, role] of Object.entries(people)) {
+    await putProjectMember(operator, { org: 'acme', project, user, role });
+  }
+}
 
 /** What one route is asked in the tests that walk the surface. */
 export interface Sample {
@@ -63,14 +79,21 @@ export const samples: Record<string, Sample> = {
   },
   'POST /api/v1/auth/refresh': { body: { refreshToken: 'none' } },
   'POST /api/v1/auth/logout': { body: {} },
+  'POST /api/v1/me/password': {
+    body: { currentPassword: password, newPassword: 'a staple of another kind' },
+  },
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
   'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
   'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
   'POST /api/v1/orgs/:org/members': { body: { email: 'sam@acme.test', role: 'member' } },
   'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'admin' } },
+  'POST /api/v1/orgs/:org/projects': { body: { name: 'New Project' } },
+  'PATCH /api/v1/orgs/:org/projects/:project': { body: { name: 'Renamed' } },
+  'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
+  'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
@@ -83,4 +106,4 @@ export function pathOf({ path }: { path: string }, whose: Person): string {
 }
 
 /** What stands for the `:keys` of a path, but for `:id`. */
-const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test' };
+const params = { org: 'acme', user: 'victim@acme.test', domain: 'acme.test', project: 'website' };

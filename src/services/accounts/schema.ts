@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
 import { pageInput } from '../page.ts';
+import { projectRole } from '../projects/schema.ts';
 
 /** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
@@ -44,7 +45,7 @@ export const meView = userView.omit({ disabled: true, createdAt: true }).extend(
       slug: z.string(),
       name: z.string(),
       role,
-      projects: z.array(z.object({ id, slug: z.string(), role: z.string(), synced: z.boolean() })),
+      projects: z.array(z.object({ id, slug: z.string(), role: projectRole, synced: z.boolean() })),
     }),
   ),
 });

@@ -25,6 +25,11 @@ export interface Standing {
   role: Role | 'operator';
 }
 
+/** What the actor has been proved to be in an organization, and the project of it that this is about. */
+export interface Within extends Standing {
+  project: Project;
+}
+
 /** Proves the operator: whoever may read the database and the key file. */
 export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
@@ -49,7 +54,7 @@ export async function requireAuthority(
   org: string,
 ): Promise<Standing> {
   const standing = await requireStanding(ctx, org);
-  if (!isAllowed(standing, operation)) throw notAllowed(standing, operation);
+  if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
   requireSession(ctx, operation);
   return standing;
 }
@@ -59,21 +64,20 @@ export async function requireProjectAuthority(
   ctx: Context,
   operation: ProjectOperation,
   at: { org: string; project: string },
-): Promise<Standing & { project: Project }> {
+): Promise<Within> {
   const standing = await requireStanding(ctx, at.org);
   const project = await findProject(standing.organization, at.project);
-  const allowed = isAllowed(standing, operation) || (await isAllowedInside(ctx.actor, operation, project));
+  const allowed =
+    isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
   // Said before whether there is such a project, which those outside it are not told.
   if (!allowed) throw notAllowed(standing, operation);
   if (project === null) throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`);
+  requireSession(ctx, operation);
   return { ...standing, project };
 }
 
 /** Whether the role in the organization is enough for the operation. */
-export function isAllowed(
-  { role }: Pick<Standing, 'role'>,
-  operation: OrganizationOperation | ProjectOperation,
-) {
+export function isAllowed(role: Standing['role'], operation: OrganizationOperation | ProjectOperation) {
   return role === 'operator' || roles.indexOf(role) >= roles.indexOf(authority[operation].least);
 }
 

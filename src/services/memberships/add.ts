@@ -5,6 +5,7 @@ import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { joinOrganization } from './join.ts';
+import { byHand } from './origin.ts';
 import type { addMemberInput } from './schema.ts';
 import { viewMember } from './view.ts';
 
@@ -19,11 +20,10 @@ export async function addMember(ctx: Context, input: z.output<typeof addMemberIn
         hint: `The operator can make one: idctl user create ${input.email} --name NAME`,
       });
     }
-    const origin =
-      ctx.actor.kind === 'user'
-        ? { kind: 'manual' as const, by: ctx.actor.accountId }
-        : { kind: 'operator' as const };
-    const membership = await joinOrganization(ctx, organization, account, { role: input.role, origin });
+    const membership = await joinOrganization(ctx, organization, account, {
+      role: input.role,
+      origin: byHand(ctx.actor),
+    });
     return viewMember(membership, account);
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { originKinds } from '../../database/models/membership.ts';
 import { email, id, instant, ref, role, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
@@ -7,12 +8,19 @@ export const addMemberInput = z.strictObject({ org: ref, email, role });
 export const memberRefInput = z.strictObject({ org: ref, user: userRef });
 export const changeMemberRoleInput = z.strictObject({ org: ref, user: userRef, role });
 
+export const originView = z.object({
+  kind: z.enum(originKinds),
+  by: z.string().optional().describe('The account or connection that did it.'),
+  group: z.string().optional(),
+  mappingId: id.optional(),
+});
+
 export const memberView = z.object({
   userId: id,
   email: z.string().nullable(),
   name: z.string(),
   role,
-  origin: z.object({ kind: z.string(), by: z.string().optional() }),
+  origin: originView,
   joinedAt: instant,
 });
 export const memberPage = pageOf(memberView);

@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { projectRoles } from '../../services/projects/roles.ts';
+import type { projectMemberView } from '../../services/projects/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+const fields: Fields<z.output<typeof projectMemberView>> = [
+  ['E-mail', (view) => view.email],
+  ['Name', (view) => view.name],
+  ['Role', (view) => view.role],
+  ['Synced', (view) => view.synced],
+  [
+    'Origin',
+    ({ origin }) => (origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`),
+  ],
+  ['Joined', (view) => view.joinedAt],
+];
+
+const at = {
+  '--org <org>': 'the organization, by id or slug',
+  '--project <project>': 'the project, by id or slug',
+};
+const role = { '--role <role>': 'viewer, commenter, member or admin' };
+
+const grants = projectRoles.map(({ role, grants }) => `  ${role.padEnd(9)}  ${grants}`).join('\n');
+
+/** Declares `idctl project-member`. */
+export function addProjectMemberCommands(program: Command): void {
+  const member = noun(
+    program,
+    'project-member',
+    `Members of a project. Their roles, lowest first:\n\n${grants}`,
+    'idctl project-member list --org acme --project website',
+  ).summary('Members of a project');
+  verb(member, 'add <user>', {
+    summary: 'Let a member of the organization into a project',
+    required: { ...at, ...role },
+    example: 'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
+    run: (call) => put(call, 'absent'),
+  });
+  verb(member, 'list', {
+    summary: 'List who belongs to a project, and how each came to',
+    required: at,
+    example: 'idctl project-member list --org acme --project website',
+    run: async (call) => {
+      const { listProjectMembers } = await import('../../services/projects/list-members.ts');
+      const { listProjectMembersInput } = await import('../../services/projects/schema.ts');
+      const views = await call.every(listProjectMembersInput, listProjectMembers);
+      call.table(views, fields, 'Nobody belongs to the project.');
+    },
+  });
+  verb(member, 'role <user>', {
+    summary: 'Give a member of a project another role; a synced one becomes manual',
+    required: { ...at, ...role },
+    example: 'idctl project-member role ada@example.com --org acme --project website \\\n      --role admin',
+    run: (call) => put(call, 'present'),
+  });
+  addRemove(member);
+}
+
+async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
+  const { putProjectMember } = await import('../../services/projects/put-member.ts');
+  const { putProjectMemberInput } = await import('../../services/projects/schema.ts');
+  const view = await call.operate(putProjectMemberInput, (ctx, input) =>
+    putProjectMember(ctx, input, expected),
+  );
+  call.show(view, fields);
+}
+
+function addRemove(member: Command): void {
+  verb(member, 'remove <user>', {
+    summary: 'Take a member out of a project',
+    required: at,
+    destroys: true,
+    example: 'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
+    run: async (call) => {
+      const { removeProjectMember } = await import('../../services/projects/remove-member.ts');
+      const { projectMemberRefInput } = await import('../../services/projects/schema.ts');
+      await call.destroy(projectMemberRefInput, removeProjectMember, {
+        fields,
+        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
+        done: ({ email, name, synced }) =>
+          `Took ${email ?? name} out of ${call.input['project']}.${synced ? ' Their group gives it back at the next sign-in.' : ''}`,
+      });
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { projectView } from '../../services/projects/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type Project = z.output<typeof projectView>;
+
+const fields: Fields<Project> = [
+  ['Slug', (view) => view.slug],
+  ['Name', (view) => view.name],
+  ['Members', (view) => view.members],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl project`. */
+export function addProjectCommands(program: Command): void {
+  const project = noun(program, 'project', 'Projects of an organization', 'idctl project list --org acme');
+  verb(project, 'create <name>', {
+    summary: 'Create a project',
+    required: org,
+    options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
+    example: "idctl project create 'New Website' --org acme --slug website",
+    run: async (call) => {
+      const { createProject } = await import('../../services/projects/create.ts');
+      const { createProjectInput } = await import('../../services/projects/schema.ts');
+      call.show(await call.operate(createProjectInput, createProject), fields);
+    },
+  });
+  verb(project, 'list', {
+    summary: 'List the projects',
+    required: org,
+    example: 'idctl project list --org acme',
+    run: async (call) => {
+      const { listProjects } = await import('../../services/projects/list.ts');
+      const { listProjectsInput } = await import('../../services/projects/schema.ts');
+      call.table(await call.every(listProjectsInput, listProjects), fields, 'There are no projects.');
+    },
+  });
+  verb(project, 'rename <project> <name>', {
+    summary: 'Give a project another name; its slug stays',
+    required: org,
+    example: "idctl project rename website 'Newer Website' --org acme",
+    run: async (call) => {
+      const { renameProject } = await import('../../services/projects/rename.ts');
+      const { renameProjectInput } = await import('../../services/projects/schema.ts');
+      call.show(await call.operate(renameProjectInput, renameProject), fields);
+    },
+  });
+  verb(project, 'delete <project>', {
+    summary: 'Delete a project; its people stay in the organization',
+    required: org,
+    destroys: true,
+    example: 'idctl project delete website --org acme --yes',
+    run: async (call) => {
+      const { deleteProject } = await import('../../services/projects/delete.ts');
+      const { projectRefInput } = await import('../../services/projects/schema.ts');
+      await call.destroy(projectRefInput, deleteProject, {
+        fields,
+        question: ({ name, members }) => `Delete ${name}, which has ${members} members?`,
+        done: ({ name }) => `Deleted ${name}.`,
+      });
+    },
+  });
+}

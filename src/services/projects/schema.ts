@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { id, instant, name, ref, slug, userRef } from '../fields.ts';
+import { memberView, originView } from '../memberships/schema.ts';
+import { pageInput, pageOf } from '../page.ts';
+import { projectRoles } from './roles.ts';
+
+const names = projectRoles.map(({ role }) => role);
+
+/** A role in a project; the API's description says what each grants. */
+export const projectRole = z
+  .enum(names, `must be one of ${names.join(', ')}`)
+  .describe(`Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`);
+
+const project = ref;
+
+export const listProjectsInput = z.strictObject({ org: ref, ...pageInput });
+export const createProjectInput = z.strictObject({ org: ref, name, slug: slug.optional() });
+export const projectRefInput = z.strictObject({ org: ref, project });
+export const renameProjectInput = z.strictObject({ org: ref, project, name });
+export const listProjectMembersInput = z.strictObject({ org: ref, project, ...pageInput });
+export const projectMemberRefInput = z.strictObject({ org: ref, project, user: userRef });
+export const putProjectMemberInput = projectMemberRefInput.extend({ role: projectRole });
+
+export const projectView = z.object({
+  id,
+  slug: z.string(),
+  name,
+  role: projectRole.optional(),
+  members: z.int().describe('How many belong to it.'),
+  createdAt: instant,
+});
+export const projectPage = pageOf(projectView);
+
+export const projectMemberView = memberView.extend({
+  role: projectRole,
+  synced: z.boolean().describe('Whether group sync made it and may change it.'),
+  origin: originView,
+});
+export const projectMemberPage = pageOf(projectMemberView);

@@ -1,0 +1,30 @@
+import type { Account } from '../../database/models/account.ts';
+import type { Project } from '../../database/models/project.ts';
+import type { ProjectMembership, ProjectRole } from '../../database/models/project-membership.ts';
+
+/** A project as others see it, with how many belong to it and the role of the person who asks, if they have one. */
+export function viewProject(project: Project, members: number, role?: ProjectRole) {
+  const { id, slug, name, createdAt } = project;
+  return {
+    id,
+    slug,
+    name,
+    ...(role === undefined ? {} : { role }),
+    members,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** A member of a project. */
+export function viewProjectMember(membership: ProjectMembership, account: Account) {
+  const { role, synced, origin, joinedAt } = membership;
+  return {
+    userId: account.id,
+    email: account.email,
+    name: account.name,
+    role,
+    synced,
+    origin,
+    joinedAt: joinedAt.toISOString(),
+  };
+}
