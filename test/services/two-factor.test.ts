@@ -95,6 +95,31 @@ test('P12 the same code used twenty times at once begins one session', async () 
   expect(await login(email, { totpCode })).not.toMatchObject({ status: 200 });
 });
 
+test('P12 five wrong codes in a quarter of an hour, over all endpoints, are all there are', async () => {
+  const { email, client, secret } = await enrolled();
+  await client.post('/api/v1/auth/refresh');
+  const wrong = ['000000', '000001', '000002'];
+  for (const totpCode of wrong) expect(await login(email, { totpCode })).toMatchObject(invalid);
+  for (const code of ['000003', '000004']) {
+    expect(await client.post('/api/v1/me/totp/disable', { code })).toMatchObject(invalid);
+  }
+  const full = { status: 429, body: { code: 'too_many_requests' } };
+  expect(await login(email, { totpCode: codeOf(secret) })).toMatchObject(full);
+  const refused = await client.post('/api/v1/me/totp/disable', { code: codeOf(secret) });
+  expect(refused).toMatchObject(full);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(600);
+  idctl.wait(901);
+  expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
+});
+
+test('P12 right codes cost nothing', async () => {
+  const { email, secret } = await enrolled();
+  for (let times = 0; times < 7; times += 1) {
+    expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
+    idctl.wait(30);
+  }
+});
+
 test('P12 the secret is sealed at rest', async () => {
   const { account, secret } = await enrolled();
   const row = await Account.findByPk(account.id, { rejectOnEmpty: true });

@@ -2,6 +2,8 @@ import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { matchTotp } from '../../crypto/totp.ts';
 import { Account } from '../../database/models/account.ts';
+import { clientLimit } from '../limits/password.ts';
+import { giveBack, spend } from '../limits/spend.ts';
 import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
 import { openTotpSecret } from './secret.ts';
 
@@ -22,14 +24,21 @@ export async function answerSecondFactor(
   return requireRightCode(ctx, { id, totpSecret }, code);
 }
 
-/** The time step of a right code; every wrong one counts against the account, whichever endpoint it came by (security P12). */
+/**
+ * The time step of a right code. Each code tried is counted against the account before it is looked at,
+ * whichever endpoint it came by, and given back when it was right: five wrong ones in a quarter of an
+ * hour are all there are (security P12). Call it outside transactions.
+ */
 export async function requireRightCode(
   ctx: Context,
   of: { id: string; totpSecret: string },
   code: string,
 ): Promise<number> {
+  const limits = [{ name: 'code', of: of.id, most: 5, seconds: 900 }, clientLimit(ctx)];
+  await spend(ctx, limits);
   const step = matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
   if (step === null) throw secondFactorInvalid();
+  await giveBack(ctx, limits);
   return step;
 }
 
