@@ -10,6 +10,8 @@ export interface Authority {
   caFile: string;
   /** A certificate for these names, `DNS:localhost` or `IP:127.0.0.1`. */
   issue(...names: string[]): Promise<{ certFile: string; keyFile: string }>;
+  /** The same, over since yesterday. */
+  issueExpired(...names: string[]): Promise<{ certFile: string; keyFile: string }>;
 }
 
 /** Makes an authority with the openssl program. */
@@ -17,16 +19,28 @@ export async function createAuthority(folder: string): Promise<Authority> {
   const caFile = join(folder, 'ca.pem');
   const caKey = join(folder, 'ca.key');
   await request(caKey, caFile, 'idctl test authority', ['basicConstraints=critical,CA:TRUE']);
+  const signer = ['-CA', caFile, '-CAkey', caKey];
   let issued = 0;
+  const issue = async (...names: string[]) => {
+    issued += 1;
+    const certFile = join(folder, `leaf-${issued}.pem`);
+    const keyFile = join(folder, `leaf-${issued}.key`);
+    const extensions = [`subjectAltName=${names.join(',')}`, 'basicConstraints=critical,CA:FALSE'];
+    await request(keyFile, certFile, `leaf ${issued}`, extensions, signer);
+    return { certFile, keyFile };
+  };
   return {
     caFile,
-    async issue(...names) {
-      issued += 1;
-      const certFile = join(folder, `leaf-${issued}.pem`);
-      const keyFile = join(folder, `leaf-${issued}.key`);
-      const extensions = [`subjectAltName=${names.join(',')}`, 'basicConstraints=critical,CA:FALSE'];
-      await request(keyFile, certFile, `leaf ${issued}`, extensions, ['-CA', caFile, '-CAkey', caKey]);
-      return { certFile, keyFile };
+    issue,
+    async issueExpired(...names) {
+      const leaf = await issue(...names);
+      // Made into a request and signed again: only here does openssl take a negative number of days.
+      const { certFile, keyFile } = leaf;
+      const csr = ['x509', '-x509toreq', '-copy_extensions', 'copyall'];
+      await run('openssl', [...csr, '-in', certFile, '-signkey', keyFile, '-out', `${certFile}.csr`]);
+      const again = ['x509', '-req', '-days', '-1', '-copy_extensions', 'copy', ...signer];
+      await run('openssl', [...again, '-in', `${certFile}.csr`, '-out', certFile]);
+      return leaf;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
@@ -19,13 +20,13 @@ interface Seen {
   body: string;
 }
 
-type Endpoint = 'discovery' | 'token' | 'jwks' | 'userinfo';
+type Endpoint = 'discovery' | 'authorization' | 'token' | 'jwks' | 'userinfo';
 
-/** An OpenID provider, honest until a test replaces one of its answers; plain http on loopback. */
+/** An OpenID provider, honest until a test replaces one of its answers; on loopback. */
 export interface LyingProvider {
   issuer: string;
   /** Every answer, to be replaced at will. */
-  answers: Record<Endpoint, () => Answer | Promise<Answer>>;
+  answers: Record<Endpoint, (asked: Seen) => Answer | Promise<Answer>>;
   /** The honest discovery document. */
   document(): Record<string, unknown>;
   /** The honest claims of an ID token with this nonce. */
@@ -43,24 +44,35 @@ export interface LyingProvider {
 
 const paths: Record<string, Endpoint> = {
   '/.well-known/openid-configuration': 'discovery',
+  '/authorize': 'authorization',
   '/token': 'token',
   '/jwks': 'jwks',
   '/userinfo': 'userinfo',
 };
 
-/** Starts it; its ID tokens are for this client and nonce, its person is `person-1`. */
-export async function startLyingProvider(clientId: string, nonce: string): Promise<LyingProvider> {
-  const server = createServer().listen(0, '127.0.0.1');
+/**
+ * Starts it; its ID tokens are for this client and nonce, its person is `person-1`. It speaks plain http, or TLS with
+ * the certificate given.
+ */
+export async function startLyingProvider(
+  clientId: string,
+  nonce: string,
+  tls?: { cert: Buffer; key: Buffer },
+): Promise<LyingProvider> {
+  const server = (tls ? createTlsServer(tls) : createServer()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { privateKey, publicKey } = await generateKeyPair('ES256');
-  const issuer = `http://127.0.0.1:${portOf(server)}`;
+  const issuer = `${tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}`;
   const seen: Seen[] = [];
   const provider = honest(issuer, clientId, nonce, privateKey, await exportJWK(publicKey));
   server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
-    seen.push({ path, headers: request.headers, body: await text(request) });
-    const endpoint = paths[path];
-    send(response, endpoint === undefined ? { status: 404, body: {} } : await provider.answers[endpoint]());
+    const asked = { path, headers: request.headers, body: await text(request) };
+    seen.push(asked);
+    const endpoint = paths[path.replace(/\?.*/, '')];
+    const answer =
+      endpoint === undefined ? { status: 404, body: {} } : await provider.answers[endpoint](asked);
+    send(response, answer);
   });
   return {
     ...provider,
@@ -101,6 +113,11 @@ function honest(
     sign,
     answers: {
       discovery: () => ({ body: document() }),
+      // Nobody is signed in at it, which is what it says to a request that wants no page.
+      authorization: ({ path }) => {
+        const redirectUri = new URLSearchParams(path.replace(/^.*\?/, '')).get('redirect_uri');
+        return { status: 302, headers: { location: `${redirectUri}?error=login_required` }, body: '' };
+      },
       token: async () => ({
         body: { access_token: 'opaque', token_type: 'Bearer', id_token: await sign(claims(nonce)) },
       }),

@@ -1,0 +1,422 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Outbound } from '../../src/outbound/outbound.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { openNetwork } from '../support/network.ts';
+import { asked, client, outbound, provider } from './lying.ts';
+
+const names = [
+  'name',
+  'TLS',
+  'discovery',
+  'issuer',
+  'endpoints',
+  'keys',
+  'client authentication',
+  'redirect URI',
+  'clock',
+];
+
+/** The steps that ran, and those of them that failed. */
+async function examine(network: Outbound = outbound, subject = client(), now = new Date()) {
+  const steps = await network.examineProvider(subject, now);
+  const failed = steps.filter(({ ok }) => !ok);
+  return { ran: steps.map(({ name }) => name), failed, steps, step: stepOf(steps) };
+}
+
+function stepOf(steps: Awaited<ReturnType<Outbound['examineProvider']>>) {
+  return (wanted: string) => steps.find(({ name }) => name === wanted);
+}
+
+/** Makes the provider check the client as RFC 6749 §4.1.3 wants it: the secret first, then the code. */
+function checkClient(at: LyingProvider, secret = client().clientSecret) {
+  const form = new URLSearchParams({ s: secret }).toString().slice(2);
+  const right = `Basic ${Buffer.from(`idctl:${form}`).toString('base64')}`;
+  at.answers.token = ({ headers }) =>
+    headers.authorization === right
+      ? { status: 400, body: { error: 'invalid_grant' } }
+      : { status: 401, body: { error: 'invalid_client', error_description: '<b>canary</b>' } };
+}
+beforeEach(() => checkClient(provider));
+
+describe('a provider that is as it should be', () => {
+  test('every step runs in order and is ok, and says what was expected and seen', async () => {
+    const { ran, failed, steps, step } = await examine();
+    expect(ran).toEqual(names);
+    expect(failed).toEqual([]);
+    for (const { expected, seen } of steps) expect([expected, seen].every(Boolean)).toBe(true);
+    expect(step('client authentication')).toEqual({
+      name: 'client authentication',
+      ok: true,
+      expected: expect.any(String),
+      seen: 'accepted',
+    });
+    expect(step('keys')?.seen).toBe('1 key, for ES256');
+    expect(step('redirect URI')?.hint).toBeUndefined();
+  });
+
+  test('the bogus code goes with the redirect URI and a verifier, and no sign-in is started', async () => {
+    await examine();
+    const form = new URLSearchParams(asked('/token')[0]?.body);
+    expect(Object.fromEntries(form)).toMatchObject({
+      grant_type: 'authorization_code',
+      redirect_uri: client().redirectUri,
+      code_verifier: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(asked('/userinfo')).toEqual([]);
+  });
+});
+
+describe('what is wrong is said once, with the one thing to change', () => {
+  test('a wrong secret: client authentication fails, and the redirect URI is not judged', async () => {
+    const { ran, failed } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
+    expect(failed).toMatchObject([{ name: 'client authentication', seen: 'not accepted (invalid_client)' }]);
+    expect(failed[0]?.hint).toContain('client secret');
+    expect(ran).toEqual(names.filter((name) => name !== 'redirect URI'));
+  });
+
+  test('a provider that never looks at the secret proves nothing, and the step says so', async () => {
+    provider.answers.token = () => ({ status: 400, body: { error: 'invalid_grant' } });
+    const { step } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
+    expect(step('client authentication')).toMatchObject({
+      ok: true,
+      seen: 'the code is refused before the secret is looked at',
+      hint: expect.stringContaining('sso attempts'),
+    });
+  });
+
+  test.each([
+    [400, { error: 'unauthorized_client' }, 'the client may not use authorization codes'],
+    [401, { error: 'unauthorized_client' }, 'not accepted (unauthorized_client)'],
+    [401, {}, 'not accepted (HTTP 401)'],
+    [400, { error: 'invalid_request' }, 'another answer: invalid_request'],
+    [400, { error: '<b>canary</b>' }, 'another answer: HTTP 400'],
+    [200, { access_token: 'x', token_type: 'bearer' }, 'a made-up code was accepted'],
+    [503, {}, 'another answer: HTTP 503'],
+  ])('the token endpoint answers %i %j: %s', async (status, body, seen) => {
+    provider.answers.token = () => ({ status, body });
+    expect((await examine()).failed).toMatchObject([{ name: 'client authentication', seen }]);
+  });
+
+  test('a token endpoint that takes no client secret', async () => {
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), token_endpoint_auth_methods_supported: ['private_key_jwt'] },
+    });
+    const { failed } = await examine();
+    expect(failed).toMatchObject([{ name: 'client authentication' }]);
+    expect(asked('/token')).toEqual([]);
+  });
+
+  test.each([
+    ['https://evil.test', 'another issuer: one on another host'],
+    [undefined, 'none'],
+    [7, 'none'],
+    ['<b>canary</b>', 'another issuer: one that is no URL'],
+  ])('S5 a document of the issuer %j: nothing but the clock runs after it', async (issuer, seen) => {
+    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
+    const { ran, failed } = await examine();
+    expect(failed).toMatchObject([{ name: 'issuer', seen }]);
+    expect(ran).toEqual(['name', 'TLS', 'discovery', 'issuer', 'clock']);
+    expect(asked('/token')).toEqual([]);
+  });
+
+  test('S5 a slash at the end is the issuer to set', async () => {
+    const { failed } = await examine(outbound, client(`${provider.issuer}/`));
+    expect(failed).toMatchObject([{ name: 'issuer', hint: `Set the issuer to ${provider.issuer}` }]);
+    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer: `${provider.issuer}/` } });
+    expect((await examine()).failed).toMatchObject([{ hint: `Set the issuer to ${provider.issuer}/` }]);
+  });
+
+  test.each(['authorization', 'token', 'userinfo'])(
+    'S4 discovery without the %s endpoint',
+    async (endpoint) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), [`${endpoint}_endpoint`]: undefined },
+      });
+      const { failed, ran } = await examine();
+      expect(failed).toMatchObject([
+        { name: 'endpoints', seen: `missing or malformed: ${endpoint}_endpoint` },
+      ]);
+      expect(ran).not.toContain('keys');
+      expect(ran).not.toContain('client authentication');
+    },
+  );
+
+  test.each(['token_endpoint', 'userinfo_endpoint'])('S9 %s inside the private network', async (endpoint) => {
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
+    });
+    expect((await examine()).failed).toMatchObject([
+      { name: 'endpoints', hint: expect.stringContaining('outbound.allow') },
+    ]);
+    expect(asked('/token')).toEqual([]);
+  });
+
+  test.each([
+    [
+      'of another algorithm',
+      { keys: [{ kty: 'oct', k: 'AAAA', alg: 'HS256' }] },
+      '1 key, none for these algorithms',
+    ],
+    ['there are none of', { keys: [] }, '0 keys, none for these algorithms'],
+    ['that are no key set', { canary: true }, 'something that is no key set'],
+    ['that are not JSON', '<html>canary', 'something that is no key set'],
+  ])('S4 keys %s', async (_, body, seen) => {
+    provider.answers.jwks = () => ({ body });
+    const { failed, ran } = await examine();
+    expect(failed).toMatchObject([{ name: 'keys', seen }]);
+    expect(ran).toContain('client authentication');
+  });
+
+  test('S4 a key for another use, and one that is too short, are not usable', async () => {
+    const honest = provider.answers.jwks;
+    provider.answers.jwks = async (request) => {
+      const { body } = await honest(request);
+      const [key] = Object(body).keys;
+      return {
+        body: {
+          keys: [
+            { ...key, use: 'enc' },
+            { ...key, alg: 'ES512' },
+          ],
+        },
+      };
+    };
+    expect((await examine()).failed).toMatchObject([{ seen: '2 keys, none for these algorithms' }]);
+  });
+
+  test('keys that nobody publishes are said, and no failure: userinfo is what counts', async () => {
+    provider.answers.discovery = () => ({ body: { ...provider.document(), jwks_uri: undefined } });
+    const { failed, step } = await examine();
+    expect(failed).toEqual([]);
+    expect(step('keys')?.hint).toContain('ID token');
+  });
+
+  test.each([400, 403])('a redirect URI that is not registered: HTTP %i', async (status) => {
+    provider.answers.authorization = () => ({ status, body: '<b>canary</b>' });
+    expect((await examine()).failed).toMatchObject([
+      {
+        name: 'redirect URI',
+        hint: `Register exactly ${client().redirectUri} for this client at the provider.`,
+      },
+    ]);
+  });
+
+  test.each([
+    { status: 200, body: '<form>' },
+    { status: 302, headers: { location: '/login' }, body: '' },
+    { status: 302, headers: { location: 'https://elsewhere.test/auth/sso/callback?error=x' }, body: '' },
+    { status: 500, body: '' },
+  ])('what no browser saw proves nothing, and the URI to register is said: %j', async (answer) => {
+    provider.answers.authorization = () => answer;
+    expect((await examine()).step('redirect URI')).toMatchObject({
+      ok: true,
+      seen: 'cannot be told without a browser',
+      hint: expect.stringContaining(client().redirectUri),
+    });
+  });
+
+  test('the client may lack a scope', async () => {
+    provider.answers.authorization = () => ({
+      status: 302,
+      headers: { location: `${client().redirectUri}?error=invalid_scope` },
+      body: '',
+    });
+    expect((await examine()).failed).toMatchObject([
+      { seen: 'the provider sends people back with invalid_scope' },
+    ]);
+  });
+
+  test.each([
+    [61, '61 seconds behind ours', false],
+    [-61, '61 seconds ahead of ours', false],
+    [50, '50 seconds behind ours', true],
+  ])('a clock that is %i seconds off', async (seconds, seen, ok) => {
+    // A Date header has whole seconds, and this takes some milliseconds.
+    const now = new Date(Math.ceil(Date.now() / 1000) * 1000 + seconds * 1000 + 100);
+    provider.answers.discovery = () => ({
+      headers: { date: new Date(now.getTime() - seconds * 1000).toUTCString() },
+      body: provider.document(),
+    });
+    const { step } = await examine(outbound, client(), now);
+    expect(step('clock')).toMatchObject({ ok, seen });
+  });
+
+  test('a document out of a cache is as old as the cache says', async () => {
+    provider.answers.discovery = () => ({
+      headers: { date: new Date(Date.now() - 500_000).toUTCString(), age: '500' },
+      body: provider.document(),
+    });
+    expect((await examine()).step('clock')?.ok).toBe(true);
+  });
+});
+
+describe('a place that cannot be reached', () => {
+  test.each([
+    ['404', { status: 404, body: {} }, 'HTTP 404'],
+    [
+      'a redirect',
+      { status: 302, headers: { location: '/' }, body: '' },
+      'the provider answered with a redirect, which is not followed',
+    ],
+    ['no JSON', { body: '<html>canary' }, 'something that is no JSON object'],
+    ['a list', { body: '[]' }, 'something that is no JSON object'],
+    [
+      'too much',
+      { body: 'x'.repeat(2 * 1024 * 1024) },
+      'the provider answered with more than the allowed 1 MiB',
+    ],
+  ])('discovery answers %s: nothing runs after it', async (_, answer, seen) => {
+    provider.answers.discovery = () => answer;
+    const { ran, failed } = await examine();
+    expect(failed).toMatchObject([{ name: 'discovery', seen }]);
+    expect(ran).toEqual(['name', 'TLS', 'discovery']);
+  });
+
+  test('S9 loopback without outbound.allow: the name step names the setting, and nothing is asked', async () => {
+    const strict = openNetwork({});
+    const { ran, failed } = await examine(strict);
+    await strict.close();
+    expect(ran).toEqual(['name']);
+    expect(failed[0]?.hint).toContain('outbound.allow');
+    expect(provider.seen).toEqual([]);
+  });
+
+  test('S9 plain http to a host that is not allowed', async () => {
+    const strict = openNetwork({ outbound: { allow: ['10.0.0.0/8'] } });
+    const { failed, ran } = await examine(strict, client('http://192.0.32.8'));
+    await strict.close();
+    expect(ran).toEqual(['name', 'TLS']);
+    expect(failed[0]).toMatchObject({ name: 'TLS', hint: expect.stringContaining('Use https') });
+  });
+
+  test('a name that nobody knows', async () => {
+    const { failed, ran } = await examine(outbound, client('https://no-such-host.invalid'));
+    expect(ran).toEqual(['name']);
+    expect(failed[0]?.seen).toBe('no-such-host.invalid cannot be resolved');
+  });
+
+  test('a provider that is down', async () => {
+    await provider.stop();
+    expect((await examine()).failed).toMatchObject([
+      { name: 'discovery', seen: 'the provider refused the connection' },
+    ]);
+  });
+
+  test('S9 a provider that drips is given up, and what did not run is not ok', async () => {
+    provider.answers.discovery = () => ({ body: dripping() });
+    const began = performance.now();
+    const { failed, ran } = await examine();
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(failed).toMatchObject([{ name: 'discovery' }]);
+    expect(ran).toEqual(['name', 'TLS', 'discovery']);
+  });
+
+  test('keys that drip do not keep the other steps from running', async () => {
+    provider.answers.jwks = () => ({ body: dripping() });
+    const { failed, step } = await examine();
+    expect(failed).toMatchObject([{ name: 'keys' }]);
+    expect(step('redirect URI')?.ok).toBe(true);
+  });
+});
+
+describe('TLS', () => {
+  let folder: string;
+  let authority: Authority;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-examine-'));
+    authority = await createAuthority(folder);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  type Leaf = { certFile: string; keyFile: string };
+
+  /** Examines a provider with this certificate, the test's authority being trusted or not. */
+  async function examineTls({ certFile, keyFile }: Leaf, caFile?: string) {
+    const tls = { cert: await readFile(certFile), key: await readFile(keyFile) };
+    const secure = await startLyingProvider('idctl', '', tls);
+    checkClient(secure);
+    const network = openNetwork({ outbound: { allow: ['127.0.0.1'], ...(caFile ? { caFile } : {}) } });
+    try {
+      return await examine(network, client(secure.issuer));
+    } finally {
+      await network.close();
+      await secure.stop();
+    }
+  }
+
+  test('a trusted certificate is ok, and until when; soon over is said', async () => {
+    const { failed, step } = await examineTls(await authority.issue('IP:127.0.0.1'), authority.caFile);
+    expect(failed).toEqual([]);
+    expect(step('TLS')?.seen).toMatch(
+      /^a trusted certificate for 127\.0\.0\.1, valid until \d{4}-\d\d-\d\d$/,
+    );
+    expect(step('TLS')?.hint).toBe('Have it renewed before then.');
+  });
+
+  test.each([
+    ['an unknown authority', 'issue', 'IP:127.0.0.1', false, 'that is not trusted', 'outbound.caFile'],
+    [
+      'another name',
+      'issue',
+      'DNS:other.test',
+      true,
+      'for another name',
+      'the name that the certificate is for',
+    ],
+    ['an expired one', 'issueExpired', 'IP:127.0.0.1', true, 'that is not valid now', 'renewed'],
+  ] as const)(
+    '%s fails the TLS step, and nothing runs after it',
+    async (_, make, name, trusted, seen, hint) => {
+      const leaf = await authority[make](name);
+      const { ran, failed } = await examineTls(leaf, trusted ? authority.caFile : undefined);
+      expect(ran).toEqual(['name', 'TLS']);
+      expect(failed[0]).toMatchObject({
+        seen: `127.0.0.1 has a TLS certificate ${seen}`,
+        hint: expect.stringContaining(hint),
+      });
+    },
+  );
+
+  test('a port that speaks no TLS', async () => {
+    const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
+    expect(failed).toMatchObject([{ name: 'TLS', seen: '127.0.0.1 does not speak TLS as it should' }]);
+  });
+
+  test('S9 an encrypted issuer with an authorization endpoint in clear', async () => {
+    const leaf = await authority.issue('IP:127.0.0.1');
+    const tls = { cert: await readFile(leaf.certFile), key: await readFile(leaf.keyFile) };
+    const secure = await startLyingProvider('idctl', '', tls);
+    secure.answers.discovery = () => ({
+      body: { ...secure.document(), authorization_endpoint: 'http://127.0.0.1/authorize' },
+    });
+    const network = openNetwork({ outbound: { allow: ['127.0.0.1'], caFile: authority.caFile } });
+    const { failed } = await examine(network, client(secure.issuer));
+    await network.close();
+    await secure.stop();
+    expect(failed).toMatchObject([{ name: 'endpoints', seen: expect.stringContaining('without https') }]);
+  });
+});
+
+test('S8 nothing that the provider wrote is in any answer', async () => {
+  const canary = '<b>canary</b>';
+  provider.answers.token = () => ({ status: 400, body: { error: canary, error_description: canary } });
+  provider.answers.jwks = () => ({ body: { keys: [{ kty: canary, alg: canary, kid: canary }] } });
+  provider.answers.discovery = () => ({
+    headers: { 'x-said': canary },
+    body: { ...provider.document(), canary },
+  });
+  const { steps, failed } = await examine();
+  expect(failed).toHaveLength(2);
+  expect(JSON.stringify(steps)).not.toContain('canary');
+});
+
+async function* dripping() {
+  for (;;) {
+    yield ' ';
+    await new Promise((after) => setTimeout(after, 20));
+  }
+}
