@@ -190,11 +190,16 @@ function addRelink(sso: Command): void {
       await call.destroy(relinkSsoInput, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
-          `Forget how ${people.length} people signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
-        done: ({ people }) => `${people.length} people are linked anew when they next sign in.`,
+          `Forget how ${persons(people)} signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
+        done: ({ people }) =>
+          `${persons(people)} ${people.length === 1 ? 'is' : 'are'} linked anew at the next sign-in.`,
       });
     },
   });
+}
+
+function persons({ length }: string[]): string {
+  return length === 1 ? '1 person' : `${length} people`;
 }
 
 function addRemove(sso: Command): void {

@@ -49,7 +49,7 @@ async function requireIdentitiesOf({ id }: SsoConnection, issuer: string): Promi
   throw new Refusal('not_found', `Nobody is linked by ${issuer}.`, {
     hint:
       others.length === 0
-        ? 'Nobody has signed in through this connection yet.'
+        ? 'Nobody is linked through this connection: there is nobody to link anew.'
         : `People are linked by: ${others.map((other) => other.issuer).join(', ')}`,
   });
 }
