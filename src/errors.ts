@@ -58,6 +58,7 @@ export const refusals = {
   not_ready: { kind: 'overloaded', title: 'Not ready' },
   config_invalid: { kind: 'invalid', title: 'Invalid configuration' },
   key_invalid: { kind: 'overloaded', title: 'Master key not usable' },
+  scim_invalid: { kind: 'invalid', title: 'SCIM request not accepted' },
   schema_newer: { kind: 'overloaded', title: 'Database written by a newer idctl' },
 } as const satisfies Record<string, { kind: RefusalKind; title: string }>;
 
