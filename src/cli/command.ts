@@ -12,6 +12,8 @@ interface Verb {
   required?: Record<string, string>;
   /** What it does cannot be undone: it asks first and has `--dry-run`. */
   destroys?: true;
+  /** It can be undone, and still says first what it would do: it has `--dry-run`. */
+  rehearsable?: true;
   /** A line that works when typed. */
   example: string;
   run: (call: Call) => Promise<void>;
@@ -29,6 +31,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     command.requiredOption(flags, `${help} (required)`);
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
   if (spec.destroys) command.option('--dry-run', 'only show what would be gone');
+  if (spec.rehearsable) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
     const { beginCall } = await import('./run.ts');
     const call = beginCall(flagsOf(command), inputOf(command));

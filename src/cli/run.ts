@@ -56,12 +56,22 @@ export interface Call {
   note(text: string): void;
   /** Asks for consent, unless `--yes` has given it. */
   confirm(question: string): Promise<void>;
+  /** Runs a service and shows its answer; a dry run takes it back and shows the same. */
+  perform<S extends z.ZodType, View>(
+    schema: S,
+    service: Service<z.output<S>, View>,
+    fields: Fields<View>,
+    input?: Record<string, unknown>,
+  ): Promise<View>;
   /** Runs a service that destroys once that is confirmed; a dry run takes it back and shows what it would answer. */
   destroy<S extends z.ZodType, View>(
     schema: S,
     service: Service<z.output<S>, View>,
     telling: Destruction<View>,
+    input?: Record<string, unknown>,
   ): Promise<void>;
+  /** Prints text as the command's result. */
+  print(text: string): void;
   /** Closes what the command opened. */
   end(): Promise<void>;
 }
@@ -79,6 +89,13 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     const { run } = await operator();
     return run((ctx) => service(ctx, checked));
   };
+  const rehearsed: typeof operate = async (schema, service, given) => {
+    parse(schema, given);
+    const { app } = await operator();
+    const view = await app.rehearse(() => operate(schema, service, given));
+    if (flags.dryRun) speech.note('Dry run: nothing was changed.');
+    return view;
+  };
   return {
     ...speech,
     input,
@@ -87,17 +104,18 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     every: (schema, service, given = input) => {
       return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
     },
-    destroy: async (schema, service, { fields, question, done }) => {
-      parse(schema, input);
-      const { app } = await operator();
-      const rehearsed = await app.rehearse(() => operate(schema, service));
-      if (flags.dryRun) {
-        speech.note('Dry run: nothing was changed.');
-        speech.show(rehearsed, fields);
-        return;
-      }
-      await speech.confirm(question(rehearsed));
-      const view = await operate(schema, service);
+    perform: async (schema, service, fields, given = input) => {
+      const view = flags.dryRun
+        ? await rehearsed(schema, service, given)
+        : await operate(schema, service, given);
+      speech.show(view, fields);
+      return view;
+    },
+    destroy: async (schema, service, { fields, question, done }, given = input) => {
+      const foreseen = await rehearsed(schema, service, given);
+      if (flags.dryRun) return speech.show(foreseen, fields);
+      await speech.confirm(question(foreseen));
+      const view = await operate(schema, service, given);
       if (flags.json) speech.show(view, fields);
       speech.note(done(view));
     },
@@ -111,7 +129,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
 /** How a command speaks to whoever typed it. */
 function speak(
   flags: Flags,
-): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'examination' | 'confirm'> {
+): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'examination' | 'confirm' | 'print'> {
   const screen = standardOutput();
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
@@ -138,8 +156,11 @@ function speak(
       else printSteps(view, screen);
       if (!view.ok) throw failedResult();
     },
+    // A file gets what is meant; a terminal gets nothing that would steer it.
+    print: (text) =>
+      screen.write(Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text),
     confirm: async (question) => {
-      if (!flags.yes) await confirmed(escaped(question));
+      if (!flags.yes) await confirmed(question.split('\n').map(escaped).join('\n'));
     },
   };
 }

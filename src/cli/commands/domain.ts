@@ -29,6 +29,8 @@ const removed: Fields<Removed> = [
   ['Domain', (view) => view.domain],
   ['Sign-on ended', (view) => view.ssoDisabled],
   ['Owners', (view) => view.owners],
+  ['Sign in by it', (view) => view.people],
+  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };

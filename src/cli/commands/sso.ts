@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { attemptView, ssoDisabledView, ssoRelinkedView, ssoView } from '../../services/sso/schema.ts';
+import type {
+  affectedView,
+  attemptView,
+  ssoDisabledView,
+  ssoRelinkedView,
+  ssoView,
+} from '../../services/sso/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
@@ -22,6 +28,11 @@ const fields: Fields<Connection> = [
   ['Absent groups mean', (view) => view.absentGroups],
   ['Ignore email_verified', (view) => view.ignoreEmailVerified],
   ['Local two-factor', (view) => view.requireLocalTwoFactor],
+];
+
+const affectedFields: Fields<z.output<typeof affectedView>> = [
+  ['Sign in by it', (view) => view.people],
+  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
@@ -58,12 +69,12 @@ export function addSsoCommands(program: Command): void {
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
     required: org,
+    rehearsable: true,
     example: 'idctl sso disable --org acme',
     run: async (call) => {
       const { disableSso } = await import('../../services/sso/disable.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
-      const view = await call.operate(ssoRefInput, disableSso);
-      call.show(view, fields);
+      const view = await call.perform(ssoRefInput, disableSso, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -212,7 +223,7 @@ function addRemove(sso: Command): void {
       const { removeSso } = await import('../../services/sso/remove.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
       await call.destroy(ssoRefInput, removeSso, {
-        fields,
+        fields: [...fields, ...affectedFields],
         question: (view) => `Remove the connection to ${view.issuer}? ${affected(view)}`.trim(),
         done: (view) => `Removed the connection to ${view.issuer}. ${affected(view)}`.trim(),
       });

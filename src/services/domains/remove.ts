@@ -4,13 +4,13 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { findOwnersWithIdentity } from '../identities/owners.ts';
+import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import { requireDomain } from './find.ts';
 import type { removeDomainInput } from './schema.ts';
 
 /**
  * Gives a domain up (spec §3.1). Removing a verified one switches the connection for it off in the
- * same transaction, and names the owners who signed in that way (security D5).
+ * same transaction, and names whom it touches, the owners first of all (security D5).
  */
 export async function removeDomain(ctx: Context, input: z.output<typeof removeDomainInput>) {
   const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
@@ -23,13 +23,13 @@ export async function removeDomain(ctx: Context, input: z.output<typeof removeDo
       domain.state === 'Verified' && ctx.config.trust.domains === 'enforce' ? connection : null;
     await disabled?.update({ enabled: false });
     await domain.destroy();
-    const owners = disabled === null ? [] : await findOwnersWithIdentity(organization.id, disabled.id);
+    const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
     await recordEvent(ctx, {
       kind: 'domain.removed',
       organizationId: organization.id,
       subject: { type: 'domain', id: domain.id, name: domain.name },
-      data: { state: domain.state, ssoDisabled: disabled !== null, owners },
+      data: { state: domain.state, ssoDisabled: disabled !== null, owners: affected.owners },
     });
-    return { domain: domain.name, ssoDisabled: disabled !== null, owners };
+    return { domain: domain.name, ssoDisabled: disabled !== null, ...affected };
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domain, instant, ref } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
+import { affectedView } from '../sso/schema.ts';
 
 export const addDomainInput = z.strictObject({ org: ref, domain });
 export const verifyDomainInput = z.strictObject({ org: ref, domain });
@@ -16,9 +17,5 @@ export const domainView = z.object({
 });
 export const domainPage = pageOf(domainView);
 
-/** What a removal took along: the connection it switched off, and the owners who signed in through it. */
-export const domainRemovedView = z.object({
-  domain: z.string(),
-  ssoDisabled: z.boolean(),
-  owners: z.array(z.string()),
-});
+/** What a removal took along: the connection it switched off, and whom that touches. */
+export const domainRemovedView = affectedView.extend({ domain: z.string(), ssoDisabled: z.boolean() });

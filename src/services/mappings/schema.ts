@@ -37,10 +37,10 @@ export const mappingView = z.object({
 export const mappingPage = pageOf(mappingView);
 
 /** A membership that something would touch. */
-const affectedView = z.object({ user: z.string(), project: z.string(), role: projectRole });
+export const affectedMembershipView = z.object({ user: z.string(), project: z.string(), role: projectRole });
 
 /** A mapping that was removed, and the memberships that it had given. */
-export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedView) });
+export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });
 
 export const importedView = z.object({
   added: z.array(mappingView),

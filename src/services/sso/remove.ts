@@ -4,7 +4,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { findOwnersWithIdentity } from '../identities/owners.ts';
+import { findAffected } from './affected.ts';
 import { requireConnection } from './find.ts';
 import type { ssoRefInput } from './schema.ts';
 import { viewSso } from './view.ts';
@@ -14,15 +14,15 @@ export async function removeSso(ctx: Context, input: z.output<typeof ssoRefInput
   const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
   return transaction(async () => {
     const connection = await requireConnection(organization);
-    const owners = await findOwnersWithIdentity(organization.id, connection.id);
-    const view = { ...viewSso(ctx, connection), enabled: false, owners };
+    const affected = await findAffected(connection);
+    const view = { ...viewSso(ctx, connection), enabled: false, ...affected };
     await Identity.destroy({ where: { connectionId: connection.id } });
     await connection.destroy();
     await recordEvent(ctx, {
       kind: 'sso.removed',
       organizationId: organization.id,
       subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
-      data: { owners },
+      data: { owners: affected.owners },
     });
     return view;
   });

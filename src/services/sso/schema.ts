@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attemptStages } from '../../database/models/sso-attempt.ts';
 import { domain, id, instant, ref } from '../fields.ts';
+import { affectedMembershipView } from '../mappings/schema.ts';
 import { pageInput, pageOf } from '../page.ts';
 import { signedInView } from '../sessions/schema.ts';
 
@@ -73,8 +74,13 @@ export const ssoView = z.object({
   requireLocalTwoFactor: z.boolean(),
 });
 
-/** What switching a connection off or removing it means: the owners who signed in through it. */
-export const ssoDisabledView = ssoView.extend({ owners: z.array(z.string()) });
+/** Whom it touches: who signs in through the connection, the owners among them, and what group sync has given. */
+export const affectedView = z.object({
+  people: z.array(z.string()),
+  owners: z.array(z.string()),
+  memberships: z.array(affectedMembershipView),
+});
+export const ssoDisabledView = ssoView.extend(affectedView.shape);
 
 export const startSsoInput = z.strictObject({
   domain,

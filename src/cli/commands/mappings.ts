@@ -1,0 +1,214 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type {
+  importedView,
+  mappingRemovedView,
+  mappingView,
+  previewView,
+} from '../../services/mappings/schema.ts';
+import { projectRoles } from '../../services/projects/roles.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+type Preview = z.output<typeof previewView>;
+
+const fields: Fields<z.output<typeof mappingView>> = [
+  ['Group', (view) => view.group],
+  ['Project', (view) => view.project.slug],
+  ['Role', (view) => view.role],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const removed: Fields<z.output<typeof mappingRemovedView>> = [
+  ...fields,
+  ['Gave', ({ affected }) => affected.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+];
+
+const imported: Fields<z.output<typeof importedView>> = [
+  ['Added', ({ added }) => added.map(told)],
+  ['Kept', (view) => view.kept],
+  ['Removed', ({ removed }) => removed.map(told)],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl mappings`. */
+export function addMappingCommands(program: Command): void {
+  const mappings = noun(
+    program,
+    'mappings',
+    'Directory groups turned into project roles at single sign-on',
+    'idctl mappings list --org acme',
+  );
+  verb(mappings, 'add', {
+    summary: 'Map a group to a role in a project',
+    required: {
+      ...org,
+      '--group <group>': 'name exactly as the provider sends it',
+      '--project <project>': 'the project, by id or slug',
+      '--role <role>': projectRoles.map(({ role }) => role).join(', '),
+    },
+    example: 'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
+    run: async (call) => {
+      const { addMapping } = await import('../../services/mappings/add.ts');
+      const { addMappingInput } = await import('../../services/mappings/schema.ts');
+      call.show(await call.operate(addMappingInput, addMapping), fields);
+      call.note('People get the role at their next sign-in.');
+    },
+  });
+  verb(mappings, 'list', {
+    summary: 'List the mappings',
+    required: org,
+    example: 'idctl mappings list --org acme',
+    run: async (call) => call.table(await all(call), fields, 'There are no mappings.'),
+  });
+  verb(mappings, 'remove <id>', {
+    summary: 'Remove a mapping; memberships stay until the next sign-in',
+    required: org,
+    destroys: true,
+    example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --org acme --yes',
+    run: async (call) => {
+      const { removeMapping } = await import('../../services/mappings/remove.ts');
+      const { mappingRefInput } = await import('../../services/mappings/schema.ts');
+      await call.destroy(mappingRefInput, removeMapping, {
+        fields: removed,
+        question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
+        done: (view) => `Removed the mapping of ${told(view)}.${consequence(view)}`,
+      });
+    },
+  });
+  addPreview(mappings);
+  addImport(mappings);
+  verb(mappings, 'export', {
+    summary: 'Print the mappings as CSV, for import to read back',
+    required: org,
+    example: 'idctl mappings export --org acme > mappings.csv',
+    run: async (call) => {
+      const { stringify } = await import('csv-stringify/sync');
+      const views = await all(call);
+      if (call.flags.json) return call.table(views, fields, '');
+      const rows = views.map(({ group, project, role }) => [group, project.slug, role]);
+      call.print(stringify([['group', 'project', 'role'], ...rows]));
+    },
+  });
+}
+
+function addPreview(mappings: Command): void {
+  verb(mappings, 'preview', {
+    summary: "Show what a person's next sign-in would do; writes nothing",
+    required: org,
+    options: {
+      '--user <user>': 'for whom, by address or id',
+      '--groups <list>': 'plan with these groups, separated by commas',
+      '--group <group...>': 'plan with this group; once for each',
+      '--from-attempt <id>': 'plan with the groups of an attempt (idctl sso attempts)',
+    },
+    example: 'idctl mappings preview --org acme --user ada@example.com --groups dev,ops',
+    run: async (call) => {
+      const { previewMappings } = await import('../../services/mappings/preview.ts');
+      const { previewMappingsInput } = await import('../../services/mappings/schema.ts');
+      const { groups, group, fromAttempt, ...input } = call.input;
+      const named = [
+        ...(typeof groups === 'string' ? split(groups) : []),
+        ...(Array.isArray(group) ? group : []),
+      ];
+      const given = {
+        ...input,
+        ...(groups === undefined && group === undefined ? {} : { groups: named }),
+        ...(fromAttempt === undefined ? {} : { attempt: fromAttempt }),
+      };
+      const plan = await call.operate(previewMappingsInput, previewMappings, given);
+      if (call.flags.json) call.show(plan, []);
+      else call.table(lines(plan), steps, 'The next sign-in would change nothing.');
+    },
+  });
+}
+
+function addImport(mappings: Command): void {
+  verb(mappings, 'import <file>', {
+    summary: 'Add the mappings of a CSV or YAML file',
+    required: org,
+    options: { '--replace': 'also remove those that the file does not have' },
+    destroys: true,
+    example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
+    run: async (call) => {
+      const { importMappings } = await import('../../services/mappings/import.ts');
+      const { importMappingsInput } = await import('../../services/mappings/schema.ts');
+      const { readMappingFile } = await import('../mapping-file.ts');
+      const { file, ...input } = call.input;
+      const given = { ...input, mappings: await readMappingFile(String(file)) };
+      if (input['replace'] !== true || call.flags.dryRun) {
+        await call.perform(importMappingsInput, importMappings, imported, given);
+        return;
+      }
+      await call.destroy(
+        importMappingsInput,
+        importMappings,
+        {
+          fields: imported,
+          question: ({ added, removed }) =>
+            `${difference(added, removed)}\nAdd ${added.length} and remove ${removed.length} mappings?`,
+          done: ({ added, removed }) => `Added ${added.length} and removed ${removed.length} mappings.`,
+        },
+        given,
+      );
+    },
+  });
+}
+
+interface Step {
+  does: string;
+  project: string;
+  role: string;
+  because: string;
+}
+
+const steps: Fields<Step> = [
+  ['Does', ({ does }) => does],
+  ['Project', ({ project }) => project],
+  ['Role', ({ role }) => role],
+  ['Because of', ({ because }) => because],
+];
+
+function lines({ adds, changes, removes }: Preview): Step[] {
+  const because = (entry: Preview['adds'][number]) =>
+    entry.because === null ? 'no group' : `${entry.because.group} (${entry.because.mapping})`;
+  const line = (does: string, entry: Preview['adds'][number], role: string = entry.role) => {
+    return { does, project: entry.project.slug, role, because: because(entry) };
+  };
+  return [
+    ...adds.map((entry) => line('add', entry)),
+    ...changes.map((entry) => line('change', entry, `${entry.from} to ${entry.role}`)),
+    ...removes.map((entry) => ({ ...line('remove', entry), because: `no longer ${because(entry)}` })),
+  ];
+}
+
+function split(list: string): string[] {
+  return list.split(',').filter((group) => group !== '');
+}
+
+async function all(call: Call) {
+  const { listMappings } = await import('../../services/mappings/list.ts');
+  const { listMappingsInput } = await import('../../services/mappings/schema.ts');
+  return call.every(listMappingsInput, listMappings);
+}
+
+function told({ group, project, role }: z.output<typeof mappingView>): string {
+  return `${group} to ${project.slug} as ${role}`;
+}
+
+function consequence({ affected }: z.output<typeof mappingRemovedView>): string {
+  if (affected.length === 0) return '';
+  const who = affected.map(({ user, project }) => `${user} in ${project}`).join(', ');
+  return ` It had given: ${who}.`;
+}
+
+type Imported = z.output<typeof importedView>;
+
+function difference(added: Imported['added'], gone: Imported['removed']): string {
+  return [
+    ...added.map((one) => `+ ${told(one)}`),
+    ...gone.map((one) => `- ${told(one)}${consequence(one)}`),
+  ].join('\n');
+}
