@@ -44,13 +44,11 @@ export function guardedClient(guard: Guard, roots: SecureContext | undefined, li
     maxResponseSize: limits.body,
     connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
   });
-  // A resumed session would not show the certificate that is there now.
-  const anew = buildConnector({ ...options, lookup: guard.checkedLookup(true), maxCachedSessions: 0 });
   return {
     ...clientOf(agent, limits, (url) => guard.checkUrl(url)),
     handshake: (url) => {
       guard.checkUrl(url);
-      return handshake(anew, url);
+      return handshake(secure, url);
     },
   };
 }
@@ -159,8 +157,6 @@ const failures: Record<string, Failure> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
   ERR_SSL_WRONG_VERSION_NUMBER: 'tls_missing',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'tls_missing',
-  EPROTO: 'tls_missing',
 };
 
 function failureOf(error: unknown, host: string): Refusal {

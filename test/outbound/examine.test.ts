@@ -1,4 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createTlsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +9,7 @@ import type { Outbound } from '../../src/outbound/outbound.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { openNetwork } from '../support/network.ts';
+import { portOf } from '../support/ports.ts';
 import { asked, client, outbound, provider } from './lying.ts';
 
 const names = [
@@ -176,16 +180,14 @@ describe('what is wrong is said once, with the one thing to change', () => {
     provider.answers.jwks = async (request) => {
       const { body } = await honest(request);
       const [key] = Object(body).keys;
+      const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
       return {
         body: {
-          keys: [
-            { ...key, use: 'enc' },
-            { ...key, alg: 'ES512' },
-          ],
+          keys: [{ ...key, use: 'enc' }, { ...key, alg: 'ES512' }, short],
         },
       };
     };
-    expect((await examine()).failed).toMatchObject([{ seen: '2 keys, none for these algorithms' }]);
+    expect((await examine()).failed).toMatchObject([{ seen: '3 keys, none for these algorithms' }]);
   });
 
   test('keys that nobody publishes are said, and no failure: userinfo is what counts', async () => {
@@ -380,6 +382,25 @@ describe('TLS', () => {
       });
     },
   );
+
+  test('the certificate is the one that is there now, not that of a connection made before', async () => {
+    const read = async ({ certFile, keyFile }: Leaf) => ({
+      cert: await readFile(certFile),
+      key: await readFile(keyFile),
+    });
+    const server = createTlsServer(await read(await authority.issue('IP:127.0.0.1')), (_, response) => {
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const network = openNetwork({ outbound: { allow: ['127.0.0.1'], caFile: authority.caFile } });
+    const examined = () => examine(network, client(`https://127.0.0.1:${portOf(server)}`));
+    expect((await examined()).step('TLS')?.ok).toBe(true);
+    server.setSecureContext(await read(await authority.issueExpired('IP:127.0.0.1')));
+    expect((await examined()).step('TLS')?.ok).toBe(false);
+    await network.close();
+    server.closeAllConnections();
+    server.close();
+  });
 
   test('a port that speaks no TLS', async () => {
     const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
