@@ -23,6 +23,8 @@ interface Page<Item> {
 /** How something that cannot be undone is told to a person, before and after. */
 interface Destruction<View> {
   fields: Fields<View>;
+  /** Lines to read before the question. */
+  details?: (view: View) => string[];
   question: (view: View) => string;
   done: (view: View) => string;
 }
@@ -111,9 +113,10 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       speech.show(view, fields);
       return view;
     },
-    destroy: async (schema, service, { fields, question, done }, given = input) => {
+    destroy: async (schema, service, { fields, details, question, done }, given = input) => {
       const foreseen = await rehearsed(schema, service, given);
       if (flags.dryRun) return speech.show(foreseen, fields);
+      for (const line of details?.(foreseen) ?? []) speech.note(line);
       await speech.confirm(question(foreseen));
       const view = await operate(schema, service, given);
       if (flags.json) speech.show(view, fields);
@@ -160,7 +163,7 @@ function speak(
     print: (text) =>
       screen.write(Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text),
     confirm: async (question) => {
-      if (!flags.yes) await confirmed(question.split('\n').map(escaped).join('\n'));
+      if (!flags.yes) await confirmed(escaped(question));
     },
   };
 }

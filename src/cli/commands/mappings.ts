@@ -147,8 +147,8 @@ function addImport(mappings: Command): void {
         importMappings,
         {
           fields: imported,
-          question: ({ added, removed }) =>
-            `${difference(added, removed)}\nAdd ${added.length} and remove ${removed.length} mappings?`,
+          details: difference,
+          question: ({ added, removed }) => `Add ${added.length} and remove ${removed.length} mappings?`,
           done: ({ added, removed }) => `Added ${added.length} and removed ${removed.length} mappings.`,
         },
         given,
@@ -204,11 +204,6 @@ function consequence({ affected }: z.output<typeof mappingRemovedView>): string 
   return ` It had given: ${who}.`;
 }
 
-type Imported = z.output<typeof importedView>;
-
-function difference(added: Imported['added'], gone: Imported['removed']): string {
-  return [
-    ...added.map((one) => `+ ${told(one)}`),
-    ...gone.map((one) => `- ${told(one)}${consequence(one)}`),
-  ].join('\n');
+function difference({ added, removed: gone }: z.output<typeof importedView>): string[] {
+  return [...added.map((one) => `+ ${told(one)}`), ...gone.map((one) => `- ${told(one)}${consequence(one)}`)];
 }
