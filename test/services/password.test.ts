@@ -151,6 +151,8 @@ describe('P7 which passwords will do', () => {
   test('P7 a common password behind the name is a common password', async () => {
     const refusal = { faults: [{ path: 'password', message: /most common/ }] };
     await expect(create('Byron12345678')).rejects.toMatchObject(matching(refusal));
+    // And one that holds a word of theirs by chance stays one.
+    await expect(create('administrator', { name: 'Min' })).rejects.toMatchObject(matching(refusal));
   });
 
   test.each(['only lower case letters', '8374659283746501', 'ünïcödé is välid', 'Byron likes horses a lot'])(

@@ -5,6 +5,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { beginSession } from '../../src/services/sessions/begin.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
+import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
 
@@ -26,9 +27,9 @@ export interface Person extends Client {
   spareToken: string;
 }
 
-/** An account of the instance, signed in without a password. */
+/** An account of the instance with a password, signed in. */
 export async function signedInAs({ operator, baseUrl }: Idctl, email: string): Promise<Person> {
-  const { id } = await createUser(operator(), { email, name: email.slice(0, email.indexOf('@')) });
+  const { id } = await createUser(operator(), { email, name: email.slice(0, email.indexOf('@')), password });
   const begin = () =>
     transaction(async () =>
       beginSession(operator(), await Account.findByPk(id, { rejectOnEmpty: true }), { method: 'password' }),

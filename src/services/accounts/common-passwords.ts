@@ -2,10 +2,10 @@ const shortestWord = 3;
 
 let common: Promise<ReadonlySet<string>> | undefined;
 
-/** Whether the password, in whatever case, is among the some fifty thousand that are tried first (security P7). */
-export async function isCommon(password: string): Promise<boolean> {
+/** Whether the text, in lower case, is among the some fifty thousand passwords that are tried first (security P7). */
+export async function isCommon(text: string): Promise<boolean> {
   common ??= readCommon();
-  return (await common).has(password.toLowerCase());
+  return (await common).has(text);
 }
 
 /** Read when a password is first chosen: it is half a megabyte, and most commands never need it. */
@@ -22,7 +22,7 @@ export function wordsOf(texts: (string | null)[]): string[] {
   return [...new Set(words)].toSorted((a, b) => b.length - a.length);
 }
 
-/** What is left of a password without those words: they make it longer, not harder to guess. */
-export function wordsTakenOut(password: string, words: string[]): string {
-  return words.reduce((rest, word) => rest.replaceAll(word, ''), password.toLowerCase());
+/** What is left of a text without those words: they make a password longer, not harder to guess. */
+export function withoutWords(text: string, words: string[]): string {
+  return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
 }

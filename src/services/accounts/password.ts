@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { refuseField } from '../../errors.ts';
-import { isCommon, wordsOf, wordsTakenOut } from './common-passwords.ts';
+import { isCommon, withoutWords, wordsOf } from './common-passwords.ts';
 
 const shortest = 8;
 const longest = 128;
@@ -18,12 +18,12 @@ export async function hashNewPassword(
   if (length < least || length > longest) {
     throw refuseField(field, `must have ${least} to ${longest} characters, this one has ${length}`);
   }
-  const words = wordsOf([whose.email, whose.name, ctx.config.instance.name]);
-  const rest = wordsTakenOut(password, words);
+  const lower = password.toLowerCase();
+  const rest = withoutWords(lower, wordsOf([whose.email, whose.name, ctx.config.instance.name]));
   if ([...rest].length < shortest) {
     throw refuseField(field, 'must not be made of the name, the address or the name of this service');
   }
-  if ((await isCommon(password)) || (await isCommon(rest))) {
+  if ((await isCommon(lower)) || (await isCommon(rest))) {
     throw refuseField(field, 'is among the most common passwords, which are tried first; choose another');
   }
   return ctx.passwords.hash(password);
