@@ -1,0 +1,14 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+// Loaded before the daemon by `node --import`: watches how late its event loop is, sampled every millisecond. It
+// starts anew at the message `reset`, and answers `report` with the 99th percentile in milliseconds.
+
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+
+process.on('message', (message) => {
+  if (message === 'reset') delay.reset();
+  // A sample is the whole time between two ticks of a timer of one millisecond.
+  if (message === 'report') process.send?.(Math.max(0, delay.percentile(99) / 1e6 - 1));
+});
+process.channel?.unref();

@@ -1,0 +1,43 @@
+/** The value below which so many per cent of the values are. */
+export function percentile(values: number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+}
+
+/** The middle one. */
+export function median(values: number[]): number {
+  return percentile(values, 50);
+}
+
+/** One measured thing, beside what it is measured against. */
+export interface Figure {
+  what: string;
+  /** Already with its unit. */
+  seen: string;
+  /** What was wanted, and whether it was reached; null where there is no goal. */
+  goal: { text: string; reached: boolean } | null;
+}
+
+/** A figure that must not be less, or not be more, than the goal. */
+export function figure(
+  what: string,
+  value: number,
+  unit: 'ms' | '%' | '/s',
+  goal?: { least: number } | { most: number },
+): Figure {
+  const digits = unit === '/s' || value >= 100 ? 0 : 1;
+  const seen = `${value.toFixed(digits)} ${unit}`;
+  if (goal === undefined) return { what, seen, goal: null };
+  return 'least' in goal
+    ? { what, seen, goal: { text: `≥ ${goal.least} ${unit}`, reached: value >= goal.least } }
+    : { what, seen, goal: { text: `≤ ${goal.most} ${unit}`, reached: value <= goal.most } };
+}
+
+/** The figures as a table of at most 80 columns. */
+export function table(title: string, figures: Figure[]): string {
+  const lines = figures.map(({ what, seen, goal }) => {
+    const verdict = goal === null ? '' : `${goal.text.padStart(10)}  ${goal.reached ? 'ok' : 'MISSED'}`;
+    return `  ${what.padEnd(44)} ${seen.padStart(11)} ${verdict}`.trimEnd();
+  });
+  return `\n${title}\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,83 @@
+import { Pool } from 'undici';
+import { percentile } from './figures.ts';
+
+/** One request, as it is sent again and again. */
+export interface Shot {
+  path: string;
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: object;
+  /** Any other status is an error of the benchmark; 503 is not, in a storm. */
+  expect: number;
+}
+
+/** How a load went: answers a second, and times in milliseconds. */
+export interface Load {
+  rate: number;
+  p50: number;
+  p99: number;
+}
+
+/** Keeps `connections` requests in flight for so many milliseconds. */
+export async function load(url: string, shot: Shot, connections: number, ms: number): Promise<Load> {
+  const times: number[] = [];
+  const began = performance.now();
+  await withPool(url, connections, async (pool) => {
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        while (performance.now() - began < ms) times.push(await time(pool, shot));
+      }),
+    );
+  });
+  const seconds = (performance.now() - began) / 1000;
+  return { rate: times.length / seconds, p50: percentile(times, 50), p99: percentile(times, 99) };
+}
+
+/** Times of so many requests, one after the other. */
+export function times(url: string, shots: Shot[]): Promise<number[]> {
+  return withPool(url, 1, async (pool) => {
+    const taken: number[] = [];
+    for (const shot of shots) taken.push(await time(pool, shot));
+    return taken;
+  });
+}
+
+/** Keeps `connections` requests in flight until it is told to stop, which waits for the last of them. */
+export function storm(url: string, shot: Shot, connections: number): () => Promise<void> {
+  let over = false;
+  const raging = withPool(url, connections, async (pool) => {
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        while (!over) await time(pool, shot, 503);
+      }),
+    );
+  });
+  return () => {
+    over = true;
+    return raging;
+  };
+}
+
+async function withPool<T>(url: string, connections: number, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = new Pool(url, { connections, pipelining: 1 });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function time(pool: Pool, shot: Shot, alsoExpect?: number): Promise<number> {
+  const { path, method = 'GET', headers, body, expect } = shot;
+  const began = performance.now();
+  const answer = await pool.request({
+    path,
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode !== expect && answer.statusCode !== alsoExpect)
+    throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+  return performance.now() - began;
+}

@@ -1,0 +1,35 @@
+import type { Peer } from './child.ts';
+import { type Figure, figure, median } from './figures.ts';
+import { load, type Shot } from './load.ts';
+import type { Stage } from './stage.ts';
+
+const measuredMs = 2000;
+const connections = 8;
+
+/** What the most frequent request costs, against a server that does nothing (goal 3). */
+export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promise<Figure[]> {
+  const rates = { hello: [], cookie: [], token: [] } as Record<'hello' | 'cookie' | 'token', number[]>;
+  const delays: number[] = [];
+  const nothing: Shot = { path: '/', expect: 200 };
+  for (let round = 0; round < rounds; round += 1) {
+    rates.hello.push((await load(hello.url, nothing, connections, measuredMs)).rate);
+    for (const [by, shot] of [
+      ['cookie', stage.shots.meByCookie],
+      ['token', stage.shots.meByToken],
+    ] as const) {
+      const { result, p99 } = await stage.loopDelay(() => load(stage.url, shot, connections, measuredMs));
+      rates[by].push(result.rate);
+      delays.push(p99);
+    }
+  }
+  const share = (by: 'cookie' | 'token') =>
+    median(rates[by].map((rate, at) => (100 * rate) / (rates.hello[at] ?? rate)));
+  return [
+    figure('Express + helmet + JSON, "hello"', median(rates.hello), '/s'),
+    figure('GET /me by cookie', median(rates.cookie), '/s'),
+    figure('GET /me by cookie, against hello', share('cookie'), '%', { least: 30 }),
+    figure('GET /me by token', median(rates.token), '/s'),
+    figure('GET /me by token, against hello', share('token'), '%', { least: 30 }),
+    figure('event-loop delay p99', median(delays), 'ms', { most: 15 }),
+  ];
+}

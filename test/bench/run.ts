@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util';
+import { startHello } from './child.ts';
+import { table } from './figures.ts';
+import { benchMe } from './me.ts';
+import { benchSignIn } from './sign-in.ts';
+import { setStage } from './stage.ts';
+import { benchStorm } from './storm.ts';
+
+// `npm run bench [-- --rounds N --only sign-in|storm|me]`. Ratios against a limit or a peer measured in the same run,
+// turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' } },
+});
+const rounds = Number(values.rounds);
+const wanted = (name: string) => values.only === undefined || values.only === name;
+const print = (text: string) => process.stdout.write(text);
+
+const hello = await startHello();
+try {
+  for (const name of ['SQLite', 'PostgreSQL'] as const) {
+    const stage = await setStage(name);
+    try {
+      if (wanted('sign-in')) print(table(`Sign-in, ${name}`, await benchSignIn(stage, rounds)));
+      if (wanted('me'))
+        print(table(`The most frequent request, ${name}`, await benchMe(stage, hello, rounds)));
+      if (wanted('storm')) {
+        print(table(`16 wrong passwords in flight, ${name}`, await benchStorm(stage, rounds)));
+      }
+    } finally {
+      await stage.stop();
+    }
+  }
+} finally {
+  await hello.stop();
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { openContext } from '../../src/context.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { createOrganization } from '../../src/services/organizations/create.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { createClient } from '../support/http.ts';
+import { startPostgres } from '../support/postgres.ts';
+import type { Shot } from './load.ts';
+
+const email = 'ada@example.test';
+const disabledEmail = 'bob@example.test';
+const password = 'correct horse battery';
+
+/** A daemon with somebody in it, in a process of its own, whose limits let everything through. */
+export interface Stage {
+  name: string;
+  url: string;
+  shots: Record<'right' | 'wrong' | 'unknown' | 'disabled' | 'meByCookie' | 'meByToken', Shot>;
+  /** The 99th percentile of the event loop's delay while the work ran, in milliseconds. */
+  loopDelay<T>(work: () => Promise<T>): Promise<{ result: T; p99: number }>;
+  stop(): Promise<void>;
+}
+
+/** Sets the stage on a fresh database. */
+export async function setStage(name: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
+  const server = name === 'PostgreSQL' ? await startPostgres() : null;
+  const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const token = await populate(database, keyFile);
+  const daemon = await startDaemon({
+    database,
+    keyFile,
+    env: { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'info' },
+    preload: new URL('./event-loop.ts', import.meta.url).href,
+  });
+  const cookie = await signIn(daemon.url);
+  return {
+    name,
+    url: daemon.url,
+    shots: shots(cookie, token),
+    async loopDelay(work) {
+      daemon.tell('reset');
+      const result = await work();
+      return { result, p99: Number(await daemon.ask('report')) };
+    },
+    async stop() {
+      await daemon.stop();
+      await server?.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function populate(database: string, keyFile: string): Promise<string> {
+  const settings = configSchema.parse({ log: { level: 'fatal' } });
+  const address = { ...settings.database, url: database };
+  const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: address };
+  const app = await openApp({ config }, { migrate: 'yes' });
+  const operator = openContext(app, { kind: 'operator', name: 'bench' });
+  for (const each of [email, disabledEmail]) {
+    await createUser(operator, { email: each, name: 'Ada Byron', password });
+  }
+  await disableUser(operator, { user: disabledEmail });
+  const { slug } = await createOrganization(operator, { name: 'Acme' });
+  await addMember(operator, { org: slug, email, role: 'owner' });
+  const { token } = await createToken(operator, { user: email, name: 'bench' });
+  await app.close();
+  return token;
+}
+
+async function signIn(url: string): Promise<string> {
+  const client = createClient(url, { keepCookies: true });
+  const { status } = await client.post('/api/v1/auth/login', { email, password });
+  if (status !== 200) throw new Error(`the sign-in answered ${status}`);
+  return `access_token=${client.jar.get('access_token')}`;
+}
+
+function shots(cookie: string, token: string): Stage['shots'] {
+  const login = (address: string, given: string, expect: number): Shot => ({
+    path: '/api/v1/auth/login',
+    method: 'POST',
+    body: { email: address, password: given },
+    expect,
+  });
+  const me = { path: '/api/v1/me', expect: 200 };
+  return {
+    right: login(email, password, 200),
+    wrong: login(email, 'wrong', 401),
+    unknown: login('nobody@example.test', 'wrong', 401),
+    disabled: login(disabledEmail, password, 401),
+    meByCookie: { ...me, headers: { cookie } },
+    meByToken: { ...me, headers: { authorization: `Bearer ${token}` } },
+  };
+}
