@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { addMapping } from '../../src/services/mappings/add.ts';
 import { importMappings } from '../../src/services/mappings/import.ts';
@@ -13,6 +14,8 @@ import { createProject } from '../../src/services/projects/create.ts';
 import { listProjectMembers } from '../../src/services/projects/list-members.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
 import { listAttempts } from '../../src/services/sso/attempts.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { removeSso } from '../../src/services/sso/remove.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -264,6 +267,28 @@ describe('§4.1 the dry-run preview', () => {
     const other = await mapped();
     await expect(other.preview({ attempt: ofOps?.id })).rejects.toMatchObject({ code: 'not_found' });
   });
+});
+
+test('--dry-run of disabling or removing a connection, or its domain, names people and memberships, and changes nothing', async () => {
+  const { base, domain, email, signIn } = await mapped();
+  await signIn(['dev', 'ops']);
+  const affected = {
+    people: [email],
+    owners: [],
+    memberships: [
+      { user: email, project: 'p1', role: 'admin' },
+      { user: email, project: 'p2', role: 'viewer' },
+    ],
+  };
+  const before = await hashOfAll();
+  const operator = idctl.operator();
+  const rehearsed = [
+    await idctl.app.rehearse(() => disableSso(operator, base)),
+    await idctl.app.rehearse(() => removeSso(operator, base)),
+    await idctl.app.rehearse(() => removeDomain(operator, { ...base, domain })),
+  ];
+  for (const view of rehearsed) expect(view).toMatchObject(affected);
+  expect(await hashOfAll()).toBe(before);
 });
 
 describe('mappings over REST and in bulk', () => {
