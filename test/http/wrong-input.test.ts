@@ -22,7 +22,7 @@ function isFilledOnly({ filled = {} }: Route, field: string): boolean {
 /** Sends the sample of a route as the owner, with one field replaced. */
 function askWith(company: Company, route: Route, field: string, value: unknown): Promise<Answer> {
   const { query = {}, body = {} } = samples[`${route.method} ${route.path}`] ?? {};
-  const path = pathOf(route, company.owner);
+  const path = pathOf(route, company, company.owner);
   if (hasBody(route)) return company.owner.send(route.method, path, { body: { ...body, [field]: value } });
   const search = new URLSearchParams(Object.entries({ ...query }).filter(([key]) => key !== field));
   for (const text of [value].flat()) search.append(field, String(text));

@@ -1,6 +1,8 @@
 import type { Context } from '../../src/context.ts';
 import type { ProjectRole } from '../../src/database/models/project-membership.ts';
+import { pathKeys } from '../../src/http/route.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
+import { addMapping } from '../../src/services/mappings/add.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
 import { createProject } from '../../src/services/projects/create.ts';
@@ -22,6 +24,8 @@ export interface Company {
   stranger: Person;
   /** Owns another organization. */
   foreigner: Person;
+  /** The id of a mapping to `website`. */
+  mapping: string;
 }
 
 /** Founds the company `acme`, and `rival` beside it. */
@@ -34,8 +38,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     return hired;
   };
   for (const name of ['Acme', 'Rival']) await createOrganization(operator, { name });
-  const company = {
-    instance,
+  const people = {
     owner: await hire('acme', 'owner', 'olga'),
     admin: await hire('acme', 'admin', 'adam'),
     member: await hire('acme', 'member', 'mia'),
@@ -47,7 +50,8 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await startProject(operator, { 'pia@acme.test': 'admin', 'victim@acme.test': 'viewer' });
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
-  return company;
+  const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
+  return { instance, ...people, mapping: mapping.id };
 }
 
 const connection = {
@@ -56,6 +60,8 @@ const connection = {
   clientId: 'c',
   clientSecret: 's',
 };
+
+const mapped = { project: 'website', role: 'viewer' } as const;
 
 async function startProject(operator: Context, people: Record<string, ProjectRole>): Promise<void> {
   const { slug: project } = await createProject(operator, { org: 'acme', name: 'Website' });
@@ -83,6 +89,8 @@ export const samples: Record<string, Sample> = {
     body: { currentPassword: password, newPassword: 'a staple of another kind' },
   },
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
+  'POST /api/v1/me/totp/confirm': { body: { code: '000000' } },
+  'POST /api/v1/me/totp/disable': { body: { code: '000000' } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
   'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
   'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
@@ -91,6 +99,8 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/projects': { body: { name: 'New Project' } },
   'PATCH /api/v1/orgs/:org/projects/:project': { body: { name: 'Renamed' } },
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
+  'POST /api/v1/orgs/:org/group-mappings': { body: { ...mapped, group: 'Guests' } },
+  'POST /api/v1/orgs/:org/group-mappings/preview': { body: { user: 'victim@acme.test', groups: ['Staff'] } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
@@ -98,11 +108,18 @@ export const samples: Record<string, Sample> = {
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
 
-/** The path of a route about `acme`; `:id` is one of `whose` own things. */
-export function pathOf({ path }: { path: string }, whose: Person): string {
-  const id = path.includes('/tokens/') ? whose.spareToken : whose.spareSession;
-  const keys: Record<string, string> = { ...params, id };
-  return path.replace(/:(\w+)/g, (_all, key: string) => encodeURIComponent(keys[key] ?? key));
+/** What stands for the `:keys` of a route's path; `:id` is a thing of the company's, or else of `whose` own. */
+export function keysOf({ path }: { path: string }, company: Company, whose: Person): Record<string, string> {
+  const own = path.includes('/tokens/') ? whose.spareToken : whose.spareSession;
+  const id = path.includes('/group-mappings/') ? company.mapping : own;
+  const known: Record<string, string> = { ...params, id };
+  return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));
+}
+
+/** The path of a route with its keys filled in. */
+export function pathOf(route: { path: string }, company: Company, whose: Person): string {
+  const keys = keysOf(route, company, whose);
+  return route.path.replace(/:(\w+)/g, (_all, key: string) => encodeURIComponent(keys[key] ?? key));
 }
 
 /** What stands for the `:keys` of a path, but for `:id`. */

@@ -1,0 +1,132 @@
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import type { Context } from '../../src/context.ts';
+import { Refusal } from '../../src/errors.ts';
+import { surface } from '../../src/http/surface.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
+import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { listUsers } from '../../src/services/accounts/list.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { showUser } from '../../src/services/accounts/show.ts';
+import { unlockUser } from '../../src/services/accounts/unlock.ts';
+import { ruleOf } from '../../src/services/authority/table.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { listIdentities } from '../../src/services/identities/list.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { importMappings } from '../../src/services/mappings/import.ts';
+import { listMappings } from '../../src/services/mappings/list.ts';
+import { putProjectMember } from '../../src/services/projects/put-member.ts';
+import { listSessions } from '../../src/services/sessions/list.ts';
+import { revokeSession } from '../../src/services/sessions/revoke.ts';
+import { initialize } from '../../src/services/setup/initialize.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { enableSso } from '../../src/services/sso/enable.ts';
+import { relinkSso } from '../../src/services/sso/relink.ts';
+import { resetTotp } from '../../src/services/two-factor/reset.ts';
+import { foundCompany } from '../support/company.ts';
+import { openInstance } from '../support/instance.ts';
+
+// The other door: each command is a route's, whose services the route matrix walks, or stands here.
+
+const user = 'victim@acme.test';
+const org = 'acme';
+const someId = '0198c0de-0000-7000-8000-000000000000';
+
+/** Commands that ask nobody's authority: they are about the host. */
+const ofTheHost = ['serve', 'migrate', 'config show', 'config check', 'version'];
+
+type Act = (ctx: Context) => unknown;
+
+/** Commands that no route does, and that are the operator's alone. */
+const ofTheOperator: Record<string, Act> = {
+  init: (ctx) => initialize(ctx, {}),
+  'user create': (ctx) => createUser(ctx, { email: 'new@acme.test', name: 'New' }),
+  'user list': (ctx) => listUsers(ctx, { limit: 1 }),
+  'user show': (ctx) => showUser(ctx, { user }),
+  'user disable': (ctx) => disableUser(ctx, { user }),
+  'user enable': (ctx) => enableUser(ctx, { user }),
+  'user unlock': (ctx) => unlockUser(ctx, { user }),
+  'user password': (ctx) => setUserPassword(ctx, { user, password: 'a staple of another kind' }),
+  'user totp-reset': (ctx) => resetTotp(ctx, { user }),
+  'session list': (ctx) => listSessions(ctx, { user, limit: 1 }),
+  'identity list': (ctx) => listIdentities(ctx, { user, limit: 1 }),
+  'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),
+  'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
+  'user delete': (ctx) => deleteUser(ctx, { user }),
+};
+
+/** Commands that no route does under their own name, and that admins may do. */
+const ofAdmins: Record<string, Act> = {
+  'project-member role': (ctx) =>
+    putProjectMember(ctx, { org, project: 'website', user, role: 'admin' }, 'present'),
+  'mappings import': (ctx) => importMappings(ctx, { org, mappings: [], replace: false }),
+  'mappings export': (ctx) => listMappings(ctx, { org, limit: 1 }),
+  'sso enable': (ctx) => enableSso(ctx, { org }),
+  'sso disable': (ctx) => disableSso(ctx, { org }),
+  'sso relink': (ctx) => relinkSso(ctx, { org, fromIssuer: 'https://idp.acme.test' }),
+};
+
+/** Commands that do to what is one's own; a person finds nothing of somebody else's. */
+const ofPeople: Record<string, Act> = {
+  'session revoke': (ctx) => revokeSession(ctx, { id: someId }),
+};
+
+const commands = leaves(createProgram());
+const named = new Set(surface.routes.map(({ cli }) => cli).filter((cli) => cli !== undefined));
+
+function leaves(command: Command, before = ''): string[] {
+  return command.commands.flatMap((child) => {
+    const spelled = `${before}${child.name()}`;
+    return child.commands.length === 0 ? [spelled] : leaves(child, `${spelled} `);
+  });
+}
+
+/** The code of the refusal, or null. */
+async function refusalOf(act: Act, ctx: Context): Promise<string | null> {
+  try {
+    await act(ctx);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+}
+
+test('every route of an admin names a command that exists', () => {
+  const silent = surface.routes.filter(
+    ({ access, cli }) => access !== 'public' && /admin|owner/.test(ruleOf(access).least) && !cli,
+  );
+  expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  expect([...named].filter((name) => !commands.includes(name))).toEqual([]);
+});
+
+test('every command is a route’s or is walked here', () => {
+  const here = [ofTheHost, ofTheOperator, ofAdmins, ofPeople].flatMap((list) =>
+    Array.isArray(list) ? list : Object.keys(list),
+  );
+  expect(commands.filter((command) => !named.has(command) && !here.includes(command))).toEqual([]);
+});
+
+test('interface page: the operator may do all, and what is the operator’s alone nobody else may', async () => {
+  const instance = await openInstance();
+  const company = await foundCompany(instance);
+  const as = ({ id, email }: { id: string; email: string }) =>
+    instance.as({ kind: 'user', accountId: id, name: email, via: 'session', sessionId: someId });
+  for (const [command, act] of Object.entries({ ...ofTheOperator, ...ofAdmins })) {
+    const others = {
+      anonymous: await refusalOf(act, instance.as({ kind: 'anonymous' })),
+      member: await refusalOf(act, as(company.member)),
+      owner: command in ofAdmins ? 'forbidden' : await refusalOf(act, as(company.owner)),
+    };
+    expect([command, others]).toEqual([
+      command,
+      { anonymous: 'unauthenticated', member: 'forbidden', owner: 'forbidden' },
+    ]);
+  }
+  for (const [command, act] of Object.entries({ ...ofAdmins, ...ofTheOperator })) {
+    expect([command, await refusalOf(act, instance.operator())]).not.toEqual([command, 'forbidden']);
+  }
+});
