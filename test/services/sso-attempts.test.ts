@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { removeSso } from '../../src/services/sso/remove.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { fresh, organization, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { comeBack, connected, registration, signInAt, start } from '../support/sso.ts';
+
+let provider: OpenIdProvider;
+let liar: LyingProvider;
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  provider = await startOpenIdProvider({
+    clients: [
+      {
+        client_id: registration.clientId,
+        client_secret: registration.clientSecret,
+        redirect_uris: [`${idctl.baseUrl}/auth/sso/callback`],
+      },
+    ],
+  });
+  liar = await startLyingProvider(registration.clientId, '');
+});
+afterAll(async () => {
+  await provider.stop();
+  await liar.stop();
+  await idctl.close();
+});
+
+/** A connected organization, and its attempts as its owner sees them. */
+async function watched(issuer = provider.issuer, more: Record<string, unknown> = {}) {
+  const { org, domain } = await connected(idctl, issuer, more);
+  const owner = await signedIn(idctl, org.owner.email);
+  const attempts = async () => (await owner.get(`/api/v1/orgs/${org.slug}/sso/attempts`)).body.items;
+  return { org, domain, owner, attempts };
+}
+
+/** Signs in at the provider as somebody with these claims; their address is on the domain unless they say otherwise. */
+async function arrive(domain: string, claims: Record<string, unknown> = {}) {
+  const sub = fresh('sub');
+  provider.people.set(sub, { email: `${sub}@${domain}`, email_verified: true, name: 'Grace', ...claims });
+  return { sub, email: `${sub}@${domain}`, ...(await signInAt(idctl, provider, domain, sub)) };
+}
+
+/** Comes back from the provider that lies, with a code. */
+async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') {
+  const client = idctl.client({ keepCookies: true });
+  const state = new URL(await start(client, domain)).searchParams.get('state');
+  const callback = `http://idctl/auth/sso/callback?state=${state}${more}`;
+  return { client, callback, answer: await comeBack(client, callback) };
+}
+
+describe('what is kept of a sign-in', () => {
+  test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
+    const { domain, org, attempts } = await watched();
+    const { email, answer } = await arrive(domain, { groups: ['Staff', 'staff', ''], name: 'a canary' });
+    expect(answer.status).toBe(200);
+    const connection = await SsoConnection.findOne({
+      where: { organizationId: org.id },
+      rejectOnEmpty: true,
+    });
+    expect(await attempts()).toEqual([
+      {
+        id: expect.any(String),
+        at: expect.stringMatching(/Z$/),
+        connection: connection.id,
+        stage: 'session',
+        ok: true,
+        email,
+        groups: ['Staff', 'staff', ''],
+      },
+    ]);
+    const rows = await SsoAttempt.findAll({ where: { connectionId: connection.id }, raw: true });
+    expect(JSON.stringify(rows)).not.toContain('canary');
+  });
+
+  test.each([
+    ['one string', 'Staff', 'Staff'],
+    ['an empty list', [], []],
+    ['one wrong element', ['a', 7], null],
+    ['an object', { a: 1 }, null],
+    ['a thousand', Array(1000).fill('x'), Array(1000).fill('x')],
+    ['more than a thousand', Array(1001).fill('x'), null],
+    ['one of 256 characters', ['é'.repeat(256)], ['é'.repeat(256)]],
+    ['one of 257 characters', ['x'.repeat(257)], null],
+    ['characters that databases dislike', ['a\u0000b\ud800"\'\\'], ['a\u0000b\ud800"\'\\']],
+  ])('I7 groups as received: %s', async (_, groups, kept) => {
+    const { domain, attempts } = await watched();
+    await arrive(domain, { groups });
+    expect((await attempts())[0]).toMatchObject({ ok: true, groups: kept });
+  });
+
+  test('a claim that is absent is absent, and the connection names the claim', async () => {
+    const plain = await watched();
+    await arrive(plain.domain);
+    expect((await plain.attempts())[0]).not.toHaveProperty('groups');
+    const named = await watched(provider.issuer, { groupsClaim: 'name' });
+    await arrive(named.domain, { groups: ['x'], name: 'Grace' });
+    expect((await named.attempts())[0].groups).toBe('Grace');
+  });
+
+  test.each([
+    ['email_domain_differs', 'claims', { email: 'ada@elsewhere.test' }, 'ada@elsewhere.test'],
+    ['email_missing', 'claims', { email: undefined }, undefined],
+    ['email_malformed', 'claims', { email: 'not an address' }, undefined],
+    ['email_not_verified', 'claims', { email_verified: false }, expect.stringContaining('@')],
+  ])('§4.1 step 4 refused: %s', async (code, stage, claims, email) => {
+    const { domain, attempts } = await watched();
+    await arrive(domain, { groups: ['g'], ...claims });
+    const [attempt, ...others] = await attempts();
+    expect(others).toEqual([]);
+    expect(attempt).toMatchObject({ ok: false, stage, code, groups: ['g'] });
+    expect(attempt.email).toEqual(email);
+  });
+
+  test('I1 a second key for an address: refused at the account', async () => {
+    const { domain, attempts } = await watched();
+    const { email } = await arrive(domain);
+    await arrive(domain, { email });
+    expect((await attempts())[0]).toMatchObject({
+      ok: false,
+      stage: 'account',
+      code: 'identity_conflict',
+      email,
+    });
+  });
+
+  test('I5 somebody taken out of the organization: refused at the session', async () => {
+    const { domain, org, attempts } = await watched();
+    const { email, sub } = await arrive(domain);
+    await removeMember(idctl.operator(), { org: org.slug, user: email });
+    await signInAt(idctl, provider, domain, sub);
+    expect((await attempts())[0]).toMatchObject({ ok: false, stage: 'session', code: 'deactivated', email });
+  });
+
+  test('S6 a connection that was disabled meanwhile', async () => {
+    const { domain, org, attempts } = await watched(liar.issuer);
+    const client = idctl.client({ keepCookies: true });
+    const state = new URL(await start(client, domain)).searchParams.get('state');
+    await disableSso(idctl.operator(), { org: org.slug });
+    await comeBack(client, `http://idctl/auth/sso/callback?state=${state}&code=c`);
+    expect(await attempts()).toMatchObject([{ ok: false, stage: 'connection', code: 'connection_changed' }]);
+  });
+});
+
+describe('what the provider did wrong is kept in codes of our own', () => {
+  test.each([
+    ['token', 'invalid_grant', { status: 400, body: { error: 'invalid_grant' } }],
+    [
+      'token',
+      'error_response',
+      { status: 400, body: { error: '<b>canary</b>', error_description: 'canary' } },
+    ],
+    ['token', 'unexpected_status', { status: 500, body: 'canary' }],
+    [
+      'id_token',
+      'alg_invalid',
+      { body: { access_token: 'canary', token_type: 'Bearer', id_token: 'e30.e30.e30' } },
+    ],
+  ])('S8 at the %s endpoint: %s', async (stage, code, answer) => {
+    const { domain, attempts } = await watched(liar.issuer);
+    const { token } = liar.answers;
+    liar.answers.token = () => answer;
+    await comeBackFromLiar(domain);
+    liar.answers.token = token;
+    const [attempt] = await attempts();
+    expect(attempt.ok).toBe(false);
+    expect(attempt.stage).toBe(stage);
+    expect(attempt.code).toBe(code);
+    const rows = await SsoAttempt.findAll({ where: { id: attempt.id }, raw: true });
+    expect(JSON.stringify(rows)).not.toContain('canary');
+  });
+
+  test('S9 an endpoint that may not be reached', async () => {
+    const { domain, attempts } = await watched(liar.issuer);
+    const { discovery } = liar.answers;
+    liar.answers.discovery = () => ({
+      body: { ...liar.document(), token_endpoint: 'https://169.254.169.254/' },
+    });
+    // The document that an earlier test has left is kept for ten minutes.
+    const { token } = liar.answers;
+    liar.answers.token = () => ({ status: 400, body: {} });
+    await comeBackFromLiar(domain);
+    liar.answers.token = token;
+    await comeBackFromLiar(domain);
+    liar.answers.discovery = discovery;
+    expect((await attempts())[0]).toMatchObject({ stage: 'token', code: 'outbound_refused' });
+  });
+
+  test('the person, or the provider, said no', async () => {
+    const { domain, attempts } = await watched(liar.issuer);
+    await comeBackFromLiar(domain, '&error=access_denied&error_description=canary');
+    expect(await attempts()).toMatchObject([
+      { ok: false, stage: 'authorization', code: 'refused_by_provider' },
+    ]);
+  });
+});
+
+describe('strangers', () => {
+  test('starting costs nothing, and neither does a state that is not accepted', async () => {
+    const { domain, attempts } = await watched(liar.issuer);
+    await start(idctl.client(), domain);
+    await idctl.client().get('/auth/sso/callback?code=c&state=forged');
+    expect(await attempts()).toEqual([]);
+    const { client, callback } = await comeBackFromLiar(domain);
+    await comeBack(client, callback);
+    expect(await attempts()).toHaveLength(1);
+  });
+
+  /** Puts so many attempts in, older than any other. */
+  async function fill(
+    connectionId: string,
+    count: number,
+    more: { code: string | null; email: string | null },
+  ) {
+    const old = { at: new Date(), stage: 'token' as const, ok: false, groups: null, groupsMalformed: false };
+    await transaction(async () => {
+      for (let n = 0; n < count; n += 1) {
+        // Made an hour ago, as its time says.
+        const time = (Date.now() - 3_600_000).toString(16).padStart(12, '0');
+        const id = `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13).replace('-4', '-7')}`;
+        await SsoAttempt.create({ connectionId, id, ...old, ...more });
+      }
+    });
+  }
+
+  test('sign-ins that name nobody are at most 100, and push out nobody who was named', async () => {
+    const { domain, attempts } = await watched();
+    await arrive(domain);
+    const [{ connection }] = await attempts();
+    await fill(connection, 150, { code: 'invalid_grant', email: null });
+    await arrive(domain, { email: undefined });
+    const count = (where: object) => SsoAttempt.count({ where: { connectionId: connection, ...where } });
+    expect(await count({ email: null })).toBe(100);
+    expect(await count({ code: 'email_missing' })).toBe(1);
+    expect(await count({ ok: true })).toBe(1);
+  });
+
+  test('sign-ins that name somebody are at most 400', async () => {
+    const { domain, attempts } = await watched();
+    const { email } = await arrive(domain);
+    const [{ connection }] = await attempts();
+    await fill(connection, 420, { code: null, email: 'x@y.test' });
+    const last = await arrive(domain);
+    expect(await SsoAttempt.count({ where: { connectionId: connection } })).toBe(400);
+    expect((await attempts()).slice(0, 2)).toMatchObject([{ email: last.email }, { email }]);
+  });
+});
+
+describe('the list', () => {
+  test('newest first, in pages', async () => {
+    const { domain, org, owner } = await watched();
+    const emails: string[] = [];
+    for (let n = 0; n < 3; n += 1) emails.unshift((await arrive(domain)).email);
+    const read = (query: string) => owner.get(`/api/v1/orgs/${org.slug}/sso/attempts?limit=2${query}`);
+    const first = (await read('')).body;
+    const second = (await read(`&cursor=${first.nextCursor}`)).body;
+    expect([...first.items, ...second.items].map(({ email }) => email)).toEqual(emails);
+    expect(second.nextCursor).toBe(null);
+  });
+
+  test('O7 an organization sees its own alone, and one without a connection is told so', async () => {
+    const ours = await watched();
+    const theirs = await watched();
+    await arrive(ours.domain);
+    expect(await theirs.attempts()).toEqual([]);
+    const none = await organization(idctl);
+    const owner = await signedIn(idctl, none.owner.email);
+    expect((await owner.get(`/api/v1/orgs/${none.slug}/sso/attempts`)).status).toBe(404);
+    expect((await owner.get(`/api/v1/orgs/${ours.org.slug}/sso/attempts`)).status).toBe(404);
+  });
+
+  test('an attempt is kept 7 days', async () => {
+    const { domain, attempts } = await watched();
+    await arrive(domain);
+    const sweepIn = async (seconds: number) => {
+      idctl.wait(seconds);
+      await sweepExpired(idctl.operator());
+      idctl.wait(-seconds);
+    };
+    const week = 7 * 24 * 3600;
+    await sweepIn(week - 60);
+    expect(await attempts()).toHaveLength(1);
+    await sweepIn(week + 60);
+    expect(await attempts()).toEqual([]);
+  });
+
+  test('attempts go with their connection', async () => {
+    const { domain, org, attempts } = await watched();
+    await arrive(domain);
+    const [{ connection }] = await attempts();
+    await removeSso(idctl.operator(), { org: org.slug });
+    expect(await SsoAttempt.count({ where: { connectionId: connection } })).toBe(0);
+  });
+});
+
+test('an attempt that cannot be written does not fail the sign-in', async () => {
+  const { domain, attempts } = await watched();
+  const broken = vi.spyOn(SsoAttempt, 'create').mockRejectedValue(new Error('disk full'));
+  const { answer } = await arrive(domain);
+  const refused = await arrive(domain, { email: undefined });
+  broken.mockRestore();
+  expect(answer.status).toBe(200);
+  expect(refused.answer).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
+  expect(await attempts()).toEqual([]);
+});
