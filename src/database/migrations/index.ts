@@ -5,6 +5,7 @@ import { projects } from './0004-projects.ts';
 import { accessTokens } from './0005-access-tokens.ts';
 import { twoFactor } from './0006-two-factor.ts';
 import { groupMappings } from './0008-group-mappings.ts';
+import { scim } from './0009-scim.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   accessTokens,
   twoFactor,
   groupMappings,
+  scim,
 ];

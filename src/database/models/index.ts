@@ -14,6 +14,11 @@ import { initPendingSignIn } from './pending-sign-in.ts';
 import { initProject, Project } from './project.ts';
 import { initProjectMembership, ProjectMembership } from './project-membership.ts';
 import { initRefreshToken } from './refresh-token.ts';
+import { initScimEmail } from './scim-email.ts';
+import { initScimRecord, ScimRecord } from './scim-record.ts';
+import { initScimRequest } from './scim-request.ts';
+import { initScimShift } from './scim-shift.ts';
+import { initScimToken } from './scim-token.ts';
 import { initSession, Session } from './session.ts';
 import { initSigningKey } from './signing-key.ts';
 import { initSpentState } from './spent-state.ts';
@@ -44,6 +49,11 @@ export function initModels(sequelize: Sequelize): void {
   initSsoAttempt(sequelize);
   initAccessToken(sequelize);
   initPendingSignIn(sequelize);
+  initScimToken(sequelize);
+  initScimRecord(sequelize);
+  initScimEmail(sequelize);
+  initScimShift(sequelize);
+  initScimRequest(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',
@@ -55,5 +65,6 @@ export function initModels(sequelize: Sequelize): void {
   ProjectMembership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }
