@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { orderedId, orderedId } from '../../crypto/id.ts';
+import { orderedId } from '../../crypto/id.ts';
 import { Project } from '../../database/models/project.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
