@@ -150,6 +150,16 @@ describe('I1 one door, by the key', () => {
     });
   });
 
+  test('I1 a key from another connection of the same organization stays beside the new one', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const { id, email } = await person(idctl, `ada@${domain}`);
+    const directory = { kind: 'ldap' as const, organizationId: org.id, connectionId: crypto.randomUUID() };
+    await transaction(() => Identity.create({ ...elsewhere(id), ...directory }));
+    await signInAt(idctl, provider, domain, asserted(provider, email ?? ''));
+    const { items } = await listIdentities(idctl.operator(), { user: id, limit: 50 });
+    expect(items.map(({ kind }) => kind).toSorted()).toEqual(['ldap', 'sso']);
+  });
+
   test('I1 a relink touches the one organization, and only the operator may do it, or unlink', async () => {
     const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, provider.issuer)];
     const victim = await signInAt(idctl, provider, mine.domain, asserted(provider, `ada@${mine.domain}`));
