@@ -45,4 +45,7 @@ test('P13 a secret of one kind is none of another', () => {
   const { value } = newSecret('scim_');
   expect(hashOfSecret('cos_pat_', value)).toBeNull();
   expect(hashOfSecret('cos_pat_', `cos_pat_${value.slice(5)}`)).toBeNull();
+  // No kind of ours: as long as a token's and with the right checksum.
+  const foreign = newSecret('abc_xyz_' as 'cos_pat_');
+  expect(hashOfSecret('cos_pat_', foreign.value)).toBeNull();
 });

@@ -222,6 +222,7 @@ describe('P13 last use', () => {
     expect(first).toBeInstanceOf(Date);
     idctl.wait(30);
     await use();
+    expect(idctl.app.tokenUses.size).toBe(0);
     await clock();
     expect(await lastUse(id)).toEqual(first);
     idctl.wait(31);

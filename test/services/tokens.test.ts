@@ -3,6 +3,7 @@ import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { parse } from '../../src/input.ts';
 import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
 import { listTokens } from '../../src/services/tokens/list.ts';
 import { regenerateToken } from '../../src/services/tokens/regenerate.ts';
 import { revokeToken } from '../../src/services/tokens/revoke.ts';
@@ -110,7 +111,10 @@ test('§3.5 regenerating keeps name, description, expiry and id; the old value s
   expect(prefix).toBe(token.slice(0, 12));
   expect((await useToken(idctl, made.body.token)).status).toBe(401);
   expect((await useToken(idctl, token)).body).toMatchObject({ id: ada.id });
-  expect((await ada.get('/api/v1/me/tokens')).body.items).toMatchObject([{ prefix, name: 'ci' }]);
+  const { token: _, ...kept } = made.body;
+  expect((await ada.get('/api/v1/me/tokens')).body.items).toMatchObject([
+    { ...kept, prefix, lastUsedAt: null },
+  ]);
 });
 
 test('§3.5 an expired token cannot be regenerated: its expiry is kept, and the new value would be dead', async () => {
@@ -153,6 +157,17 @@ test('the operator acts for the account named, and an id alone names a token', a
   expect(items.map((token) => token.id)).toEqual([id]);
   await revokeToken(idctl.operator(), { id });
   expect((await use()).status).toBe(401);
+});
+
+test('nobody but the operator names an account', async () => {
+  const { id, user, use } = await tokenOf(idctl);
+  const stranger = await person(idctl);
+  const actor = { kind: 'user', accountId: stranger.id, name: 'Eve', via: 'session', sessionId: id } as const;
+  const forbidden = { code: 'forbidden' };
+  await expect(createToken(idctl.as(actor), { user, name: 'ci' })).rejects.toMatchObject(forbidden);
+  await expect(listTokens(idctl.as(actor), { user, limit: 50 })).rejects.toMatchObject(forbidden);
+  await expect(revokeToken(idctl.as(actor), { id, user })).rejects.toMatchObject(forbidden);
+  expect((await use()).status).toBe(200);
 });
 
 test('a list goes on from where its page ended', async () => {
