@@ -1,3 +1,5 @@
+// The one table of what a User has (RFC 7643 §4). Reading, showing, filtering, patching and `/Schemas` go by it.
+
 /** A JSON value. */
 export type ScimValue = string | number | boolean | null | ScimValue[] | ScimResource;
 
@@ -6,7 +8,7 @@ export interface ScimResource {
   [attribute: string]: ScimValue;
 }
 
-/** Where the value of an attribute is looked up, when not in the JSON of the record. */
+/** What is looked up in a column of its own and not in the JSON of the record. */
 export type Column = 'id' | 'userName' | 'externalId' | 'active' | 'created' | 'lastModified' | 'email';
 
 /** One attribute of RFC 7643 §7, and where idctl finds its value. */
@@ -26,23 +28,176 @@ export interface Attribute {
   /** The schema that defines it; empty for the common attributes of RFC 7643 §3.1 and for sub-attributes. */
   readonly schema: string;
   readonly column: Column | null;
+  /** Whether filters and sorting can ask for it. */
+  readonly searchable: boolean;
+  /** In UTF-16 units: what is indexed must fit into an index page of every database. */
+  readonly maxLength: number;
 }
 
 /** The schema of the core User. */
-export declare const userSchema: 'urn:ietf:params:scim:schemas:core:2.0:User';
-/** The schema of the enterprise extension. */
-export declare const enterpriseSchema: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-/** Every attribute that a User has, the extension's included. */
-export declare const attributes: readonly Attribute[];
+export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** What a text names: an attribute and, when it names one, its sub-attribute. */
-export interface Target {
-  attribute: Attribute;
-  sub: Attribute | null;
+/** The schema of the enterprise extension. */
+export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+type Properties = Partial<Attribute>;
+
+function text(name: string, description: string, more: Properties = {}): Attribute {
+  return {
+    name,
+    type: 'string',
+    multiValued: false,
+    caseExact: false,
+    required: false,
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    description,
+    canonicalValues: [],
+    referenceTypes: [],
+    subAttributes: [],
+    schema: '',
+    column: null,
+    searchable: true,
+    maxLength: Number.POSITIVE_INFINITY,
+    ...more,
+  };
 }
 
-/** What the name means, in any case of letters, with or without its schema's URN (RFC 7644 §3.10), or null. */
-export declare function findTarget(name: string): Target | null;
+const boolean = (name: string, description: string, more: Properties = {}) =>
+  text(name, description, { type: 'boolean', ...more });
 
-/** The form in which values that are not case-exact are compared and stored for look-up. */
-export declare function fold(text: string): string;
+const reference = (name: string, description: string, referenceTypes: string[], more: Properties = {}) =>
+  text(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
+
+const complex = (name: string, description: string, subAttributes: Attribute[], more: Properties = {}) =>
+  text(name, description, { type: 'complex', subAttributes, ...more });
+
+/** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4 beside its own. */
+function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
+  const shared = [
+    text('type', 'What the value is for.', { canonicalValues: types }),
+    boolean('primary', 'Whether it is the preferred value; true for one at most.'),
+  ];
+  return complex(name, description, [...own, ...shared], { multiValued: true });
+}
+
+/** A multi-valued attribute whose elements are a `value` and what to call it. */
+function values(name: string, description: string, types: string[], value: Properties = {}): Attribute {
+  return list(name, description, types, [
+    text('value', 'The value itself.', value),
+    text('display', 'The value in words for people.'),
+  ]);
+}
+
+const readOnly = { mutability: 'readOnly', caseExact: true } as const;
+const unseen = { ...readOnly, searchable: false } as const;
+
+const common: Attribute[] = [
+  reference('schemas', 'The schemas of the resource.', ['uri'], {
+    ...readOnly,
+    multiValued: true,
+    required: true,
+    returned: 'always',
+  }),
+  text('id', 'The identifier that idctl gave the User in this organization.', {
+    ...readOnly,
+    returned: 'always',
+    uniqueness: 'server',
+    column: 'id',
+  }),
+  text('externalId', 'The identifier that the client gave the User.', {
+    caseExact: true,
+    column: 'externalId',
+    maxLength: 400,
+  }),
+  complex(
+    'meta',
+    'When and where the resource came to be.',
+    [
+      text('resourceType', 'The name of the resource type.', readOnly),
+      text('created', 'When the User was added.', { ...readOnly, type: 'dateTime', column: 'created' }),
+      text('lastModified', 'When the User last changed.', {
+        ...readOnly,
+        type: 'dateTime',
+        column: 'lastModified',
+      }),
+      reference('location', 'The address of the resource.', ['uri'], unseen),
+      text('version', 'The ETag of the resource.', unseen),
+    ],
+    readOnly,
+  ),
+];
+
+const core: Attribute[] = [
+  text('userName', 'The name by which the User is known to the client, unique in any case of letters.', {
+    required: true,
+    uniqueness: 'server',
+    column: 'userName',
+    maxLength: 400,
+  }),
+  complex('name', 'The parts of the name of the User.', [
+    text('formatted', 'The whole name, as it is shown.'),
+    text('familyName', 'The family name.'),
+    text('givenName', 'The given name.'),
+    text('middleName', 'The middle names.'),
+    text('honorificPrefix', 'What stands before the name.'),
+    text('honorificSuffix', 'What stands behind the name.'),
+  ]),
+  text('displayName', 'The name to show to people.'),
+  text('nickName', 'What the User is called in passing.'),
+  reference('profileUrl', 'A page about the User.', ['external']),
+  text('title', 'The title of the User, such as Vice President.'),
+  text('userType', 'How the User relates to the organization.'),
+  text('preferredLanguage', 'The languages that the User prefers, as in Accept-Language.'),
+  text('locale', 'The locale for dates, numbers and the like, such as en-US.'),
+  text('timezone', 'The time zone, such as Europe/Vienna.'),
+  boolean('active', 'Whether the User is a member of the organization.', { column: 'active' }),
+  text('password', 'Not kept.', { mutability: 'writeOnly', returned: 'never', searchable: false }),
+  values('emails', 'E-mail addresses.', ['work', 'home', 'other'], { column: 'email', maxLength: 400 }),
+  values('phoneNumbers', 'Telephone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
+  values('ims', 'Addresses for instant messages.', [
+    ...['aim', 'gtalk', 'icq', 'xmpp', 'msn', 'skype', 'qq', 'yahoo'],
+  ]),
+  values('photos', 'Pictures of the User.', ['photo', 'thumbnail'], {
+    type: 'reference',
+    caseExact: true,
+    referenceTypes: ['external'],
+  }),
+  list(
+    'addresses',
+    'Postal addresses.',
+    ['work', 'home', 'other'],
+    [
+      text('formatted', 'The whole address, as it is written on an envelope.'),
+      text('streetAddress', 'Street and number.'),
+      text('locality', 'City or place.'),
+      text('region', 'State or region.'),
+      text('postalCode', 'Postal code.'),
+      text('country', 'Country, as two letters of ISO 3166-1.'),
+    ],
+  ),
+  values('entitlements', 'What the User is entitled to; kept, without effect.', []),
+  values('roles', 'Roles of the User at the client; kept, without effect.', []),
+  values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
+];
+
+const enterprise: Attribute[] = [
+  text('employeeNumber', 'The number of the User in the organization.'),
+  text('costCenter', 'The cost center.'),
+  text('organization', 'The organization.'),
+  text('division', 'The division.'),
+  text('department', 'The department.'),
+  complex('manager', 'The manager of the User.', [
+    text('value', 'The id of the manager.'),
+    reference('$ref', 'The address of the manager.', ['User']),
+    text('displayName', 'The name of the manager.', { ...readOnly, caseExact: false }),
+  ]),
+];
+
+/** Every attribute that a User has, the extension's included. */
+export const attributes: readonly Attribute[] = [
+  ...common,
+  ...core.map((attribute) => ({ ...attribute, schema: userSchema })),
+  ...enterprise.map((attribute) => ({ ...attribute, schema: enterpriseSchema })),
+];

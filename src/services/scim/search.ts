@@ -1,0 +1,63 @@
+import {
+  type Attribute,
+  attributes,
+  enterpriseSchema,
+  type ScimResource,
+  type ScimValue,
+} from './attributes.ts';
+import { fold } from './names.ts';
+import { isComplex, schemasOf, valueIn, valuesIn } from './values.ts';
+
+// The searchable copy of a resource. No SQL function folds letters as JavaScript does, so what filters compare is
+// folded when it is written; every value is a text and every multi-valued attribute a list.
+
+/** The key that stands for an attribute in a search document. */
+export function searchKey(attribute: Attribute): string {
+  // A dollar sign would be taken for a parameter of the query.
+  return attribute.name.replace('$', '');
+}
+
+/** The keys under which a search document holds the attribute. */
+export function searchPath(attribute: Attribute): string[] {
+  return attribute.schema === enterpriseSchema
+    ? ['enterprise', searchKey(attribute)]
+    : [searchKey(attribute)];
+}
+
+/** What `scim_records.search` holds: the resource, folded where it is not case-exact. Stored whenever the resource is. */
+export function searchDocument(resource: ScimResource): ScimResource {
+  const all = { ...resource, schemas: schemasOf(resource), meta: { resourceType: 'User' } };
+  const document: ScimResource = {};
+  const enterprise: ScimResource = {};
+  for (const attribute of attributes) {
+    const value = valueIn(all, attribute);
+    if (value === undefined || !isDocumented(attribute)) continue;
+    const into = attribute.schema === enterpriseSchema ? enterprise : document;
+    into[searchKey(attribute)] = attribute.multiValued
+      ? valuesIn(all, attribute).map((element) => searchable(attribute, element))
+      : searchable(attribute, value);
+  }
+  return Object.keys(enterprise).length === 0 ? document : { ...document, enterprise };
+}
+
+/** The rows of `scim_emails`: the folded addresses, each once. */
+export function searchEmails(resource: ScimResource): string[] {
+  const email = attributes.find((attribute) => attribute.name === 'emails');
+  const elements = email === undefined ? [] : valuesIn(resource, email);
+  const values = elements.map((element) => (isComplex(element) ? element['value'] : undefined));
+  return [...new Set(values.filter((value) => typeof value === 'string').map(fold))];
+}
+
+function isDocumented(attribute: Attribute): boolean {
+  return attribute.searchable && attribute.column === null;
+}
+
+function searchable(attribute: Attribute, value: ScimValue): ScimValue {
+  if (!isComplex(value)) return attribute.caseExact ? String(value) : fold(String(value));
+  const parts: ScimResource = {};
+  for (const sub of attribute.subAttributes) {
+    const part = value[sub.name];
+    if (part !== undefined && part !== null) parts[searchKey(sub)] = searchable(sub, part);
+  }
+  return parts;
+}

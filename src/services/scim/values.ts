@@ -1,0 +1,136 @@
+import {
+  type Attribute,
+  enterpriseSchema,
+  type ScimResource,
+  type ScimValue,
+  userSchema,
+} from './attributes.ts';
+import { findSub } from './names.ts';
+import { scimRefusal } from './refusal.ts';
+
+// Reading and setting values as the table types them, and taking them as providers send them.
+
+/** Whether it is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether it is the complex value of an attribute: an object in what already went through `coerce`. */
+export function isComplex(value: ScimValue | undefined): value is ScimResource {
+  return isObject(value);
+}
+
+/** The value of the attribute; of an extension's attribute, from the extension's object. */
+export function valueIn(resource: ScimResource, attribute: Attribute): ScimValue | undefined {
+  if (attribute.schema !== enterpriseSchema) return resource[attribute.name];
+  const extension = resource[enterpriseSchema];
+  return isComplex(extension) ? extension[attribute.name] : undefined;
+}
+
+/** The values of the attribute: all of a multi-valued one, one or none otherwise. */
+export function valuesIn(resource: ScimResource, attribute: Attribute): ScimValue[] {
+  const value = valueIn(resource, attribute);
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The schemas whose attributes the resource holds. */
+export function schemasOf(resource: ScimResource): string[] {
+  return resource[enterpriseSchema] === undefined ? [userSchema] : [userSchema, enterpriseSchema];
+}
+
+/** Sets the attribute, or with undefined takes it away; an extension that holds nothing goes too. */
+export function setValue(resource: ScimResource, attribute: Attribute, value: ScimValue | undefined): void {
+  if (attribute.schema !== enterpriseSchema) {
+    setOwn(resource, attribute.name, value);
+    return;
+  }
+  const held = resource[enterpriseSchema];
+  const extension: ScimResource = isComplex(held) ? held : {};
+  setOwn(extension, attribute.name, value);
+  setOwn(resource, enterpriseSchema, Object.keys(extension).length === 0 ? undefined : extension);
+}
+
+/** Sets the key, or with undefined takes it away. */
+export function setOwn(resource: ScimResource, key: string, value: ScimValue | undefined): void {
+  if (value === undefined) delete resource[key];
+  else resource[key] = value;
+}
+
+/**
+ * What a client sent as the attribute's type has it, or undefined when it says nothing. Takes "True" for a boolean,
+ * `[{ value }]` around a scalar and a scalar for `{ value }`; refuses the rest with `invalidValue`.
+ */
+export function coerce(attribute: Attribute, given: unknown): ScimValue | undefined {
+  if (given === null || given === undefined) return undefined;
+  if (!attribute.multiValued) return coerceOne(attribute, unwrapped(given));
+  const elements = (Array.isArray(given) ? given : [given])
+    .map((element) => coerceOne(attribute, element))
+    .filter((element) => element !== undefined);
+  return elements.length === 0 ? undefined : elements;
+}
+
+function coerceOne(attribute: Attribute, given: unknown): ScimValue | undefined {
+  if (given === null || given === undefined) return undefined;
+  if (attribute.type === 'complex') return coerceComplex(attribute, given);
+  const value = isObject(given) ? unwrapped(member(given, 'value')) : given;
+  if (value === null || value === undefined) return undefined;
+  return attribute.type === 'boolean' ? coerceBoolean(attribute, value) : coerceText(attribute, value);
+}
+
+function coerceComplex(attribute: Attribute, given: unknown): ScimResource | undefined {
+  const main = findSub(attribute, 'value');
+  const entries = isObject(given)
+    ? Object.entries(given)
+    : main === null
+      ? null
+      : [['value', given] as const];
+  if (entries === null) throw unfit(attribute, 'must be an object');
+  const value: ScimResource = {};
+  for (const [name, part] of entries) {
+    const sub = findSub(attribute, name);
+    if (sub === null || sub.mutability === 'readOnly') continue;
+    const fit = coerce(sub, part);
+    if (fit !== undefined) value[sub.name] = fit;
+  }
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
+function coerceBoolean(attribute: Attribute, value: unknown): boolean {
+  const word = String(value).trim().toLowerCase();
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && (word === 'true' || word === 'false')) return word === 'true';
+  throw unfit(attribute, 'must be true or false');
+}
+
+function coerceText(attribute: Attribute, value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') throw unfit(attribute, 'must be a string');
+  if (!isStorable(value)) throw unfit(attribute, 'must not hold NUL or half a character');
+  if (value.length > attribute.maxLength) {
+    throw unfit(attribute, `must have at most ${attribute.maxLength} characters`);
+  }
+  return value;
+}
+
+/** Whether both databases can hold the text. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function unwrapped(given: unknown): unknown {
+  let value = given;
+  while (Array.isArray(value) && value.length < 2) value = value[0];
+  return value;
+}
+
+/** The value under a key in any case of letters. */
+export function member(object: Record<string, unknown>, name: string): unknown {
+  const wanted = name.toLowerCase();
+  const key = Object.keys(object).find((candidate) => candidate.toLowerCase() === wanted);
+  return key === undefined ? undefined : object[key];
+}
+
+function unfit(attribute: Attribute, what: string) {
+  return scimRefusal(400, 'invalidValue', `${attribute.name} ${what}.`);
+}
