@@ -4,6 +4,9 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
 
+/** The program as it runs in a checkout. */
+export const main = resolve(import.meta.dirname, '../../src/main.ts');
+
 /** The real daemon, as a process of its own. */
 export interface Daemon {
   url: string;
@@ -12,6 +15,8 @@ export interface Daemon {
   tell(message: string): void;
   /** Sends a message, and its answer. */
   ask(message: string): Promise<unknown>;
+  /** What it has logged so far, where that is kept. */
+  log(): string;
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>;
 }
@@ -23,42 +28,59 @@ interface DaemonOptions {
   env?: Record<string, string>;
   /** A module that is loaded before the daemon. */
   preload?: string;
+  /** Its log goes nowhere unless it is kept. */
+  keepLog?: true;
 }
 
-/** Starts `idctl serve` on a free port; settles when it is ready. Its log goes nowhere. */
+/** Starts `idctl serve` on a free port; settles when it is ready. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { database, keyFile, env = {}, preload } = options;
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const main = resolve(import.meta.dirname, '../../src/main.ts');
   const flags = preload === undefined ? [] : ['--import', preload];
-  const { PATH = '' } = process.env;
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: url };
   const child = spawn(process.execPath, [...flags, main, 'serve', '--listen', `127.0.0.1:${port}`], {
-    env: { PATH, ...settings, ...env },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: { ...surroundings(), ...settings, ...env },
+    stdio: [
+      'ignore',
+      ...(options.keepLog ? (['pipe', 'pipe'] as const) : (['ignore', 'ignore'] as const)),
+      'ipc',
+    ],
   });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part) => {
+      log += part;
+    });
+  }
   const ended = once(child, 'exit');
-  await untilReady(url, () => child.exitCode);
+  await untilReady(url, () => (child.exitCode === null ? null : `${child.exitCode} ${log}`));
   return {
     url,
     pid: child.pid ?? 0,
+    log: () => log,
     tell: (message) => child.send(message),
     async ask(message) {
       child.send(message);
       return (await once(child, 'message'))[0];
     },
     async stop() {
-      child.kill('SIGTERM');
+      if (child.exitCode === null) child.kill('SIGTERM');
       await ended;
       return child.exitCode;
     },
   };
 }
 
-async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
+/** The environment of a process of ours: none of our own settings, and what makes it start sooner. */
+export function surroundings(): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../.tmp/compile-cache') };
+}
+
+async function untilReady(url: string, ended: () => string | null): Promise<void> {
   for (;;) {
-    if (exitCode() !== null) throw new Error(`the daemon ended with ${exitCode()}`);
+    if (ended() !== null) throw new Error(`the daemon ended with ${ended()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);
     if (answer?.status === 200) return;
     await pause(50);

@@ -1,0 +1,241 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SigningKey } from '../../src/database/models/signing-key.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { forgetKeys } from '../../src/services/keys/key-set.ts';
+import { currentSigner } from '../../src/services/keys/signing.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { organization, password, person, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** Every way to present a credential. */
+const places: [string, (token: string) => Record<string, string>][] = [
+  ['Bearer', (token) => ({ authorization: `Bearer ${token}` })],
+  ['x-api-key', (token) => ({ 'x-api-key': token })],
+  ['the cookie', (token) => ({ cookie: `access_token=${token}` })],
+];
+
+const me = (headers: Record<string, string>, client: Client = idctl.client()) =>
+  client.get('/api/v1/me', headers);
+
+async function statusesOf(token: string): Promise<number[]> {
+  return Promise.all(places.map(async ([, headers]) => (await me(headers(token))).status));
+}
+
+/** Someone's tokens, with what a forger can make of them. */
+async function victim() {
+  const { email, id } = await person(idctl);
+  const { accessToken, refreshToken } = await signedIn(idctl, email);
+  const { kid = '' } = decodeProtectedHeader(accessToken);
+  const claims = decodeJwt(accessToken);
+  const { key } = await currentSigner(idctl.operator());
+  const header = { alg: 'EdDSA', typ: 'at+jwt', kid };
+  /** Signed by the instance's own key, whatever is said. */
+  const resigned = async (twist: Record<string, unknown>, head: Record<string, unknown> = {}) => {
+    const signed = `${encoded({ ...header, ...head })}.${encoded({ ...claims, ...twist })}`;
+    const signature = await crypto.subtle.sign('Ed25519', key, Buffer.from(signed));
+    return `${signed}.${Buffer.from(signature).toString('base64url')}`;
+  };
+  return { email, id, accessToken, refreshToken, claims, header, resigned };
+}
+
+const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+describe('P1 forged at the door', () => {
+  test('P1 what the instance signed itself is taken at every place, also when the test signs it', async () => {
+    const { accessToken, resigned } = await victim();
+    expect(await statusesOf(accessToken)).toEqual([200, 200, 200]);
+    expect(await statusesOf(await resigned({}))).toEqual([200, 200, 200]);
+  });
+
+  test('P1 alg none is refused in every spelling, with a signature and without', async () => {
+    const { claims, header, accessToken } = await victim();
+    for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
+      for (const signature of ['', accessToken.split('.')[2]]) {
+        const token = `${encoded({ ...header, alg })}.${encoded(claims)}.${signature}`;
+        expect(await statusesOf(token), alg).toEqual([401, 401, 401]);
+      }
+    }
+  });
+
+  test('P1 the public key is no HMAC key, in whatever form', async () => {
+    const { claims, header } = await victim();
+    const [jwk] = (await idctl.client().get('/.well-known/jwks.json')).body.keys;
+    const raw = Buffer.from(jwk.x, 'base64url');
+    for (const key of [raw, Buffer.from(jwk.x), Buffer.from(JSON.stringify(jwk))]) {
+      const signed = `${encoded({ ...header, alg: 'HS256' })}.${encoded(claims)}`;
+      const mac = createHmac('sha256', key).update(signed).digest('base64url');
+      expect(await statusesOf(`${signed}.${mac}`)).toEqual([401, 401, 401]);
+    }
+  });
+
+  test('P1 a refresh token is no access token, and an access token renews nothing', async () => {
+    const { refreshToken, accessToken } = await victim();
+    expect(await statusesOf(refreshToken)).toEqual([401, 401, 401]);
+    const client = idctl.client();
+    const renew = (token: string, cookie: boolean) =>
+      cookie
+        ? client.post('/api/v1/auth/refresh', undefined, { cookie: `refresh_token=${token}` })
+        : client.post('/api/v1/auth/refresh', { refreshToken: token });
+    for (const cookie of [true, false]) expect((await renew(accessToken, cookie)).status).toBe(401);
+    expect((await renew(refreshToken, false)).status).toBe(200);
+  });
+
+  test('P1 another instance’s token is refused: another key under our kid, and our key for another address', async () => {
+    const { claims, header, resigned } = await victim();
+    const { privateKey } = await generateKeyPair('EdDSA');
+    const foreign = await new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+    const elsewhere = { iss: 'https://other.test', aud: 'https://other.test' };
+    for (const token of [
+      foreign,
+      await resigned(elsewhere),
+      await resigned({ iss: elsewhere.iss }),
+      await resigned({ aud: elsewhere.aud }),
+      await resigned({ aud: [claims.aud, elsewhere.aud] }),
+    ]) {
+      expect(await statusesOf(token)).toEqual([401, 401, 401]);
+    }
+  });
+
+  test.each([
+    ['jku', 'https://evil.test/jwks.json'],
+    ['x5u', 'https://evil.test/cert.pem'],
+    ['jwk', { kty: 'OKP', crv: 'Ed25519', x: 'AAAA' }],
+    ['crit', ['exp']],
+    ['typ', 'JWT'],
+    ['typ', undefined],
+    ['kid', '../../etc/passwd'],
+    ['kid', "' OR 1=1 --"],
+    ['kid', undefined],
+  ])('P1 a header with %s %j is refused, though our key signed it', async (name, value) => {
+    const { resigned } = await victim();
+    const token = await resigned({}, { [name]: value });
+    expect(await statusesOf(token)).toEqual([401, 401, 401]);
+  });
+
+  test('P1 claims that do not belong together are refused: another’s session, another’s account, none', async () => {
+    const [ada, eve] = [await victim(), await victim()];
+    expect(await statusesOf(await ada.resigned({ sid: eve.claims['sid'] }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ sub: eve.claims.sub }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ sid: randomUUID() }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ exp: 1 }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ exp: undefined }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ role: 'owner' }))).toEqual([401, 401, 401]);
+  });
+
+  test('P1 a key that has been removed opens nothing any more, and renews nothing', async () => {
+    const { accessToken, refreshToken, header } = await victim();
+    const removed = await SigningKey.findByPk(header.kid, { rejectOnEmpty: true });
+    await transaction(() => removed.destroy());
+    forgetKeys(idctl.operator());
+    try {
+      expect(await statusesOf(accessToken)).toEqual([401, 401, 401]);
+      expect((await idctl.client().post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);
+    } finally {
+      const { id, publicJwk, privateJwk, createdAt } = removed;
+      await transaction(async () => void (await SigningKey.create({ id, publicJwk, privateJwk, createdAt })));
+      idctl.wait(10);
+      forgetKeys(idctl.operator());
+    }
+    expect(await statusesOf(accessToken)).toEqual([200, 200, 200]);
+  });
+});
+
+describe('P2 what is taken away is gone at the next request', () => {
+  test('P2 a session ended by its owner, the account disabled, the password set', async () => {
+    const ends: ((who: Awaited<ReturnType<typeof victim>>) => Promise<unknown>)[] = [
+      ({ accessToken, claims }) => {
+        const headers = { authorization: `Bearer ${accessToken}` };
+        return idctl.client().send('DELETE', `/api/v1/me/sessions/${claims['sid']}`, { headers });
+      },
+      ({ id }) => disableUser(idctl.operator(), { user: id }),
+      ({ id }) => setUserPassword(idctl.operator(), { user: id, password: 'quite another one' }),
+    ];
+    for (const end of ends) {
+      const who = await victim();
+      expect(await statusesOf(who.accessToken)).toEqual([200, 200, 200]);
+      await end(who);
+      expect(await statusesOf(who.accessToken)).toEqual([401, 401, 401]);
+      await enableUser(idctl.operator(), { user: who.id });
+      expect(await statusesOf(who.accessToken)).toEqual([401, 401, 401]);
+    }
+  });
+
+  test('P2 no role is in the token: a membership counts as it is at the request', async () => {
+    const { slug: org, owner } = await organization(idctl);
+    const client = await signedIn(idctl, owner.email);
+    const events = async () => (await client.get(`/api/v1/orgs/${org}/events`)).status;
+    expect(await events()).toBe(200);
+    const heir = await person(idctl);
+    await client.post(`/api/v1/orgs/${org}/members`, { email: heir.email, role: 'owner' });
+    await changeMemberRole(idctl.operator(), { org, user: owner.id, role: 'member' });
+    expect(await events()).toBe(403);
+    await removeMember(idctl.operator(), { org, user: owner.id });
+    expect(await events()).toBe(404);
+    expect((await client.get('/api/v1/me')).body.organizations).toEqual([]);
+  });
+});
+
+describe('P3 the first credential present decides', () => {
+  test('P3 a bad one is never passed over for a good one behind it', async () => {
+    const { accessToken } = await victim();
+    const good = { cookie: `access_token=${accessToken}`, 'x-api-key': accessToken };
+    for (const authorization of [
+      'Bearer',
+      'Bearer ',
+      'bearer x',
+      'Bearer\tx',
+      'Bearer x y',
+      'Bearer "x"',
+      'Bearer,x',
+      'Bearer=x',
+      'Bearer:x',
+      `Bearer ${'x'.repeat(4097)}`,
+      '',
+    ]) {
+      expect((await me({ ...good, authorization })).status, authorization).toBe(401);
+    }
+    for (const key of ['', 'x', 'x y', 'é', 'x'.repeat(4097)]) {
+      expect((await me({ ...good, 'x-api-key': key })).status, key).toBe(401);
+    }
+    const twice = `access_token=x; access_token=${accessToken}`;
+    for (const cookie of [twice, `access_token=; a=b`, `access_token=${accessToken}; access_token=x`]) {
+      expect((await me({ cookie })).status, cookie).toBe(401);
+    }
+    expect((await me({ ...good, authorization: 'Basic eDp5' })).status).toBe(200);
+    expect((await me({ ...good, authorization: 'Bearer-like x' })).status).toBe(200);
+  });
+
+  test('P3 two credentials of one kind are refused, whichever is good', async () => {
+    const { accessToken } = await victim();
+    const good = `Bearer ${accessToken}`;
+    for (const pair of [
+      [good, 'Bearer x'],
+      ['Bearer x', good],
+      [good, good],
+    ]) {
+      const answer = await idctl.client().send('GET', '/api/v1/me', { headers: { authorization: pair } });
+      expect(answer.status).toBe(401);
+    }
+    const keys = { 'x-api-key': [accessToken, accessToken] };
+    expect((await idctl.client().send('GET', '/api/v1/me', { headers: keys })).status).toBe(401);
+  });
+
+  test('P3 a password is no credential of a request', async () => {
+    const { email } = await victim();
+    const basic = Buffer.from(`${email}:${password}`).toString('base64');
+    expect((await me({ authorization: `Basic ${basic}` })).status).toBe(401);
+  });
+});

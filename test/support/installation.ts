@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
+import { openApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { initialize } from '../../src/services/setup/initialize.ts';
+import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
+import { freshDatabaseUrl } from './database.ts';
+
+const baseUrl = 'http://127.0.0.1:8420';
+
+/** An instance on a fresh database, with an organization `acme` and its owner, for processes to work on. */
+export interface Installation {
+  folder: string;
+  keyFile: string;
+  database: string;
+  owner: { email: string; password: string };
+  /** Runs one command to its end. */
+  run(words: string[], input?: string): Promise<{ code: number | null; out: string; err: string }>;
+  /** Starts a daemon; all of them have the same base URL, wherever they listen. */
+  serve(): Promise<Daemon>;
+  /** Asks the database past idctl. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  /** Ends its daemons and removes its folder. */
+  close(): Promise<void>;
+}
+
+interface InstallOptions {
+  /** More settings, for its commands and daemons. */
+  env?: Record<string, string>;
+  /** What the operator does in it first, in this process. */
+  prepare?: (operator: () => Context) => Promise<unknown>;
+}
+
+/** Makes an instance; a process can have one open at a time, and this one does not once it is made. */
+export async function install({ env = {}, prepare }: InstallOptions = {}): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const database = await freshDatabaseUrl();
+  const owner = await found({ database, keyFile }, prepare);
+  const daemons: Daemon[] = [];
+  return {
+    folder,
+    keyFile,
+    database,
+    owner,
+    run: (words, input) =>
+      runCommand(words, { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env }, input),
+    serve: async () => {
+      const daemon = await startDaemon({
+        database,
+        keyFile,
+        env: { IDCTL_BASE_URL: baseUrl, ...env },
+        keepLog: true,
+      });
+      daemons.push(daemon);
+      return daemon;
+    },
+    query: (sql) => query(database, sql),
+    close: async () => {
+      await Promise.all(daemons.map((daemon) => daemon.stop()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function found(at: { database: string; keyFile: string }, prepare: InstallOptions['prepare']) {
+  const settings = configSchema.parse({ log: { level: 'fatal' } });
+  const database = { ...settings.database, url: at.database };
+  const config = { ...settings, baseUrl, keyFile: at.keyFile, database };
+  const app = await openApp({ config }, { migrate: 'yes' });
+  const operator = () => openContext(app, { kind: 'operator', name: 'test' });
+  try {
+    const { owner } = await initialize(operator(), { organization: 'Acme', owner: 'olga@acme.test' });
+    await prepare?.(operator);
+    return { email: owner.email ?? '', password: owner.password ?? '' };
+  } finally {
+    await app.close();
+  }
+}
+
+async function runCommand(words: string[], env: Record<string, string>, input = '') {
+  const child = spawn(process.execPath, [main, ...words], { env: { ...surroundings(), ...env } });
+  const outputs = [text(child.stdout), text(child.stderr)] as const;
+  child.stdin.on('error', () => undefined).end(input);
+  const [code] = await once(child, 'close');
+  const [out, err] = await Promise.all(outputs);
+  return { code, out, err };
+}
+
+async function query(database: string, sql: string): Promise<Record<string, unknown>[]> {
+  const file = /^sqlite:(.*)/.exec(database)?.[1];
+  if (file !== undefined) {
+    const sqlite = new DatabaseSync(file, { readOnly: true });
+    const rows = sqlite.prepare(sql).all();
+    sqlite.close();
+    return rows;
+  }
+  const client = new pg.Client(database);
+  await client.connect();
+  const { rows } = await client.query(sql);
+  await client.end();
+  return rows;
+}
