@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Membership } from '../../src/database/models/membership.ts';
+import { createServer } from '../../src/http/server.ts';
+import { surface } from '../../src/http/surface.ts';
 import { deleteUser } from '../../src/services/accounts/delete.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
 let idctl: Idctl;
@@ -63,6 +70,57 @@ test('only an owner grants or takes the owner role', async () => {
   const stranger = await person(idctl);
   expect((await admin.post(`${base}/members`, { email: stranger.email, role: 'owner' })).status).toBe(403);
   expect((await role(owner, people.member.id, 'owner')).status).toBe(200);
+});
+
+test('an admin takes nobody the owner role, at the moment it is given neither', async () => {
+  const { org, people } = await team();
+  const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', via: 'pat', tokenId: '' } as const;
+  for (let round = 0; round < 10; round += 1) {
+    const { id: user, email } = await person(idctl);
+    const at = { org: org.slug, user };
+    await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
+    const admin = idctl.as(actor);
+    const [granted] = await Promise.allSettled([
+      changeMemberRole(idctl.operator(), { ...at, role: 'owner' }),
+      round % 2 === 0 ? changeMemberRole(admin, { ...at, role: 'admin' }) : removeMember(admin, at),
+    ]);
+    const membership = await Membership.findOne({ where: { organizationId: org.id, accountId: user } });
+    expect(membership?.role).toBe(granted.status === 'fulfilled' ? 'owner' : undefined);
+  }
+});
+
+test('session_required: a token of an owner makes nobody owner, and takes the role', async () => {
+  const { org, owner, base, people } = await team();
+  const { token } = await createToken(idctl.operator(), { user: org.owner.id, name: 'ci' });
+  const client = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+  const path = `${base}/members/${people.member.id}`;
+  expect(await client.send('PATCH', path, { body: { role: 'owner' } })).toMatchObject({
+    status: 403,
+    body: { code: 'session_required' },
+  });
+  expect((await owner.send('PATCH', path, { body: { role: 'owner' } })).status).toBe(200);
+  expect((await client.send('PATCH', path, { body: { role: 'member' } })).body).toMatchObject({
+    role: 'member',
+  });
+});
+
+test('orgs.creation anyone: whoever makes an organization is its owner', async () => {
+  const { member, people } = await team();
+  const config = { ...idctl.app.config, orgs: { creation: 'anyone' as const } };
+  const server = createServer({ ...idctl.app, config }, surface);
+  await server.listen('127.0.0.1:0');
+  const headers = { authorization: `Bearer ${member.accessToken}` };
+  const client = createClient(server.url ?? '', { headers });
+  const name = fresh('own');
+  const made = await client.post('/api/v1/orgs', { name });
+  expect(made).toMatchObject({ status: 201, body: { name, role: 'owner' } });
+  const path = `/api/v1/orgs/${made.body.slug}`;
+  expect((await client.get(`${path}/members`)).body.items).toMatchObject([
+    { userId: people.member.id, role: 'owner', origin: { kind: 'manual', by: people.member.id } },
+  ]);
+  expect((await idctl.client().post('/api/v1/orgs', { name })).status).toBe(401);
+  expect((await client.send('DELETE', path)).status).toBe(204);
+  await server.close();
 });
 
 test('O3 the last owner cannot be demoted, removed or deleted', async () => {

@@ -12,7 +12,7 @@ import { viewMember } from './view.ts';
 export async function changeMemberRole(ctx: Context, input: z.output<typeof changeMemberRoleInput>) {
   const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
-    const { membership, account } = await requireMembership(organization, input.user);
+    const { membership, account } = await requireMembership(organization, input.user, { hold: true });
     const from = membership.role;
     if (input.role === 'owner') await requireAuthority(ctx, 'members.grantOwner', input.org);
     else if (from === 'owner') await requireAuthority(ctx, 'members.takeOwner', input.org);

@@ -13,7 +13,7 @@ import { viewMember } from './view.ts';
 export async function removeMember(ctx: Context, input: z.output<typeof memberRefInput>) {
   const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
-    const { membership, account } = await requireMembership(organization, input.user);
+    const { membership, account } = await requireMembership(organization, input.user, { hold: true });
     if (membership.role === 'owner') {
       await requireAuthority(ctx, 'members.takeOwner', input.org);
       await requireAnotherOwner(organization.id, account.id);
