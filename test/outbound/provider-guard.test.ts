@@ -21,7 +21,7 @@ describe('S9 the guard stands before every endpoint', () => {
       });
       await expect(redeem()).rejects.toMatchObject({
         code: 'outbound_refused',
-        extra: { reason: 'metadata' },
+        extra: { reason: 'metadata', stage: endpoint === 'jwks_uri' ? 'token' : endpoint.split('_')[0] },
       });
     },
   );
