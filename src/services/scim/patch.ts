@@ -1,4 +1,22 @@
-import type { ScimResource } from './attributes.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { enterpriseSchema, type ScimResource } from './attributes.ts';
+import { findSchema } from './names.ts';
+import { applyToElements, applyToList } from './patch-elements.ts';
+import { type Operation, readOperations } from './patch-operations.ts';
+import { findPath, type Path } from './path.ts';
+import { scimRefusal } from './refusal.ts';
+import { assertSound } from './resource.ts';
+import {
+  coerce,
+  isComplex,
+  isObject,
+  isUnset,
+  merge,
+  setOwn,
+  setValue,
+  unwrapped,
+  valueIn,
+} from './values.ts';
 
 /** What a PATCH makes of a resource. */
 export interface Patched {
@@ -10,7 +28,99 @@ export interface Patched {
 }
 
 /**
- * The resource after a PATCH body (RFC 7644 §3.5.2), all of it or a refusal. Hand it the stored resource with the `active` of
- * the record set; neither `id` nor `meta` belong to it.
+ * The resource after a PATCH body (RFC 7644 §3.5.2), all of it or a refusal. Hand it the stored resource with the
+ * `active` of the record set; neither `id` nor `meta` belong to it.
  */
-export declare function applyPatch(resource: ScimResource, body: unknown): Patched;
+export function applyPatch(resource: ScimResource, body: unknown): Patched {
+  const operations = readOperations(body);
+  const patched = structuredClone(resource);
+  for (const operation of operations) apply(patched, operation);
+  assertSound(patched);
+  return {
+    resource: patched,
+    changed: !isDeepStrictEqual(patched, resource),
+    active: patched['active'] === true,
+  };
+}
+
+type Op = Operation['op'];
+
+function apply(resource: ScimResource, { op, path, value }: Operation): void {
+  const schema = path === null ? '' : findSchema(path.trim());
+  if (path === null && op === 'remove') throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
+  if (path === null) applyEach(resource, op, value, '');
+  else if (schema !== null) applyToSchema(resource, op, schema, value);
+  else applyAt(resource, op, requirePath(path), value);
+}
+
+function requirePath(text: string): Path {
+  const path = findPath(text);
+  if (path !== null) return path;
+  throw scimRefusal(400, 'invalidPath', `A User has nothing called "${text.slice(0, 100)}".`);
+}
+
+function applyToSchema(resource: ScimResource, op: Op, schema: string, value: unknown): void {
+  if (op !== 'remove' && !isUnset(value)) applyEach(resource, op, value, `${schema}:`);
+  else if (schema === enterpriseSchema) setOwn(resource, enterpriseSchema, undefined);
+  else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
+}
+
+/** Every member of the value by itself; as on POST, what a User does not have is dropped, but not when it is all there is. */
+function applyEach(resource: ScimResource, op: Op, value: unknown, prefix: string): void {
+  const given = unwrapped(value);
+  if (!isObject(given)) throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
+  let known = 0;
+  for (const [key, part] of Object.entries(given)) {
+    const schema = findSchema(key);
+    const path = schema === null ? findPath(`${prefix}${key}`) : null;
+    if (schema === null && path === null) continue;
+    known += 1;
+    if (schema !== null) applyToSchema(resource, op, schema, part);
+    else if (path !== null && !isIgnored(path)) applyAt(resource, op, path, part);
+  }
+  if (known === 0 && Object.keys(given).length > 0) {
+    throw scimRefusal(400, 'invalidPath', 'The value holds nothing that a User has.');
+  }
+}
+
+// Okta sends `password` along, and libraries the `schemas` of the resource.
+function isIgnored({ attribute }: Path): boolean {
+  return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
+}
+
+function applyAt(resource: ScimResource, op: Op, path: Path, value: unknown): void {
+  const { attribute, filter, sub } = path;
+  for (const part of [attribute, sub]) {
+    if (part === null || part.mutability === 'readWrite') continue;
+    throw scimRefusal(400, 'mutability', `${part.name} is not a client's to change.`);
+  }
+  if (filter !== null || (attribute.multiValued && sub !== null)) applyToElements(resource, op, path, value);
+  else if (attribute.multiValued) applyToList(resource, op, attribute, value);
+  else applyToOne(resource, op, path, value);
+}
+
+function applyToOne(resource: ScimResource, op: Op, { attribute, sub }: Path, value: unknown): void {
+  const removes = op === 'remove' || isUnset(value) || (attribute.type === 'complex' && value === '');
+  if (attribute.type !== 'complex') {
+    const fit = removes ? undefined : coerce(attribute, value);
+    if (fit === undefined) refuseUnset(attribute.name);
+    setValue(resource, attribute, fit);
+    return;
+  }
+  const held = valueIn(resource, attribute);
+  const parts = isComplex(held) ? held : {};
+  // RFC 7644 §3.5.2.3: what the value does not name of a complex attribute stays.
+  if (sub !== null) setOwn(parts, sub.name, removes ? undefined : coerce(sub, value));
+  else if (!removes && !merge(attribute, parts, value)) {
+    throw scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
+  }
+  const empty = (sub === null && removes) || Object.keys(parts).length === 0;
+  setValue(resource, attribute, empty ? undefined : parts);
+}
+
+function refuseUnset(name: string): void {
+  if (name === 'active')
+    throw scimRefusal(400, 'invalidValue', 'active is true or false; it cannot be removed.');
+  if (name === 'userName')
+    throw scimRefusal(400, 'mutability', 'userName is required and cannot be removed.');
+}

@@ -1,47 +1,116 @@
-import type { ScimResource } from './attributes.ts';
+import { canonicalEmail } from '../domains/canonical.ts';
+import { attributes, type ScimResource } from './attributes.ts';
+import { findSchema, findTarget } from './names.ts';
+import { scimRefusal } from './refusal.ts';
+import { coerce, isComplex, isObject, setValue, valuesIn } from './values.ts';
 
-/** What idctl knows of a User beside the resource that the client wrote. */
-export interface Surroundings {
-  id: string;
-  active: boolean;
-  createdAt: Date;
-  modifiedAt: Date;
-  version: number;
-  /** The absolute URL of the resource. */
-  location: string;
-}
+// The resource as clients write it: what the table has, spelled as the table spells it, values as they were sent.
 
-/** What a list or an answer shows. */
-export interface Projection {
-  attributes?: string | undefined;
-  excludedAttributes?: string | undefined;
-}
+/** A resource that a client can have written whole: it has a name, and says whether the person is a member. */
+export type WrittenUser = ScimResource & { userName: string; active: boolean };
 
 /** The resource in the body of a POST: with `userName`, and `active` a boolean; no `id`, `meta`, `schemas`. */
-export declare function readCreation(body: unknown): ScimResource & { userName: string; active: boolean };
+export function readCreation(body: unknown): WrittenUser {
+  const resource = readBody(body);
+  const userName = givenName(resource) ?? firstEmail(resource);
+  if (userName === null)
+    throw scimRefusal(400, 'invalidValue', 'A User needs a userName or an e-mail address.');
+  return written(resource, userName);
+}
 
 /** The resource in the body of a PUT: `userName` kept when not given, active unless it says otherwise. */
-export declare function readReplacement(
-  body: unknown,
-  current: ScimResource,
-): ScimResource & { userName: string; active: boolean };
+export function readReplacement(body: unknown, current: ScimResource & { userName: string }): WrittenUser {
+  const resource = readBody(body);
+  return written(resource, givenName(resource) ?? current.userName);
+}
 
-/** The User as clients see it: schemas, id, what they wrote, active, meta. */
-export declare function viewUser(resource: ScimResource, surroundings: Surroundings): ScimResource;
+function written(resource: ScimResource, userName: string): WrittenUser {
+  const user = { ...resource, userName, active: resource['active'] !== false };
+  assertSound(user);
+  return user;
+}
 
-/** The `ETag` and `meta.version` of a version. */
-export declare function etag(version: number): string;
+function readBody(body: unknown): ScimResource {
+  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A User is a JSON object.');
+  const resource: ScimResource = {};
+  readInto(resource, body, '');
+  if (Object.keys(resource).length > 0) return resource;
+  throw scimRefusal(400, 'invalidValue', 'The body holds nothing that a User has.');
+}
 
-/** Only what was asked for (RFC 7644 §3.9); reading the parameters refuses both together with 400 before anything is done. */
-export declare function readProjection(asked: Projection): (view: ScimResource) => ScimResource;
+function readInto(resource: ScimResource, given: Record<string, unknown>, prefix: string): void {
+  for (const [key, part] of Object.entries(given)) {
+    const schema = prefix === '' ? findSchema(key) : null;
+    if (schema !== null && isObject(part)) readInto(resource, part, `${schema}:`);
+    const target = findTarget(`${prefix}${key}`);
+    if (target === null || target.sub !== null || target.attribute.mutability !== 'readWrite') continue;
+    const value = coerce(target.attribute, part);
+    if (value !== undefined) setValue(resource, target.attribute, value);
+  }
+}
+
+const most = { elements: 200, length: 256 * 1024 };
+
+/** Refuses what no resource may be, however it came about: without a name, too large, with two primary values. */
+export function assertSound(resource: ScimResource): void {
+  if (givenName(resource) === null) throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
+  if (JSON.stringify(resource).length > most.length) {
+    throw scimRefusal(400, 'invalidValue', `A User has at most ${most.length} characters.`);
+  }
+  for (const attribute of attributes) {
+    const elements = attribute.multiValued ? valuesIn(resource, attribute) : [];
+    if (elements.length > most.elements) {
+      throw scimRefusal(400, 'invalidValue', `${attribute.name} has at most ${most.elements} values.`);
+    }
+    // RFC 7643 §2.4.
+    if (elements.filter((element) => isComplex(element) && element['primary'] === true).length > 1) {
+      throw scimRefusal(400, 'invalidValue', `Only one value of ${attribute.name} can be primary.`);
+    }
+  }
+}
 
 /** The canonical address of the resource: `userName` when it is one, else that of the first entry of `emails`, or null. */
-export declare function emailOf(resource: ScimResource): string | null;
+export function emailOf(resource: ScimResource): string | null {
+  return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
+}
 
-/** The display name in a resource, or null. */
-export declare function nameOf(resource: ScimResource): string | null;
+const unseemly = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
+
+/** The display name in a resource, without what must not stand in a name (security X9), or null. */
+export function nameOf(resource: ScimResource): string | null {
+  const { name, displayName } = resource;
+  const parts = isComplex(name) ? name : {};
+  const joined = [parts['givenName'], parts['familyName']]
+    .filter((part) => typeof part === 'string')
+    .join(' ');
+  for (const candidate of [parts['formatted'], joined, displayName]) {
+    if (typeof candidate !== 'string') continue;
+    const seemly = [...candidate.replace(unseemly, '').trim()].slice(0, 200).join('').slice(0, 200).trim();
+    if (seemly !== '') return seemly;
+  }
+  return null;
+}
 
 /** The resource of a member who did not come by SCIM: an e-mail and a name in parts, none of them empty. */
-export declare function memberResource(member: { email: string; name: string | null }): ScimResource & {
-  userName: string;
-};
+export function memberResource({ email, name }: { email: string; name: string | null }) {
+  const shown = name?.trim() || email.split('@')[0] || email;
+  const words = shown.split(/\s+/);
+  const givenName = words[0] ?? shown;
+  const familyName = words.slice(1).join(' ') || givenName;
+  return {
+    userName: email,
+    name: { formatted: shown, givenName, familyName },
+    displayName: shown,
+    emails: [{ value: email, type: 'work', primary: true }],
+  };
+}
+
+function givenName({ userName }: ScimResource): string | null {
+  return typeof userName === 'string' && userName.trim() !== '' ? userName : null;
+}
+
+function firstEmail({ emails }: ScimResource): string | null {
+  const first = Array.isArray(emails) ? emails[0] : undefined;
+  const value = isComplex(first) ? first['value'] : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

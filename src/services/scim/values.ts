@@ -79,21 +79,26 @@ function coerceOne(attribute: Attribute, given: unknown): ScimValue | undefined 
 }
 
 function coerceComplex(attribute: Attribute, given: unknown): ScimResource | undefined {
-  const main = findSub(attribute, 'value');
-  const entries = isObject(given)
-    ? Object.entries(given)
-    : main === null
-      ? null
-      : [['value', given] as const];
-  if (entries === null) throw unfit(attribute, 'must be an object');
   const value: ScimResource = {};
+  merge(attribute, value, given);
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
+/**
+ * Sets the parts of a complex value that are given, and takes away those given as null. Whether there was any to set, or
+ * nothing given at all.
+ */
+export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
+  const value = unwrapped(given);
+  if (!isObject(value) && findSub(attribute, 'value') === null) throw unfit(attribute, 'must be an object');
+  const entries = Object.entries(isObject(value) ? value : { value });
+  let known = entries.length === 0;
   for (const [name, part] of entries) {
     const sub = findSub(attribute, name);
-    if (sub === null || sub.mutability === 'readOnly') continue;
-    const fit = coerce(sub, part);
-    if (fit !== undefined) value[sub.name] = fit;
+    known ||= sub !== null;
+    if (sub !== null && sub.mutability !== 'readOnly') setOwn(held, sub.name, coerce(sub, part));
   }
-  return Object.keys(value).length === 0 ? undefined : value;
+  return known;
 }
 
 function coerceBoolean(attribute: Attribute, value: unknown): boolean {
@@ -118,7 +123,13 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function unwrapped(given: unknown): unknown {
+/** Whether a client takes the value away with it: null, or a list of nothing (RFC 7643 §2.5). */
+export function isUnset(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.every(isUnset));
+}
+
+/** The one value in a list of one, which some clients put around it. */
+export function unwrapped(given: unknown): unknown {
   let value = given;
   while (Array.isArray(value) && value.length < 2) value = value[0];
   return value;
