@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { type Examination, printSteps } from '../../src/cli/steps.ts';
+
+const csi = '\u001b[';
+
+const examination: Examination = {
+  ok: false,
+  message: 'Step 3, client authentication, failed: not accepted (invalid_client).',
+  steps: [
+    { name: 'name', ok: true, expected: 'addresses', seen: 'id.acme.test has one address' },
+    { name: 'TLS', ok: true, seen: 'a trusted certificate', hint: 'Have it renewed before then.' },
+    {
+      name: 'client authentication',
+      ok: false,
+      expected: 'the client ID and secret are accepted, a made-up code is not',
+      seen: 'not accepted (invalid_client)',
+      hint: `Enter the client ID and the client secret again, as the provider shows them.${csi}31m`,
+    },
+  ],
+};
+
+function shown(columns: number, colour = false): string {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+  };
+  printSteps(examination, { write, columns, colour });
+  return text;
+}
+
+describe('interface page: the steps of an examination', () => {
+  test('in a pipe they are plain and whole', () => {
+    expect(shown(Number.POSITIVE_INFINITY).split('\n')).toEqual([
+      '1 ok name: id.acme.test has one address',
+      '2 ok TLS: a trusted certificate',
+      '    note:     Have it renewed before then.',
+      '3 failed client authentication',
+      '    expected: the client ID and secret are accepted, a made-up code is not',
+      '    seen:     not accepted (invalid_client)',
+      '    change:   Enter the client ID and the client secret again, as the provider shows them.\\u001b[31m',
+      'Step 3, client authentication, failed: not accepted (invalid_client).',
+      '',
+    ]);
+  });
+
+  test('on a terminal they have a mark, and lines break between words', () => {
+    const lines = shown(80).split('\n');
+    expect(lines[0]).toBe('1 ✓ name: id.acme.test has one address');
+    expect(lines[3]).toBe('3 ✗ client authentication');
+    expect(lines.slice(6, 8)).toEqual([
+      '    change:   Enter the client ID and the client secret again, as the provider',
+      '              shows them.\\u001b[31m',
+    ]);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test('colour only where it is wanted', () => {
+    expect(shown(80)).not.toContain(csi);
+    expect(shown(80, true)).toContain(`${csi}32m✓`);
+  });
+});
