@@ -1,4 +1,4 @@
-import { DataTypes, type Sequelize } from 'sequelize';
+import { DataTypes, type QueryInterface, type Sequelize } from 'sequelize';
 import { expect, test } from 'vitest';
 import { connect, type Link } from '../../src/database/connect.ts';
 import { applyMigrations, pendingMigrations } from '../../src/database/migrate.ts';
@@ -151,12 +151,20 @@ async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> 
   const described: Record<string, unknown> = {};
   for (const table of tables) {
     described[table] = {
-      columns: await schema.describeTable(table),
+      columns: await columnsOf(schema, table),
       indexes: await indexesOf(sequelize, table),
       references: await referencesOf(sequelize, table),
     };
   }
   return described;
+}
+
+/** No default and a default of NULL are the same to everybody but SQLite's own tables. */
+async function columnsOf(schema: QueryInterface, table: string): Promise<Record<string, unknown>> {
+  const columns = Object.entries(await schema.describeTable(table));
+  return Object.fromEntries(
+    columns.map(([name, column]) => [name, { ...column, defaultValue: column.defaultValue ?? null }]),
+  );
 }
 
 async function indexesOf(sequelize: Sequelize, table: string): Promise<unknown[]> {
