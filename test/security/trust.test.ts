@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
@@ -6,6 +7,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
+import { findVerified } from '../../src/services/domains/owns.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listEvents } from '../../src/services/events/list.ts';
@@ -14,6 +16,7 @@ import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
+import { deleteOrganization } from '../../src/services/organizations/delete.ts';
 import { authenticate } from '../../src/services/sessions/authenticate.ts';
 import { enableSso } from '../../src/services/sso/enable.ts';
 import { relinkSso } from '../../src/services/sso/relink.ts';
@@ -117,6 +120,7 @@ describe('I1 one door, by the key', () => {
     const neighbour = await signInAt(idctl, provider, theirs.domain, sub);
     expect(neighbour.answer.status).toBe(200);
     expect(neighbour.answer.body.user.id).not.toBe(me.answer.body.user.id);
+    expect(await Identity.count({ where: { accountId: me.answer.body.user.id } })).toBe(1);
   });
 
   test('I1 after a change of provider people conflict until `sso relink`, and are then the accounts they were', async () => {
@@ -226,6 +230,8 @@ describe('I2 verified domains carry the trust', () => {
     const sub = asserted(other, email);
     const old = await signInAt(idctl, other, theirs.domain, sub);
     const accountId = old.answer.body.user.id;
+    // What the provider of the old owner can leave behind on any address of the domain.
+    const { token } = (await old.client.post('/api/v1/me/tokens', { name: 'for later' })).body;
     await removeDomain(idctl.operator(), { org: theirs.org.slug, domain: theirs.domain });
     await expect(enableSso(idctl.operator(), { org: theirs.org.slug })).rejects.toMatchObject({
       code: 'domain_unverified',
@@ -243,6 +249,52 @@ describe('I2 verified domains carry the trust', () => {
     expect((await old.client.get('/api/v1/me')).status).toBe(401);
     const mine = await signInAt(idctl, provider, theirs.domain, asserted(provider, email));
     expect(mine.answer.body.user.id).toBe(accountId);
+    expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(401);
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
+  });
+
+  test('I3 what an organization proved of its addresses ends with the organization too', async () => {
+    const theirs = await connected(idctl, other.issuer);
+    const email = `ada@${theirs.domain}`;
+    const old = await signInAt(idctl, other, theirs.domain, asserted(other, email));
+    const { token } = (await old.client.post('/api/v1/me/tokens', { name: 'for later' })).body;
+    await deleteOrganization(idctl.operator(), { org: theirs.org.slug });
+    expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(200);
+    const { org } = await newcomer(provider.issuer);
+    await verifiedDomain(idctl, org.slug, theirs.domain);
+    await saveSso(idctl.operator(), settings(org.slug, theirs.domain, provider.issuer));
+    const mine = await signInAt(idctl, provider, theirs.domain, asserted(provider, email));
+    expect(mine.answer.body.user.id).toBe(old.answer.body.user.id);
+    expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(401);
+  });
+
+  test('I3 a domain given up and taken back by the same organization changes nothing for its people', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const sub = asserted(provider, `ada@${domain}`);
+    const { client } = await signInAt(idctl, provider, domain, sub);
+    await removeDomain(idctl.operator(), { org: org.slug, domain });
+    await verifiedDomain(idctl, org.slug, domain);
+    await enableSso(idctl.operator(), { org: org.slug });
+    expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(200);
+    expect((await client.get('/api/v1/me')).status).toBe(200);
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
+  });
+
+  test('D5 I2 a domain is given up after the sign-ins that are under way, not beside them', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const owner = await signedIn(idctl, org.owner.email);
+    const order: string[] = [];
+    let removal: Promise<unknown> = Promise.resolve();
+    await transaction(async () => {
+      await findVerified(org.id, domain);
+      const remove = owner.send('DELETE', `/api/v1/orgs/${org.slug}/domains/${domain}`);
+      removal = remove.then(({ status }) => order.push(`removed ${status}`));
+      // Long enough for a removal that does not wait; one that waits does not mind.
+      await Promise.race([removal, setTimeout(500)]);
+      order.push('signed in');
+    });
+    await removal;
+    expect(order).toEqual(['signed in', 'removed 204']);
   });
 
   test('I2 the first sign-in by the domain’s new organization ends the links and sessions of the old one, and nothing else', async () => {

@@ -1,10 +1,15 @@
+import { Transaction } from 'sequelize';
 import { Domain } from '../../database/models/domain.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
-/** The organization's verified domain of this name, or null (security I2: verified now, by this organization, exactly this name). */
+/**
+ * The organization's verified domain of this name, or null (security I2: verified now, by this organization, exactly
+ * this name). Inside a transaction it is not given up until that ends, so that no sign-in outlives it.
+ */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
-  return Domain.findOne({ where: { organizationId, name, state: 'Verified' } });
+  const where = { organizationId, name, state: 'Verified' as const };
+  return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
 /** The id of the organization that has verified the domain, or null. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
+import { forgetProofs } from '../accounts/forget-proofs.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
@@ -23,6 +24,7 @@ export async function removeDomain(ctx: Context, input: z.output<typeof removeDo
       domain.state === 'Verified' && ctx.config.trust.domains === 'enforce' ? connection : null;
     await disabled?.update({ enabled: false });
     await domain.destroy();
+    if (domain.state === 'Verified') await forgetProofs(domain.name);
     const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
     await recordEvent(ctx, {
       kind: 'domain.removed',

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { Domain } from '../../database/models/domain.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { transaction } from '../../database/transaction.ts';
+import { forgetProofs } from '../accounts/forget-proofs.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -14,7 +16,9 @@ export async function deleteOrganization(ctx: Context, input: z.output<typeof or
   return transaction(async () => {
     const members = await Membership.count({ where: { organizationId: organization.id } });
     await endSessions(ctx, { organizationId: organization.id });
+    const verified = await Domain.findAll({ where: { organizationId: organization.id, state: 'Verified' } });
     await organization.destroy();
+    for (const { name } of verified) await forgetProofs(name);
     await recordEvent(ctx, {
       kind: 'organization.deleted',
       organizationId: organization.id,
