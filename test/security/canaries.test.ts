@@ -1,0 +1,290 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import type { Daemon } from '../support/daemon.ts';
+import { type Answer, type Client, createClient } from '../support/http.ts';
+import { type Installation, install } from '../support/installation.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { vouch } from './returning.ts';
+
+// Security X4: secrets are planted wherever idctl is told one, everything it can be told is done with them, right and
+// wrong; then everything it has written or shown is searched for them.
+
+const domain = 'acme.test';
+const eve = `eve@${domain}`;
+const planted = (what: string) => `CANARY-${what}-7Yq2vX9`;
+
+/** By what they are: what must be found nowhere. */
+const secrets = {
+  password: planted('password'),
+  changedPassword: planted('changed'),
+  wrongPassword: planted('wrong'),
+  clientSecret: planted('client-secret'),
+  idpAccessToken: planted('idp-access-token'),
+  code: planted('authorization-code'),
+  badCode: planted('refused-code'),
+  header: planted('header'),
+  cookie: planted('cookie'),
+  query: planted('query'),
+  malformed: planted('malformed'),
+  surplus: planted('surplus'),
+  said: planted('error-description'),
+  unparsable: planted('unparsable'),
+  personal: planted('birthdate'),
+};
+/** What is only known once it has been made. */
+const learned = new Map<string, string>();
+
+let provider: LyingProvider;
+let site: Installation;
+let daemon: Daemon;
+let browser: Client;
+/** What was shown, but for answers that are there to give a secret. */
+const shown: string[] = [];
+const commands = new Set<string>();
+
+beforeAll(async () => {
+  provider = await startLyingProvider('idctl', '');
+  site = await install({
+    env: { IDCTL_OUTBOUND_ALLOW: '127.0.0.1', IDCTL_LOG_LEVEL: 'debug' },
+    prepare: async (operator) => {
+      await addDomain(operator(), { org: 'acme', domain });
+      await assertDomain(operator(), { org: 'acme', domain });
+    },
+  });
+  learned.set('masterKey', /^[\w-]{43}$/m.exec(await readFile(site.keyFile, 'utf8'))?.[0] ?? 'no key');
+  daemon = await site.serve();
+  browser = createClient(daemon.url, { keepCookies: true });
+  await live();
+}, 240_000);
+afterAll(async () => {
+  await site?.close();
+  await provider?.stop();
+});
+
+/** Everything that can be told a secret is told one. */
+async function live(): Promise<void> {
+  await watched(async () => {
+    await atTheTerminal();
+    await byPassword();
+    await byProvider();
+    await wrongly();
+    await read();
+  });
+}
+
+async function atTheTerminal(): Promise<void> {
+  const at = ['--org', 'acme', '--domain', domain, '--issuer', provider.issuer, '--client-id', 'idctl'];
+  await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
+  await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
+  await run(['user', 'password', 'nobody@acme.test', '--password-stdin'], secrets.wrongPassword);
+  await run(['sso', 'set', ...at, '--secret-stdin'], secrets.clientSecret);
+  await run(['sso', 'enable', '--org', 'acme']);
+  await run(['sso', 'show', '--org', 'acme', '--json']);
+}
+
+async function byPassword(): Promise<void> {
+  const login = (password: string) => browser.post('/api/v1/auth/login', { email: eve, password });
+  see(await login(secrets.wrongPassword));
+  await signIn(login(secrets.password));
+  const token = await browser.post('/api/v1/me/tokens', { name: 'laptop' });
+  learn('personalAccessToken', token.body.token);
+  const totp = await browser.post('/api/v1/me/totp');
+  learn('totpSecret', totp.body.secret);
+  see(await browser.post('/api/v1/me/totp/confirm', { code: '000000' }));
+  const passwords = { currentPassword: secrets.password, newPassword: secrets.changedPassword };
+  see(await browser.post('/api/v1/me/password', { ...passwords, currentPassword: secrets.wrongPassword }));
+  see(await browser.post('/api/v1/me/password', passwords));
+  await signIn(browser.post('/api/v1/auth/refresh'));
+  see(await browser.get('/api/v1/me', { authorization: `Bearer ${learned.get('personalAccessToken')}` }));
+}
+
+async function byProvider(): Promise<void> {
+  const come = async (code: string, more: Record<string, string> = {}) => {
+    const { searchParams } = new URL(
+      (await browser.get(`/auth/sso/start?domain=${domain}`)).body.authorizationUrl,
+    );
+    const nonce = searchParams.get('nonce') ?? '';
+    const person = { sub: 'grace', email: `grace@${domain}`, birthdate: secrets.personal, name: 'Grace' };
+    const { token } = provider.answers;
+    await vouch(provider, nonce, person);
+    const { body } = await provider.answers.token({ path: '/token', headers: {}, body: '' });
+    if (token === refusing || token === babbling) provider.answers.token = token;
+    else
+      provider.answers.token = () => ({
+        body: { ...(body as object), access_token: secrets.idpAccessToken },
+      });
+    learn('idToken', String((body as Record<string, unknown>)['id_token']));
+    const state = searchParams.get('state') ?? '';
+    return browser.get(`/auth/sso/callback?${new URLSearchParams({ code, state, ...more })}`);
+  };
+  await signIn(come(secrets.code));
+  provider.answers.token = refusing;
+  see(await come(secrets.badCode));
+  provider.answers.token = babbling;
+  see(await come(secrets.badCode));
+  provider.answers.token = () => ({ body: {} });
+  see(await come(secrets.badCode, { error: 'access_denied', error_description: secrets.said }));
+  for (const { body, headers } of provider.seen) {
+    learn('codeVerifier', new URLSearchParams(body).get('code_verifier'));
+    learn(
+      'clientAuthentication',
+      headers.authorization?.startsWith('Basic ') ? headers.authorization.slice(6) : null,
+    );
+  }
+}
+
+const refusing = () => ({ status: 400, body: { error: 'invalid_grant', error_description: secrets.said } });
+const babbling = () => ({ body: `${secrets.unparsable}&access_token=${secrets.idpAccessToken}` });
+
+async function wrongly(): Promise<void> {
+  const json = { 'content-type': 'application/json' };
+  see(await browser.get('/api/v1/me', { authorization: `Bearer ${secrets.header}` }));
+  see(await browser.get('/api/v1/me', { 'x-api-key': `${secrets.header} ${secrets.header}` }));
+  see(await browser.get('/api/v1/me', { authorization: `Basic ${btoa(`eve:${secrets.header}`)}` }));
+  see(await createClient(daemon.url).get('/api/v1/me', { cookie: `access_token=${secrets.cookie}` }));
+  see(await browser.get(`/api/v1/me?token=${secrets.query}`));
+  see(await browser.get(`/nowhere?token=${secrets.query}`));
+  see(await browser.get(`/auth/sso/callback?state=${secrets.query}&code=${secrets.code}`));
+  see(await browser.post('/api/v1/auth/login', `{"email":"${eve}","password":"${secrets.malformed}`, json));
+  see(await browser.post('/api/v1/auth/login', `"${secrets.malformed}"`, json));
+  see(await browser.post('/api/v1/auth/login', { email: eve, password: [secrets.malformed] }));
+  see(await browser.post('/api/v1/auth/login', { email: eve, password: 'x', more: secrets.surplus }));
+  see(await browser.post('/api/v1/auth/login', { email: secrets.malformed, password: secrets.malformed }));
+  see(await browser.post('/api/v1/auth/refresh', { refreshToken: secrets.malformed }));
+  see(
+    await browser.post('/api/v1/auth/signup', {
+      email: 'x@acme.test',
+      password: secrets.wrongPassword,
+      name: 'X',
+    }),
+  );
+}
+
+async function read(): Promise<void> {
+  for (const words of [
+    ['event', 'list', '--org', 'acme'],
+    ['sso', 'attempts', '--org', 'acme'],
+    ['sso', 'test', '--org', 'acme'],
+    ['user', 'list'],
+    ['session', 'list', '--user', eve],
+    ['pat', 'list', '--user', eve],
+    ['config', 'show'],
+  ]) {
+    await run([...words, '--json']);
+  }
+  for (const path of ['/api/v1/me', '/api/v1/me/sessions', '/api/v1/me/tokens']) see(await browser.get(path));
+}
+
+async function run(words: string[], input?: string): Promise<void> {
+  const { out, err, code } = await site.run(words, input);
+  if (code === 70) throw new Error(`${words.join(' ')}: ${err}`);
+  shown.push(out, err);
+}
+
+function see({ status, headers, body }: Answer): void {
+  if (status >= 500 && status !== 502) throw new Error(`an answer was ${status}`);
+  shown.push(JSON.stringify([status, headers, body]));
+}
+
+async function signIn(answer: Promise<Answer>): Promise<void> {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(`a sign-in was ${status} ${JSON.stringify(body)}`);
+  learn('accessToken', body.accessToken);
+  learn('refreshToken', body.refreshToken);
+}
+
+function learn(name: string, value: string | null | undefined): void {
+  if (value) learned.set(`${name}${learned.has(name) ? learned.size : ''}`, value);
+}
+
+/** Keeps an eye on what `ps` would show, while the work is done. */
+async function watched(work: () => Promise<void>): Promise<void> {
+  let over = false;
+  const watching = (async () => {
+    while (!over) {
+      for (const pid of await readdir('/proc').catch(() => [])) {
+        if (!/^\d+$/.test(pid)) continue;
+        commands.add(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
+      }
+      await pause(10);
+    }
+  })();
+  await work().finally(() => {
+    over = true;
+  });
+  await watching;
+}
+
+/** Every secret, in every spelling in which it could have been written down. */
+function spellings(): [string, string][] {
+  const known = [...Object.entries(secrets), ['ownerPassword', site.owner.password] as const, ...learned];
+  return known.flatMap(([name, text]) =>
+    [
+      ...new Set([
+        text,
+        encodeURIComponent(text),
+        ...(['base64', 'base64url', 'hex'] as const).map((as) => Buffer.from(text).toString(as)),
+      ]),
+    ].map((spelling): [string, string] => [name, spelling]),
+  );
+}
+
+function foundIn(text: string): string[] {
+  return [...new Set(spellings().flatMap(([name, spelling]) => (text.includes(spelling) ? [name] : [])))];
+}
+
+/** All that the database holds. */
+async function stored(): Promise<string> {
+  const file = /^sqlite:(.*)/.exec(site.database)?.[1];
+  if (file !== undefined) {
+    const folder = dirname(file);
+    const files = await Promise.all(
+      (await readdir(folder)).map((name) => readFile(join(folder, name), 'latin1')),
+    );
+    return files.join('\n');
+  }
+  const tables = await site.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  const rows = await Promise.all(
+    tables.map(({ tablename }) => site.query(`SELECT t::text FROM "${tablename}" t`)),
+  );
+  return JSON.stringify(rows);
+}
+
+describe('X4 canary secrets', () => {
+  test('X4 the search finds what is there, in every spelling', () => {
+    expect(foundIn(`x${secrets.password}x`)).toEqual(['password']);
+    expect(foundIn(btoa(secrets.clientSecret))).toEqual(['clientSecret']);
+    expect(learned.size).toBeGreaterThanOrEqual(8);
+    expect([...learned.keys()].join()).toMatch(/totpSecret.*codeVerifier.*clientAuthentication/);
+  });
+
+  test('X4 none is in the log of the daemon, loud as it is', () => {
+    expect(daemon.log()).toContain('"path":"/auth/sso/callback"');
+    expect(daemon.log()).toContain('"code":"provider_failed"');
+    expect(foundIn(daemon.log())).toEqual([]);
+  });
+
+  test('X4 none is in an error, an event, an attempt, or anything else that is shown', () => {
+    const all = shown.join('\n');
+    expect(all).toContain('sso.signin.refused');
+    expect(all).toContain('signin_failed');
+    expect(foundIn(all)).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('X4 none is in what `ps` shows of any process', () => {
+    const all = [...commands].join('\n');
+    expect(all).toContain('--password-stdin');
+    expect(foundIn(all)).toEqual([]);
+  });
+
+  test('X4 none is in the database as it lies there', async () => {
+    const all = await stored();
+    expect(all).toContain(eve);
+    expect(all).toContain('$argon2id$');
+    expect(foundIn(all)).toEqual([]);
+  });
+});
