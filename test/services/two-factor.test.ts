@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -185,6 +186,11 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
   expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
   expect((await browser.get('/api/v1/me')).status).toBe(200);
   expect(browser.jar.has('second_factor')).toBe(false);
+  const attempts = await SsoAttempt.findAll({ where: { email: account.email }, order: ['id'] });
+  expect(attempts).toMatchObject([
+    { ok: false, stage: 'session', code: 'second_factor_required' },
+    { ok: true, stage: 'session', code: null },
+  ]);
 });
 
 test('P12 a waiting sign-in is used once, by its browser, within five minutes', async () => {

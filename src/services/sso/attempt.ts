@@ -67,7 +67,7 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
   if (surplus !== null) await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
 }
 
-const reasoned = z.object({ reason: z.string(), cause: z.unknown() });
+const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
 const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
 
 /** Where the sign-in ended and why, in codes of our own; `at` is for what does not tell. */

@@ -4,6 +4,7 @@ import { Account } from '../../database/models/account.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { admit } from './admit.ts';
+import { keepAttempt } from './attempt.ts';
 import { requirePending, spendPending } from './pending.ts';
 import type { secondFactorInput } from './schema.ts';
 
@@ -17,5 +18,9 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
   const step = await answerSecondFactor(ctx, account, input.totpCode);
   await spendPending(id);
-  return admit(ctx, arrival.state, arrival.proof, step);
+  const { state, proof } = arrival;
+  return keepAttempt(ctx, state.connection, (learn) => {
+    learn(proof);
+    return admit(ctx, state, proof, step);
+  });
 }
