@@ -1,0 +1,189 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { fresh } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { portOf } from '../support/ports.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { returning } from './returning.ts';
+
+// Security S9 through the whole sign-in: wherever a provider's document leads, and whatever comes from there.
+
+let idctl: Idctl;
+let provider: LyingProvider;
+let honest: LyingProvider['answers'];
+let inside: Server;
+let touched = 0;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  provider = await startLyingProvider(registration.clientId, '');
+  honest = { ...provider.answers };
+  inside = createServer((socket) => {
+    touched += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((listening) => inside.listen(0, '::', listening));
+});
+afterAll(async () => {
+  await new Promise((closed) => inside.close(closed));
+  await provider.stop();
+  await idctl.close();
+});
+
+/** Addresses of this machine and of others that no tenant may reach; all but the last would be answered here. */
+const places = (): [string, string][] => {
+  const port = portOf(inside);
+  return [
+    ['loopback', `https://127.0.0.2:${port}/`],
+    ['loopback in plain http', `http://127.0.0.2:${port}/`],
+    ['loopback as one number', `https://2130706434:${port}/`],
+    ['loopback in hexadecimal', `https://0x7f.0.0.2:${port}/`],
+    ['IPv6 loopback', `https://[::1]:${port}/`],
+    ['mapped loopback', `https://[::ffff:127.0.0.2]:${port}/`],
+    ['translated loopback', `https://[64:ff9b::7f00:2]:${port}/`],
+    ['no address at all', `https://0.0.0.0:${port}/`],
+    ['link-local', 'https://169.254.169.254/latest/meta-data/'],
+    ['IPv6 link-local', 'https://[fe80::1]/'],
+    ['a private range', 'https://10.0.0.1/'],
+    ['unique local', 'https://[fd00::1]/'],
+    ['carrier-grade NAT', 'https://100.64.0.1/'],
+  ];
+};
+
+const refusal = {
+  status: 502,
+  body: { code: 'outbound_refused', hint: expect.stringContaining('outbound.allow') },
+  cookies: [],
+};
+
+describe('S9 where a document leads', () => {
+  test('S9 an issuer inside is refused when a sign-in starts, and nothing is sent', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    for (const [what, url] of places()) {
+      const moved = { org: org.slug, emailDomain: domain, issuer: url.replace(/\/$/, ''), enabled: true };
+      await saveSso(idctl.operator(), saveSsoInput.parse({ ...moved, ...registration }));
+      expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(refusal);
+    }
+    expect(touched).toBe(0);
+  });
+
+  test.each(['token_endpoint', 'userinfo_endpoint', 'jwks_uri'])(
+    'S9 a %s inside is refused when the person comes back, and nothing is sent',
+    async (endpoint) => {
+      const { domain } = await connected(idctl, provider.issuer);
+      for (const [what, url] of places()) {
+        provider.answers.discovery = () => ({ body: { ...provider.document(), [endpoint]: url } });
+        const { browser, callback, userinfo } = await returning(idctl, provider, { domain });
+        expect(await comeBack(browser, callback), what).toMatchObject(refusal);
+        expect(await Account.count({ where: { email: userinfo.email } })).toBe(0);
+      }
+      expect(touched).toBe(0);
+      Object.assign(provider.answers, honest);
+    },
+  );
+
+  test.each(['discovery', 'token', 'userinfo', 'jwks'] as const)(
+    'S9 a redirect of the %s endpoint is not followed, neither inside nor to itself',
+    async (endpoint) => {
+      const paths = {
+        discovery: '/.well-known/openid-configuration',
+        token: '/token',
+        userinfo: '/userinfo',
+        jwks: '/jwks',
+      };
+      for (const location of [
+        `https://127.0.0.2:${portOf(inside)}/`,
+        `${provider.issuer}${paths[endpoint]}?again`,
+      ]) {
+        const liar = await startLyingProvider(registration.clientId, '');
+        const { domain } = await connected(idctl, liar.issuer);
+        const redirecting = () => ({ status: 302, headers: { location }, body: {} });
+        if (endpoint === 'discovery') {
+          liar.answers.discovery = redirecting;
+          const answer = await idctl.client().get(`/auth/sso/start?domain=${domain}`);
+          expect(answer).toMatchObject({ status: 502, body: { reason: 'redirected' } });
+        } else {
+          const { browser, callback } = await returning(idctl, liar, { domain });
+          liar.answers[endpoint] = redirecting;
+          const answer = await comeBack(browser, callback);
+          expect(answer).toMatchObject({ status: 502, body: { reason: 'redirected' }, cookies: [] });
+        }
+        await liar.stop();
+      }
+      expect(touched).toBe(0);
+    },
+  );
+});
+
+describe('S9 what comes from there', () => {
+  test('S9 bodies that drip end within ten seconds, at every endpoint, and disturb nobody else', async () => {
+    const endpoints = ['discovery', 'token', 'userinfo', 'jwks'] as const;
+    const liars = await Promise.all(
+      endpoints.map(async (endpoint) => {
+        const liar = await startLyingProvider(registration.clientId, '');
+        const { domain } = await connected(idctl, liar.issuer);
+        if (endpoint === 'discovery') {
+          liar.answers.discovery = () => ({ body: dripping() });
+          return { liar, ask: () => idctl.client().get(`/auth/sso/start?domain=${domain}`) };
+        }
+        const { browser, callback } = await returning(idctl, liar, { domain });
+        liar.answers[endpoint] = () => ({ body: dripping() });
+        return { liar, ask: () => comeBack(browser, callback) };
+      }),
+    );
+    const { browser, callback } = await returning(idctl, provider);
+    const begun = performance.now();
+    const hanging = liars.map(async ({ ask }) => {
+      const { status, body } = await ask();
+      return [status, body.reason, performance.now() - begun < 12_000];
+    });
+    const other = comeBack(browser, callback).then(({ status }) => [
+      status,
+      performance.now() - begun < 5_000,
+    ]);
+    expect(await Promise.all(hanging)).toEqual(endpoints.map(() => [502, 'timeout', true]));
+    expect(await other).toEqual([200, true]);
+    await Promise.all(liars.map(({ liar }) => liar.stop()));
+  });
+
+  test('S9 endless bodies leave memory flat', async () => {
+    const liars = await Promise.all(
+      Array.from({ length: 10 }, () => startLyingProvider(registration.clientId, '')),
+    );
+    const comers = await Promise.all(liars.map((liar) => returning(idctl, liar)));
+    const before = held();
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, held() - before);
+    }, 5);
+    for (const liar of liars) liar.answers.token = () => ({ body: endless() });
+    const answers = await Promise.all(comers.map(({ browser, callback }) => comeBack(browser, callback)));
+    clearInterval(watch);
+    expect(answers.map(({ status, body }) => [status, body.reason])).toEqual(
+      Array(10).fill([502, 'too_large']),
+    );
+    // A megabyte each is read before it is too much; twice for what is on its way.
+    expect(most).toBeLessThan(100 * 1024 * 1024);
+    await Promise.all(liars.map((liar) => liar.stop()));
+  });
+});
+
+function held(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+async function* endless() {
+  const block = fresh('x').repeat(1000);
+  for (;;) yield block;
+}
+
+async function* dripping() {
+  for (;;) {
+    yield ' ';
+    await new Promise((after) => setTimeout(after, 100));
+  }
+}
