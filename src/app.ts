@@ -12,6 +12,7 @@ import { createLog } from './log.ts';
 import { createOutbound } from './outbound/create.ts';
 import { requireRightKey } from './services/keys/canary.ts';
 import { ensureSigningKey } from './services/keys/signing.ts';
+import { createScimMemory } from './services/scim/memory.ts';
 
 interface OpenOptions {
   /** Whether migrations that are pending are applied, or refused as `not_ready`. */
@@ -35,6 +36,7 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     passwords: createPasswordHasher({ memory, time, lanes }),
     log: createLog(config),
     tokenUses: new Map(),
+    scim: createScimMemory(),
     ready: () => requireReady(database),
     refusalOf: databaseRefusal,
     rehearse,

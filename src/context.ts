@@ -5,6 +5,7 @@ import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
+import type { ScimMemory } from './services/scim/memory.ts';
 
 /** What one process holds from its start to its end; everything below the doors reaches the world through it. */
 export interface App {
@@ -17,6 +18,7 @@ export interface App {
   log: Logger;
   /** When each access token was last used, by its id, until it is written down: never on a request's path (security P13). */
   tokenUses: Map<string, Date>;
+  scim: ScimMemory;
   /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
   ready(): Promise<void>;
   /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */
@@ -31,6 +33,8 @@ export interface App {
 export type Actor =
   | { kind: 'operator'; name: string }
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
+  /** The provisioning client of one organization, by its SCIM token. */
+  | { kind: 'scim'; organizationId: string; name: string }
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 

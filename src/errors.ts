@@ -9,6 +9,7 @@ export type RefusalKind =
   | 'method'
   | 'conflict'
   | 'pending'
+  | 'precondition'
   | 'tooLarge'
   | 'mediaType'
   | 'limited'
@@ -41,6 +42,7 @@ export const refusals = {
   domain_shared: { kind: 'conflict', title: 'Not a domain of one organization' },
   domain_unverified: { kind: 'conflict', title: 'Domain not verified' },
   domain_not_verified: { kind: 'pending', title: 'Domain not verified yet' },
+  version_mismatch: { kind: 'precondition', title: 'Changed meanwhile' },
   secret_required: { kind: 'conflict', title: 'Secret needed again' },
   payload_too_large: { kind: 'tooLarge', title: 'Body too large' },
   unsupported_media_type: { kind: 'mediaType', title: 'Unsupported media type' },

@@ -13,6 +13,7 @@ import { addOrganizationCommands } from './commands/org.ts';
 import { addPatCommands } from './commands/pat.ts';
 import { addProjectCommands } from './commands/project.ts';
 import { addProjectMemberCommands } from './commands/project-member.ts';
+import { addScimCommands } from './commands/scim.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSsoCommands } from './commands/sso.ts';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
   addPatCommands(program);
   addDomainCommands(program);
   addSsoCommands(program);
+  addScimCommands(program);
   addMappingCommands(program);
   addEventCommands(program);
   addVersionCommand(program);

@@ -12,6 +12,7 @@ const exitCodes: Record<RefusalKind, number> = {
   method: 1,
   conflict: 1,
   pending: 8,
+  precondition: 1,
   tooLarge: 1,
   mediaType: 1,
   limited: 1,

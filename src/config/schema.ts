@@ -129,6 +129,10 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(30),
         'Refused sign-ins from one client address in a minute',
       ),
+      ldapFailures: help(
+        z.int().min(1).max(1_000_000).default(5),
+        'Refused LDAP sign-ins of one user name in 15 minutes',
+      ),
     })
     .prefault({}),
   orgs: z
@@ -147,6 +151,19 @@ const allSettings = z.strictObject({
         onOff.default('off'),
         'on: a token may change password, second factor, tokens and apps too',
       ),
+    })
+    .prefault({}),
+  scim: z
+    .strictObject({
+      deleteMode: help(
+        z.enum(['deactivate', 'remove']).default('deactivate'),
+        'What a SCIM DELETE leaves: a User who is not active, or none to be seen',
+      ),
+    })
+    .prefault({}),
+  ldap: z
+    .strictObject({
+      allowPlaintext: help(onOff.default('off'), 'on: connections to directories may go without TLS'),
     })
     .prefault({}),
   log: z

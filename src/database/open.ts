@@ -2,6 +2,7 @@ import type { Sequelize } from 'sequelize';
 import { type Address, type Behaviour, connect } from './connect.ts';
 import { applyMigrations, pendingMigrations } from './migrate.ts';
 import { initModels } from './models/index.ts';
+import { endReader } from './select-within.ts';
 import { serveTransactions } from './transaction.ts';
 
 /** The one database of the process. */
@@ -32,7 +33,7 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
     pending: () => pendingMigrations(link.sequelize),
     ping: () => link.sequelize.authenticate(),
     close: () => {
-      closing ??= endTransactions().then(link.close);
+      closing ??= endTransactions().then(endReader).then(link.close);
       return closing;
     },
   };

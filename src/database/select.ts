@@ -6,3 +6,8 @@ export async function select<Row extends object>(sql: string, bind: unknown[]): 
   if (Account.sequelize === undefined) throw new Error('no database is open');
   return Account.sequelize.query<Row>(sql, { bind, type: QueryTypes.SELECT });
 }
+
+/** What the open database is. */
+export function dialectOfDatabase(): 'sqlite' | 'postgres' {
+  return Account.sequelize?.getDialect() === 'sqlite' ? 'sqlite' : 'postgres';
+}

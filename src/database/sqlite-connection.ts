@@ -116,7 +116,8 @@ function isList(parameters: Parameters): parameters is readonly unknown[] {
   return Array.isArray(parameters);
 }
 
-function bindable(value: unknown): SQLInputValue {
+/** The value as SQLite keeps it. */
+export function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null;
   if (typeof value === 'boolean') return value ? 1 : 0;
   // As Sequelize stores times, so that a raw query compares like with like.

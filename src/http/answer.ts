@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import { type Actor, type App, type Context, openContext } from '../context.ts';
+import type { Actor, App, Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { pendingCookie, setCookieHeader } from './cookies.ts';
@@ -13,6 +13,7 @@ import {
   refusalHeaders,
   refusalOfParser,
 } from './refusals.ts';
+import { openRequest } from './request-context.ts';
 import type { Reply, Route } from './route.ts';
 import { traceOf } from './trace.ts';
 
@@ -40,13 +41,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
 
 async function contextOf(route: Route, { app, authenticate }: Door, request: Request): Promise<Context> {
   const trace = traceOf(request);
-  const { requestId, address } = trace;
-  const ctx: Context = {
-    ...openContext(app, trace.actor),
-    log: app.log.child({ requestId }),
-    requestId,
-    client: { address, userAgent: request.headers['user-agent']?.slice(0, 512) ?? null },
-  };
+  const ctx = openRequest(app, request);
   trace.actor = await findActor(route, request, (value, at) => authenticate(ctx, value, at));
   return { ...ctx, actor: trace.actor };
 }

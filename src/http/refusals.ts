@@ -1,6 +1,7 @@
 import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
 
-const statuses: Record<RefusalKind, number> = {
+/** The status of a refusal of each kind. */
+export const statuses: Record<RefusalKind, number> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -8,6 +9,7 @@ const statuses: Record<RefusalKind, number> = {
   method: 405,
   conflict: 409,
   pending: 409,
+  precondition: 412,
   tooLarge: 413,
   mediaType: 415,
   limited: 429,

@@ -9,6 +9,7 @@ import { answerBrokenRequests, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Route } from './route.ts';
+import { serveScim } from './scim/door.ts';
 import { traceRequests } from './trace.ts';
 
 /** The HTTP door of one process. */
@@ -57,7 +58,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.disable('x-powered-by').disable('etag');
   web.enable('case sensitive routing').enable('strict routing');
   web.set('trust proxy', config.http.trustedProxies);
-  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost);
+  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost, serveScim(app));
   web.use(['/api/v1', '/auth'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();

@@ -9,6 +9,7 @@ import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { referenceRoutes } from './routes/reference.ts';
+import { scimRoutes } from './routes/scim.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
@@ -23,6 +24,7 @@ const operations: Route[] = [
   ...projectRoutes,
   ...domainRoutes,
   ...ssoRoutes,
+  ...scimRoutes,
   ...mappingRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,

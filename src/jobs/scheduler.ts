@@ -1,4 +1,6 @@
 import { type App, type Context, openContext } from '../context.ts';
+import { writeRequests } from '../services/scim/log/write.ts';
+import { writeScimTokenUses } from '../services/scim/token/uses.ts';
 import { writeTokenUses } from '../services/tokens/uses.ts';
 import { sweepExpired } from '../services/upkeep/sweep.ts';
 
@@ -13,6 +15,8 @@ interface Job {
 const jobs: Job[] = [
   { name: 'sweep', everySeconds: 600, run: sweepExpired },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
+  { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
+  { name: 'SCIM requests', everySeconds: 2, lastly: true, run: writeRequests },
 ];
 
 /** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */

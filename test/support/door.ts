@@ -9,6 +9,7 @@ import type { Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
+import { createScimMemory } from '../../src/services/scim/memory.ts';
 import { type Client, createClient } from './http.ts';
 
 /** A door onto the routes of a test, with nothing behind them. */
@@ -60,6 +61,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     passwords: createPasswordHasher(settings.password.argon2),
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
     tokenUses: new Map(),
+    scim: createScimMemory(),
     ready: async () => undefined,
     rehearse: (work) => work(),
     refusalOf: () => null,

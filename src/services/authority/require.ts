@@ -47,6 +47,12 @@ export function requireUser(ctx: Context, operation: OwnOperation): Actor & { ki
   return ctx.actor;
 }
 
+/** Proves the provisioning client of the organization of this id, and answers the id. */
+export function requireScim({ actor }: Context, org: string): string {
+  if (actor.kind === 'scim' && actor.organizationId === org) return org;
+  throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
+}
+
 /** Proves that the actor may do this in the organization; to outsiders it is not there. */
 export async function requireAuthority(
   ctx: Context,

@@ -48,8 +48,12 @@ export const authority = {
   'domains.change': { least: 'admin' },
   'sso.see': { least: 'admin' },
   'sso.change': { least: 'admin' },
+  'ldap.see': { least: 'admin' },
+  'ldap.change': { least: 'admin' },
   'mappings.see': { least: 'admin' },
   'mappings.change': { least: 'admin' },
+  'scim.see': { least: 'admin' },
+  'scim.change': { least: 'admin' },
 } as const satisfies Record<string, Rule>;
 
 /** A row of the table. */

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
-import { Account } from '../../database/models/account.ts';
+import { Account, type EmailProof } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { domainOf } from '../domains/canonical.ts';
-import { findOwner } from '../domains/owns.ts';
+import { findOwner, ownsAddress } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 import { reclaim } from './reclaim.ts';
@@ -65,6 +65,46 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
   if (ctx.config.trust.domains === 'off' || email === null) return false;
   const owner = await findOwner(domainOf(email));
   return owner !== null && owner !== organizationId;
+}
+
+/** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
+export interface Provisioned {
+  organizationId: string;
+  /** Canonical, and of nobody else in the organization; null when it is not known. */
+  email: string | null;
+  name: string;
+}
+
+/**
+ * The account for a new record: the one of the address, which gains nothing by this, else a new one, whose address is
+ * proven if the organization has verified its domain (security I4). Call it inside the transaction that writes the record.
+ */
+export async function attachProvisioned(
+  ctx: Context,
+  { organizationId, email, name }: Provisioned,
+): Promise<{ account: Account; link: 'attached' | 'created' }> {
+  const holder = email === null ? null : await findByEmail(email);
+  if (holder !== null) return { account: holder, link: 'attached' };
+  const emailProof = await proofOf(organizationId, email);
+  const account = await Account.create({ id: orderedId(), email, emailProof, name, createdAt: ctx.now });
+  return { account, link: 'created' };
+}
+
+/**
+ * Gives an account that provisioning made without an address the one that has become known, unless it is somebody
+ * else's. Whether it did.
+ */
+export async function attachAddress(
+  account: Account,
+  { organizationId, email }: { organizationId: string; email: string },
+): Promise<boolean> {
+  if (account.email !== null || (await findByEmail(email)) !== null) return false;
+  await account.update({ email, emailProof: await proofOf(organizationId, email) });
+  return true;
+}
+
+async function proofOf(organizationId: string, email: string | null): Promise<EmailProof> {
+  return (await ownsAddress(organizationId, email)) ? 'domain' : 'none';
 }
 
 async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {

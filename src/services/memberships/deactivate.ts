@@ -5,6 +5,7 @@ import { Tombstone } from '../../database/models/tombstone.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { ownsAddress } from '../domains/owns.ts';
 import { leaveProjects } from '../projects/leave.ts';
+import { recordLeft } from '../scim/records/member.ts';
 import { endSessions } from '../sessions/end.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function deactivate(ctx: Context, organizationId: string, account: 
   await leaveProjects(organizationId, account.id);
   await Tombstone.destroy({ where: key });
   await Tombstone.create({ ...key, setAt: ctx.now });
+  await recordLeft(ctx, organizationId, account.id);
   await endSessions(
     ctx,
     (await ownsAddress(organizationId, account.email)) ? { accountId: account.id } : key,

@@ -4,26 +4,47 @@ import { Membership, type Origin, type Role } from '../../database/models/member
 import type { Organization } from '../../database/models/organization.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
+import { recordMember } from '../scim/records/member.ts';
+
+/** As what somebody joins, and how they came to. */
+interface Joining {
+  role: Role;
+  origin: Origin;
+}
 
 /** Writes a membership and lifts the tombstone, if any. Refuses `already_exists` for a member. */
 export async function joinOrganization(
   ctx: Context,
   organization: Pick<Organization, 'id' | 'slug'>,
   account: Account,
-  as: { role: Role; origin: Origin },
+  as: Joining,
 ): Promise<Membership> {
-  const key = { organizationId: organization.id, accountId: account.id };
-  const membership = await refusingDuplicate(Membership.create({ ...key, ...as, joinedAt: ctx.now }), {
+  await lockAccount(account.id);
+  const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
     message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
     hint: 'idctl member role changes what they may do.',
   });
-  await Tombstone.destroy({ where: key });
+  await recordMember(ctx, organization.id, account);
   await recordEvent(ctx, {
     kind: 'member.added',
     organizationId: organization.id,
     subject: { type: 'user', id: account.id, name: account.name },
     data: { role: as.role, origin: as.origin.kind },
   });
+  return membership;
+}
+
+/** The membership itself, for provisioning, which writes record and event in words of its own. */
+export async function addMembership(
+  ctx: Context,
+  organizationId: string,
+  accountId: string,
+  as: Joining,
+): Promise<Membership> {
+  const key = { organizationId, accountId };
+  const membership = await Membership.create({ ...key, ...as, joinedAt: ctx.now });
+  await Tombstone.destroy({ where: key });
   return membership;
 }

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
+import { Account } from '../../database/models/account.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { requireOperator, requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
+import { recordMember } from '../scim/records/member.ts';
 import type { createOrganizationInput } from './schema.ts';
 import { slugOf } from './slug.ts';
 import { viewOrganization } from './view.ts';
@@ -30,6 +32,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
         origin,
         joinedAt: ctx.now,
       });
+      await recordMember(ctx, made.id, await Account.findByPk(creator, { rejectOnEmpty: true }));
     }
     await recordEvent(ctx, {
       kind: 'organization.created',

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { scimRequestView, scimUserView } from '../../services/scim/schema.ts';
+import type { newScimTokenView, scimTokenView } from '../../services/scim/token/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+type Token = z.output<typeof scimTokenView>;
+
+const block: Fields<Token> = [
+  ['Configured', (view) => view.configured],
+  ['Prefix', (view) => view.prefix],
+  ['Created', (view) => view.createdAt],
+  ['Last used', (view) => view.lastUsedAt],
+  ['Base URL', (view) => view.baseUrl],
+];
+
+const made: Fields<z.output<typeof newScimTokenView>> = [['Token', (view) => view.token], ...block];
+
+const user: Fields<z.output<typeof scimUserView>> = [
+  ['User name', (view) => view.userName],
+  ['External ID', (view) => view.externalId],
+  ['E-mail', (view) => view.email],
+  ['Active', (view) => view.active],
+  ['Changed', (view) => view.updatedAt],
+];
+
+const request: Fields<z.output<typeof scimRequestView>> = [
+  ['At', (view) => view.at, 'whole'],
+  ['Method', (view) => view.method],
+  // Below the base: that is the same on every line.
+  ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
+  ['Status', (view) => view.status],
+  ['Reason', (view) => view.reason],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl scim`. */
+export function addScimCommands(program: Command): void {
+  const scim = noun(program, 'scim', 'Provisioning of members by SCIM 2.0', 'idctl scim users --org acme');
+  addToken(scim);
+  verb(scim, 'users', {
+    summary: 'List whom the SCIM client sees, members and those who were',
+    required: org,
+    example: 'idctl scim users --org acme',
+    run: async (call) => {
+      const { listScimUsers } = await import('../../services/scim/records/list.ts');
+      const { listScimUsersInput } = await import('../../services/scim/schema.ts');
+      call.table(await call.every(listScimUsersInput, listScimUsers), user, 'There is nobody.');
+    },
+  });
+  verb(scim, 'log', {
+    summary: "List the SCIM client's last requests, newest first",
+    required: org,
+    example: 'idctl scim log --org acme',
+    run: async (call) => {
+      const { listScimRequests } = await import('../../services/scim/log/list.ts');
+      const { listScimRequestsInput } = await import('../../services/scim/schema.ts');
+      const requests = await call.every(listScimRequestsInput, listScimRequests);
+      call.table(requests, request, 'The SCIM client has asked nothing yet.');
+    },
+  });
+}
+
+function addToken(scim: Command): void {
+  const token = noun(
+    scim,
+    'token',
+    'The token of the SCIM client, one for an organization',
+    'idctl scim token show --org acme',
+  );
+  verb(token, 'rotate', {
+    summary: 'Make a token; one that exists stops at once. --quiet prints it alone',
+    required: org,
+    example: 'idctl scim token rotate --org acme',
+    run: rotate,
+  });
+  verb(token, 'show', {
+    summary: 'Show whether there is a token, and when it was last used',
+    required: org,
+    example: 'idctl scim token show --org acme',
+    run: async (call) => {
+      const { showScimToken } = await import('../../services/scim/token/show.ts');
+      const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+      call.show(await call.operate(scimTokenInput, showScimToken), block);
+    },
+  });
+  verb(token, 'revoke', {
+    summary: 'Cut the SCIM client off; members stay as they are',
+    required: org,
+    destroys: true,
+    example: 'idctl scim token revoke --org acme --yes',
+    run: async (call) => {
+      const { revokeScimToken } = await import('../../services/scim/token/revoke.ts');
+      const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+      await call.destroy(scimTokenInput, revokeScimToken, {
+        fields: block,
+        question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
+        done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
+      });
+    },
+  });
+}
+
+async function rotate(call: Call): Promise<void> {
+  const { showScimToken } = await import('../../services/scim/token/show.ts');
+  const { rotateScimToken } = await import('../../services/scim/token/rotate.ts');
+  const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+  const { configured, prefix } = await call.operate(scimTokenInput, showScimToken);
+  if (configured)
+    await call.confirm(`Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`);
+  call.showSecret(await call.operate(scimTokenInput, rotateScimToken), made, (view) => view.token);
+}

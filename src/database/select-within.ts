@@ -1,0 +1,127 @@
+import { Worker } from 'node:worker_threads';
+import { QueryTypes, type Sequelize } from 'sequelize';
+import { Account } from './models/account.ts';
+import { bindable } from './sqlite-connection.ts';
+import { transactionOn } from './transaction.ts';
+
+/** A query by plain SQL with `$1` parameters. */
+export interface Query {
+  sql: string;
+  bind: unknown[];
+}
+
+/** What the thread is asked. */
+export interface Asked {
+  id: number;
+  query: { sql: string; bind: ReturnType<typeof bindable>[] };
+  /** When its time is over, in milliseconds of the epoch. */
+  until: number;
+}
+
+/** What the thread answers. */
+export interface Told {
+  id: number;
+  rows?: object[];
+  /** `late`, or what was wrong with the query. */
+  error?: string;
+}
+
+/** A query that was given up because its time was over. */
+export class OutOfTime extends Error {
+  override name = 'OutOfTime';
+}
+
+/**
+ * Rows by a query that may look at every one there is, without holding up anybody else: given up with `OutOfTime` after
+ * so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
+ */
+export async function selectWithin<Row extends object>(milliseconds: number, query: Query): Promise<Row[]> {
+  const { sequelize } = Account;
+  if (sequelize === undefined) throw new Error('no database is open');
+  // Whoever writes the query knows its rows.
+  if (sequelize.getDialect() === 'sqlite') return ask(sequelize, query, milliseconds) as Promise<Row[]>;
+  return transactionOn(sequelize, () => selectInTime<Row>(sequelize, query, milliseconds));
+}
+
+/** The condition that ends a query when its time is over. */
+export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
+  return dialect === 'sqlite' ? 'in_time()' : 'true';
+}
+
+async function selectInTime<Row extends object>(
+  sequelize: Sequelize,
+  { sql, bind }: Query,
+  milliseconds: number,
+): Promise<Row[]> {
+  await sequelize.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.round(milliseconds))}`);
+  try {
+    return await sequelize.query<Row>(sql, { bind, type: QueryTypes.SELECT });
+  } catch (error) {
+    throw isCanceled(error) ? new OutOfTime() : error;
+  }
+}
+
+function isCanceled(error: unknown): boolean {
+  const parent = error instanceof Error && 'parent' in error ? error.parent : null;
+  return parent instanceof Error && 'code' in parent && parent.code === '57014';
+}
+
+interface Reader {
+  file: string;
+  worker: Worker;
+  waiting: Map<number, { resolve: (rows: object[]) => void; reject: (error: Error) => void }>;
+}
+
+let reader: Reader | undefined;
+let asked = 0;
+
+function ask(sequelize: Sequelize, { sql, bind }: Query, milliseconds: number): Promise<object[]> {
+  const { worker, waiting } = readerOf(sequelize);
+  asked += 1;
+  const question: Asked = {
+    id: asked,
+    query: { sql, bind: bind.map(bindable) },
+    until: Date.now() + milliseconds,
+  };
+  return new Promise((resolve, reject) => {
+    waiting.set(question.id, { resolve, reject });
+    worker.postMessage(question);
+  });
+}
+
+/** The thread of the open database; begun when it is first needed. */
+function readerOf(sequelize: Sequelize): Reader {
+  // Sequelize's types leave out what it was opened with.
+  const file = (sequelize as Sequelize & { options: { storage: string } }).options.storage;
+  if (reader?.file === file) return reader;
+  void reader?.worker.terminate();
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const worker = new Worker(new URL(`./sqlite-reader.${extension}`, import.meta.url), { workerData: file });
+  worker.unref();
+  const opened: Reader = { file, worker, waiting: new Map() };
+  worker.on('message', (told: Told) => settle(opened, told));
+  worker.once('error', (error) => fail(opened, error));
+  worker.once('exit', () => fail(opened, new Error('the reading thread has ended')));
+  reader = opened;
+  return opened;
+}
+
+function settle({ waiting }: Reader, { id, rows, error }: Told): void {
+  const asker = waiting.get(id);
+  waiting.delete(id);
+  if (rows !== undefined) asker?.resolve(rows);
+  else asker?.reject(error === 'late' ? new OutOfTime() : new Error(error));
+}
+
+function fail(failed: Reader, error: Error): void {
+  if (reader === failed) reader = undefined;
+  for (const { reject } of failed.waiting.values()) reject(error);
+  failed.waiting.clear();
+}
+
+/** Ends the thread, if there is one; the database closes. */
+export async function endReader(): Promise<void> {
+  const ended = reader;
+  reader = undefined;
+  await ended?.worker.terminate();
+}

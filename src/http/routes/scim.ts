@@ -1,0 +1,67 @@
+import { listScimRequests } from '../../services/scim/log/list.ts';
+import { listScimUsers } from '../../services/scim/records/list.ts';
+import {
+  listScimRequestsInput,
+  listScimUsersInput,
+  scimRequestPage,
+  scimUserPage,
+} from '../../services/scim/schema.ts';
+import { revokeScimToken } from '../../services/scim/token/revoke.ts';
+import { rotateScimToken } from '../../services/scim/token/rotate.ts';
+import { newScimTokenView, scimTokenInput, scimTokenView } from '../../services/scim/token/schema.ts';
+import { showScimToken } from '../../services/scim/token/show.ts';
+import { route } from '../route.ts';
+
+/** What administrators see and set of SCIM (spec §2.4); its own door is in `scim/`. */
+export const scimRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/scim-token',
+    summary: 'Whether there is a SCIM token, without its value',
+    access: 'scim.see',
+    input: scimTokenInput,
+    output: scimTokenView,
+    cli: 'scim token show',
+    run: showScimToken,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs/:org/scim-token',
+    summary: 'Make a SCIM token, shown this once; the one before stops at once',
+    access: 'scim.change',
+    input: scimTokenInput,
+    output: newScimTokenView,
+    status: 201,
+    cli: 'scim token rotate',
+    run: rotateScimToken,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/orgs/:org/scim-token',
+    summary: 'Revoke the SCIM token: the connection is cut off',
+    access: 'scim.change',
+    input: scimTokenInput,
+    cli: 'scim token revoke',
+    run: revokeScimToken,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/scim-users',
+    summary: 'Whom the SCIM client sees, members and those who were',
+    access: 'scim.see',
+    input: listScimUsersInput,
+    output: scimUserPage,
+    cli: 'scim users',
+    run: listScimUsers,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/scim-log',
+    summary: "The SCIM client's last requests, newest first; 500 of them, for 7 days",
+    access: 'scim.see',
+    input: listScimRequestsInput,
+    output: scimRequestPage,
+    cli: 'scim log',
+    run: listScimRequests,
+  }),
+];

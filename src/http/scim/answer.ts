@@ -1,0 +1,59 @@
+import type { Response } from 'express';
+import type { Refusal } from '../../errors.ts';
+import { refusalHeaders, statuses } from '../refusals.ts';
+
+/** The media type of everything below the base (RFC 7644 §3.1); Express would add a charset to it. */
+const mediaType = 'application/scim+json';
+const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
+
+/** What goes back for a request. */
+export interface Reply {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Sends it. */
+export function send(response: Response, { status, body, headers = {} }: Reply): void {
+  response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
+  if (body === undefined) return void response.end();
+  response.setHeader('Content-Type', mediaType);
+  response.end(JSON.stringify(body));
+}
+
+/** An error of RFC 7644 §3.12; its status is a text. */
+export function errorReply(status: number, detail: string, more: { scimType?: string } = {}): Reply {
+  return { status, body: { schemas: [errorSchema], status: `${status}`, ...more, detail } };
+}
+
+/** A refusal in the same form. */
+export function refusalReply(refusal: Refusal): Reply {
+  const { message, hint, extra } = refusal;
+  const scimType = extra['scimType'] ?? scimTypes[refusal.code];
+  const detail = hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;
+  return {
+    ...errorReply(statuses[refusal.kind], detail, typeof scimType === 'string' ? { scimType } : {}),
+    headers: refusalHeaders(refusal),
+  };
+}
+
+/** What the codes of other doors mean on this one. */
+const scimTypes: Partial<Record<Refusal['code'], string>> = {
+  already_exists: 'uniqueness',
+  invalid_json: 'invalidSyntax',
+};
+
+/** The answer to a bug: says nothing of it but where to look. */
+export function faultReply(requestId: string): Reply {
+  return errorReply(
+    500,
+    `idctl failed on this request. Its log says why, under the request id ${requestId}.`,
+  );
+}
+
+/** The refusal of a method, and those that are possible instead. */
+export function methodReply(methods: readonly string[]): Reply {
+  const allow = methods.includes('GET') ? ['HEAD', ...methods] : methods;
+  const reply = errorReply(405, `Use ${methods.join(' or ')} here.`);
+  return { ...reply, headers: { Allow: allow.join(', ') } };
+}

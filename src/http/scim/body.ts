@@ -1,0 +1,45 @@
+import express, { type Request, type Response } from 'express';
+import { Refusal } from '../../errors.ts';
+import { scimRefusal } from '../../services/scim/refusal.ts';
+import { refusalOfParser } from '../refusals.ts';
+
+const kib = 256;
+const depthLimit = 32;
+const mediaTypes = ['application/scim+json', 'application/json'];
+const parseJson = express.json({ limit: kib * 1024, inflate: false, type: () => true });
+
+/** The JSON body of a request; refuses other media types and what is too large or nests too deep. */
+export async function readBody(request: Request, response: Response): Promise<unknown> {
+  if (!request.is(mediaTypes)) {
+    throw new Refusal(
+      'unsupported_media_type',
+      'The body must be application/scim+json or application/json.',
+    );
+  }
+  // The parser reads a body to its end before it refuses it; this one need not be read at all.
+  if (Number(request.headers['content-length']) > kib * 1024) throw tooLarge();
+  await new Promise<void>((resolve, reject) => {
+    parseJson(request, response, (error: unknown) => (error ? reject(refusalOf(error)) : resolve()));
+  });
+  // Express types a body as any.
+  const body: unknown = request.body;
+  requireShallow(body);
+  return body;
+}
+
+function refusalOf(error: unknown): unknown {
+  const refusal = refusalOfParser(error);
+  return refusal?.code === 'payload_too_large' ? tooLarge() : (refusal ?? error);
+}
+
+function tooLarge(): Refusal {
+  return new Refusal('payload_too_large', `The body is larger than ${kib} KiB.`);
+}
+
+function requireShallow(value: unknown, depth = 1): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > depthLimit) {
+    throw scimRefusal(400, 'invalidValue', `The body nests deeper than ${depthLimit} levels.`);
+  }
+  for (const member of Object.values(value)) requireShallow(member, depth + 1);
+}

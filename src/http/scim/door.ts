@@ -1,0 +1,88 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { App, Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import { isUuid } from '../../services/fields.ts';
+import { noteRequest } from '../../services/scim/log/note.ts';
+import { findScimActor } from '../../services/scim/token/resolve.ts';
+import { findCredential } from '../authenticate.ts';
+import { openRequest } from '../request-context.ts';
+import { traceOf } from '../trace.ts';
+import { faultReply, type Reply, refusalReply, send } from './answer.ts';
+import { answerResource } from './resources.ts';
+
+// The door of provisioning (RFC 7644). It stands beside the surface: its requests are read by the table of attributes,
+// and everything below its base, errors of every kind included, is in SCIM's own form.
+
+/** Answers everything below `/scim`, in any case of letters, and leaves the rest to others. */
+export function serveScim(app: App): RequestHandler {
+  return async (request, response, next) => {
+    const path = partsOf(request.path);
+    if (path[0]?.toLowerCase() !== 'scim') return next();
+    const ctx = openRequest(app, request);
+    const reply = await answer(ctx, path, request, response).catch((error: unknown) =>
+      replyTo(app, error, request),
+    );
+    send(response, reply);
+    note(ctx, orgIn(path), request, reply);
+  };
+}
+
+async function answer(ctx: Context, path: string[], request: Request, response: Response): Promise<Reply> {
+  const org = orgIn(path);
+  const { value, at } = findCredential(request) ?? { value: '', at: null };
+  const actor = org === null || at !== 'bearer' ? null : await findScimActor(ctx, org, value);
+  if (org === null || actor === null) throw refused();
+  traceOf(request).actor = actor;
+  const { method } = request;
+  return answerResource({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, response });
+}
+
+/** One answer for all that is not the organization's token. */
+function refused(): Refusal {
+  return new Refusal('invalid_credential', 'The Bearer token is not the SCIM token of this organization.');
+}
+
+/** The id of the organization whose base this is, or is below, or null. */
+function orgIn([, version, orgs, org = '']: string[]): string | null {
+  const based = version?.toLowerCase() === 'v2' && orgs?.toLowerCase() === 'orgs';
+  return based && isUuid(org) ? org.toLowerCase() : null;
+}
+
+/** The parts of a path; one that cannot be decoded stays as it is, and names nothing. */
+function partsOf(path: string): string[] {
+  const parts = path.split('/').map((part) => (isEncoded(part) ? decodeURIComponent(part) : part));
+  return parts.slice(1, parts.at(-1) === '' ? -1 : undefined);
+}
+
+function isEncoded(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function replyTo(app: App, error: unknown, request: Request): Reply {
+  const trace = traceOf(request);
+  const refusal = error instanceof Refusal ? error : app.refusalOf(error);
+  if (refusal === null) {
+    app.log.error({ requestId: trace.requestId, err: error }, 'bug');
+    return faultReply(trace.requestId);
+  }
+  trace.refusal = refusal;
+  return refusalReply(refusal.code === 'invalid_credential' ? refused() : refusal);
+}
+
+function note(ctx: Context, organizationId: string | null, { method, path }: Request, reply: Reply): void {
+  if (organizationId === null) return;
+  const { status, body } = reply;
+  const reason = status < 400 ? null : reasonIn(body);
+  noteRequest(ctx.scim, { organizationId, at: ctx.now, method, path, status, reason });
+}
+
+function reasonIn(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('detail' in body)) return null;
+  const scimType = 'scimType' in body ? `${body.scimType}: ` : '';
+  return `${scimType}${body.detail}`;
+}

@@ -1,0 +1,66 @@
+import type { Request } from 'express';
+import type { Refusal } from '../../errors.ts';
+import { type ScimType, scimRefusal } from '../../services/scim/refusal.ts';
+import type { ListQuery } from '../../services/scim/users/list.ts';
+
+/** The parameters of a list or a projection, of the URL or of a search request alike. */
+export type Parameters = Omit<ListQuery, 'org'>;
+
+/** The parameters in the URL, their names in any case; unknown ones are ignored. */
+export function readQuery(request: Request): Parameters {
+  const { searchParams } = new URL(request.url, 'http://idctl');
+  const given: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of searchParams) given[name.toLowerCase()] ??= value;
+  return parametersOf(given);
+}
+
+/** The parameters in the body of a search request (RFC 7644 §3.4.3). */
+export function readSearch(body: unknown): Parameters {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid('invalidSyntax', 'A search request is an object.');
+  }
+  const given: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(body)) given[name.toLowerCase()] ??= value;
+  return parametersOf(given);
+}
+
+function parametersOf(given: Record<string, unknown>): Parameters {
+  return {
+    filter: textOf('filter', given['filter']),
+    sortBy: textOf('sortBy', given['sortby']),
+    sortOrder: textOf('sortOrder', given['sortorder']),
+    startIndex: integerOf('startIndex', given['startindex']),
+    count: integerOf('count', given['count']),
+    attributes: listOf('attributes', given['attributes']),
+    excludedAttributes: listOf('excludedAttributes', given['excludedattributes']),
+  };
+}
+
+/** Null is unset, and so is what is empty. */
+function textOf(name: string, value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a text.`);
+  const unsound = value.includes('\0') || !value.isWellFormed();
+  if (unsound) throw invalid(name === 'filter' ? 'invalidFilter' : 'invalidValue', `${name} is not Unicode.`);
+  return value;
+}
+
+function listOf(name: string, value: unknown): string | undefined {
+  if (!Array.isArray(value)) return textOf(name, value);
+  return value.map((element) => textOf(name, element) ?? '').join(',');
+}
+
+const largest = 2 ** 31 - 1;
+
+function integerOf(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number)) {
+    throw invalid('invalidValue', `${name} must be an integer.`);
+  }
+  return Math.min(largest, Math.max(-largest, number));
+}
+
+function invalid(scimType: ScimType, message: string): Refusal {
+  return scimRefusal(400, scimType, message);
+}

@@ -1,0 +1,125 @@
+import type { Request, Response } from 'express';
+import type { Context } from '../../context.ts';
+import { describeService, listResourceTypes, listSchemas } from '../../services/scim/describe.ts';
+import { namesTag } from '../../services/scim/users/checks.ts';
+import { createUser } from '../../services/scim/users/create.ts';
+import { deleteUser } from '../../services/scim/users/delete.ts';
+import { listUsers } from '../../services/scim/users/list.ts';
+import { patchUser } from '../../services/scim/users/patch.ts';
+import type { Presented } from '../../services/scim/users/present.ts';
+import { replaceUser } from '../../services/scim/users/replace.ts';
+import { showUser } from '../../services/scim/users/show.ts';
+import { errorReply, methodReply, type Reply } from './answer.ts';
+import { readBody } from './body.ts';
+import { readQuery, readSearch } from './query.ts';
+
+/** A request below the base of an organization whose client has proved itself. */
+export interface Asked {
+  ctx: Context;
+  org: string;
+  method: string;
+  /** What comes after the base, without slashes at its ends. */
+  path: readonly string[];
+  request: Request;
+  response: Response;
+}
+
+type Answer = (asked: Asked) => Promise<Reply>;
+
+/** Answers the request, whatever it asks for. */
+export async function answerResource(asked: Asked): Promise<Reply> {
+  const [collection = '', id, ...more] = asked.path;
+  const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
+  if (place === undefined) return nothing(asked);
+  if (isReply(place)) return place;
+  const answer = place[asked.method === 'HEAD' ? 'GET' : asked.method];
+  return answer === undefined ? methodReply(Object.keys(place)) : answer(asked);
+}
+
+function nothing({ path }: Pick<Asked, 'path'>): Reply {
+  return errorReply(404, `There is nothing at /${path.join('/').slice(0, 200)}.`);
+}
+
+type Place = Record<string, Answer> | Reply | undefined;
+
+/** What there is below the base, by the first part of the path in lower case. */
+const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
+  Object.create(null),
+  {
+    users: (id: string | undefined): Place => {
+      if (id === undefined) return { GET: list, POST: create };
+      return id.toLowerCase() === '.search' ? { POST: search } : one(id);
+    },
+    '.search': only({ POST: search }),
+    me: () => errorReply(501, 'A SCIM token is nobody, so there is no /Me.'),
+    bulk: () => errorReply(501, 'Bulk requests are not supported.'),
+    serviceproviderconfig: only({ GET: described(async (ctx, org) => describeService(ctx, { org })) }),
+    resourcetypes: (id: string | undefined): Place => ({
+      GET: described(async (ctx, org) => listResourceTypes(ctx, { org, id })),
+    }),
+    schemas: (id: string | undefined): Place => ({
+      GET: described(async (ctx, org) => listSchemas(ctx, { org, id })),
+    }),
+  },
+);
+
+function isReply(place: Record<string, Answer> | Reply): place is Reply {
+  return typeof place['status'] === 'number';
+}
+
+function only(place: Record<string, Answer>): (id: string | undefined) => Place {
+  return (id) => (id === undefined ? place : undefined);
+}
+
+async function list({ ctx, org, request }: Asked): Promise<Reply> {
+  return { status: 200, body: await listUsers(ctx, { org, ...readQuery(request) }) };
+}
+
+async function search({ ctx, org, request, response }: Asked): Promise<Reply> {
+  const parameters = readSearch(await readBody(request, response));
+  return { status: 200, body: await listUsers(ctx, { org, ...parameters }) };
+}
+
+async function create({ ctx, org, request, response }: Asked): Promise<Reply> {
+  const body = await readBody(request, response);
+  const made = await createUser(ctx, { org, body, ...readQuery(request) });
+  return shown(made, 201, { Location: made.location });
+}
+
+function one(id: string): Record<string, Answer> {
+  const at = ({ org, request }: Asked) => {
+    return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
+  };
+  const change = (service: typeof replaceUser) => async (asked: Asked) => {
+    const body = await readBody(asked.request, asked.response);
+    return shown(await service(asked.ctx, { ...at(asked), body }));
+  };
+  return {
+    GET: async (asked) => show(asked, await showUser(asked.ctx, at(asked))),
+    PUT: change(replaceUser),
+    PATCH: change(patchUser),
+    DELETE: async (asked) => {
+      await deleteUser(asked.ctx, at(asked));
+      return { status: 204 };
+    },
+  };
+}
+
+function show({ request }: Asked, user: Presented): Reply {
+  const known = request.headers['if-none-match'];
+  if (known === undefined || !namesTag(known, user.etag)) return shown(user);
+  return { status: 304, headers: { ETag: user.etag } };
+}
+
+function shown({ body, etag }: Presented, status = 200, headers: Record<string, string> = {}): Reply {
+  return { status, body, headers: { ETag: etag, ...headers } };
+}
+
+/** RFC 7644 §4: what describes the service cannot be filtered. */
+function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
+  return async ({ ctx, org, path, request }) => {
+    if (readQuery(request).filter !== undefined) return errorReply(403, 'This cannot be filtered.');
+    const body = await describe(ctx, org);
+    return body === null ? nothing({ path }) : { status: 200, body };
+  };
+}

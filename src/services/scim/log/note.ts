@@ -1,0 +1,25 @@
+import type { ScimMemory } from '../memory.ts';
+
+/** A request of a SCIM client, as it is kept for whoever sets the client up. */
+export interface Noted {
+  organizationId: string;
+  at: Date;
+  method: string;
+  path: string;
+  status: number;
+  /** Why it was refused; null when it was not. */
+  reason: string | null;
+}
+
+const mostUnwritten = 2000;
+
+/** Remembers a request until the clock writes it down; no request waits for that. */
+export function noteRequest({ requests }: ScimMemory, noted: Noted): void {
+  requests.push({
+    ...noted,
+    method: noted.method.slice(0, 20),
+    path: noted.path.slice(0, 300),
+    reason: noted.reason?.slice(0, 300) ?? null,
+  });
+  if (requests.length > mostUnwritten) requests.shift();
+}

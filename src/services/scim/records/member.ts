@@ -1,0 +1,53 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { ScimRecord } from '../../../database/models/scim-record.ts';
+import { memberResource } from '../resource.ts';
+import { findRecordNamed, findRecordOf } from './find.ts';
+import { changeRecord, insertRecord, type Named } from './write.ts';
+
+// Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
+
+/** Sees that a new member has a record, which says that they are one. */
+export async function recordMember(ctx: Context, organizationId: string, account: Account): Promise<void> {
+  const record = await findRecordOf(organizationId, account.id);
+  if (record === null) await insertMemberRecord(organizationId, account, ctx.now);
+  else if (!record.active || record.hidden) await changeRecord(ctx, record, { active: true, hidden: false });
+}
+
+/** Says in the record of whoever has left that they have. */
+export async function recordLeft(ctx: Context, organizationId: string, accountId: string): Promise<void> {
+  const record = await findRecordOf(organizationId, accountId);
+  if (record?.active) await changeRecord(ctx, record, { active: false });
+}
+
+/** Writes the record of a member of whom no client has spoken. */
+export async function insertMemberRecord(
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email' | 'name'>,
+  at: Date,
+): Promise<void> {
+  const resource = resourceOfMember(account);
+  // A client may have given the name to somebody else: that must keep nobody from joining.
+  const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
+  await insertRecord({
+    organizationId,
+    accountId: account.id,
+    link: 'member',
+    resource: taken ? { ...resource, userName: account.id } : resource,
+    active: true,
+    at,
+  });
+}
+
+/** Tells the clients that have not named a member themselves what the member is called now. */
+export async function recordRenamed(ctx: Context, account: Account): Promise<void> {
+  const records = await ScimRecord.findAll({ where: { accountId: account.id, link: 'member' } });
+  for (const record of records) {
+    const resource = { ...resourceOfMember(account), userName: record.userName };
+    await changeRecord(ctx, record, { resource });
+  }
+}
+
+function resourceOfMember({ id, email, name }: Pick<Account, 'id' | 'email' | 'name'>): Named {
+  return memberResource({ email: email ?? id, name });
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Context } from '../../../context.ts';
+import type { ScimRecord } from '../../../database/models/scim-record.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { recordEvent } from '../../events/record.ts';
+import { findRecordNamed, type Held, holdRecord, noSuchUser, requireRecord } from '../records/find.ts';
+import { changeRecord, type Named, resourceOf } from '../records/write.ts';
+import { notUnique, requireMatch } from './checks.ts';
+import { followResource } from './follow.ts';
+import type { AtUser } from './input.ts';
+import { about, activateMember, deactivateMember } from './membership.ts';
+
+/** What a resource is to become. */
+export type Decided = Named & { active: boolean };
+
+/**
+ * Changes one User as `decide` says, given what it is now: record, membership and account in one transaction. What
+ * changes nothing leaves version, lastModified and events alone.
+ */
+export async function changeUser(
+  ctx: Context,
+  organizationId: string,
+  { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
+  decide: (current: Decided) => Decided,
+): Promise<ScimRecord> {
+  const found = await requireRecord(organizationId, id);
+  const changing = transaction(async () => {
+    const held = await holdRecord(found);
+    if (held === null || held.record.hidden) throw noSuchUser(id);
+    requireMatch(ifMatch, held.record.version);
+    const { active } = held.record;
+    await apply(ctx, held, decide({ ...resourceOf(held.record), active }));
+    return held.record;
+  });
+  return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
+}
+
+async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Promise<void> {
+  const { record } = held;
+  const { active: _, ...before } = resourceOf(record);
+  const resource = rest as Named; // TypeScript forgets the named members of a rest.
+  const [rewritten, toggled] = [!isDeepStrictEqual(before, resource), active !== record.active];
+  if (!rewritten && !toggled) return;
+  if (rewritten) await requireFreeName(record, resource);
+  const link = record.link === 'member' && rewritten ? 'adopted' : record.link;
+  await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
+  if (rewritten) {
+    await followResource(held, resource);
+    await recordEvent(ctx, { ...about(held, 'scim.user.updated'), data: changes(before, resource) });
+  }
+  if (toggled && active) await activateMember(ctx, held, 'member.added');
+  if (toggled && !active) await deactivateMember(ctx, held);
+}
+
+async function requireFreeName(record: ScimRecord, resource: Named): Promise<void> {
+  const holder = await findRecordNamed(record.organizationId, resource.userName);
+  if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
+}
+
+/** The names of the attributes that differ; their values are the client's business. */
+function changes(before: object, after: object): { attributes: string[] } {
+  const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const names = new Set([...was.keys(), ...is.keys()]);
+  return { attributes: [...names].filter((name) => !isDeepStrictEqual(was.get(name), is.get(name))) };
+}

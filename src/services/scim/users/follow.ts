@@ -1,0 +1,21 @@
+import { ownsAddress } from '../../domains/owns.ts';
+import { attachAddress } from '../../identities/attach.ts';
+import type { Held } from '../records/find.ts';
+import type { Named } from '../records/write.ts';
+import { emailOf, nameOf } from '../resource.ts';
+import { calledBy } from './called.ts';
+
+/**
+ * What a change of the record means to the account: an address for one that was made without, and a new name for one
+ * that was made for this record, where the organization has verified the domain. Nothing else of an account is the
+ * organization's to change (security I4).
+ */
+export async function followResource({ record, account }: Held, resource: Named): Promise<void> {
+  if (record.link !== 'created') return;
+  const { organizationId } = record;
+  const email = emailOf(resource);
+  if (email !== null && account.email === null) await attachAddress(account, { organizationId, email });
+  const name = calledBy(resource);
+  if (nameOf(resource) === null || name === account.name) return;
+  if (await ownsAddress(organizationId, account.email)) await account.update({ name });
+}

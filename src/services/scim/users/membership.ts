@@ -1,0 +1,50 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { recordEvent } from '../../events/record.ts';
+import { deactivate } from '../../memberships/deactivate.ts';
+import { addMembership } from '../../memberships/join.ts';
+import type { Held } from '../records/find.ts';
+import { resourceOf } from '../records/write.ts';
+import { calledBy } from './called.ts';
+
+// Call these after the record says so, in the transaction in which it does.
+
+/** Makes the person a member with role Member, whatever took them out (spec §3.2, security I5). */
+export async function activateMember(
+  ctx: Context,
+  { record, account }: Held,
+  event: 'scim.user.provisioned' | 'member.added',
+): Promise<void> {
+  const origin = { kind: 'scim' as const };
+  await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
+  await recordEvent(ctx, {
+    ...about({ record, account }, event),
+    data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },
+  });
+}
+
+/** Ends the membership, the last owner's too (spec §3.2: always); that nobody owns the organization any more is an event. */
+export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
+  const { record, account } = held;
+  const ownerless = await isLastOwner(record.organizationId, account.id);
+  await deactivate(ctx, record.organizationId, account);
+  await recordEvent(ctx, {
+    ...about(held, 'scim.user.deactivated'),
+    data: { record: record.id, userName: record.userName },
+  });
+  if (ownerless) await recordEvent(ctx, about(held, 'organization.ownerless'));
+}
+
+/** What happened to the person, in the name that the client gives them. */
+export function about({ record, account }: Held, kind: string) {
+  const name = calledBy(resourceOf(record));
+  return { kind, organizationId: record.organizationId, subject: { type: 'user', id: account.id, name } };
+}
+
+async function isLastOwner(organizationId: string, accountId: string): Promise<boolean> {
+  const own = await Membership.findOne({ where: { organizationId, accountId, role: 'owner' } });
+  if (own === null) return false;
+  const others = { organizationId, role: 'owner' as const, accountId: { [Op.ne]: accountId } };
+  return (await Membership.count({ where: others })) === 0;
+}

@@ -1,0 +1,2 @@
+/** The Users of one page at most. */
+export const mostInPage = 200;

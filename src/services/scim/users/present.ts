@@ -1,0 +1,25 @@
+import type { Context } from '../../../context.ts';
+import type { ScimResource } from '../attributes.ts';
+import { baseOf } from '../base.ts';
+import type { Visible } from '../list/rows.ts';
+import { resourceOf } from '../records/write.ts';
+import { etag, viewUser } from '../view.ts';
+
+/** A User as the door sends it. */
+export interface Presented {
+  body: ScimResource;
+  etag: string;
+  location: string;
+}
+
+/** The record as its client sees it. */
+export function present(
+  ctx: Context,
+  record: Visible,
+  project: (view: ScimResource) => ScimResource,
+): Presented {
+  const { id, active, createdAt, modifiedAt, version } = record;
+  const location = `${baseOf(ctx, record.organizationId)}/Users/${id}`;
+  const view = viewUser(resourceOf(record), { id, active, createdAt, modifiedAt, version, location });
+  return { body: project(view), etag: etag(version), location };
+}
