@@ -1,0 +1,77 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import type { Route } from '../../src/http/route.ts';
+import { surface } from '../../src/http/surface.ts';
+import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';
+import { openInstance } from '../support/instance.ts';
+
+// Security X5, for every route there is and every one to come.
+
+afterEach(() => vi.restoreAllMocks());
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+// What is deleted goes after the rest, what holds other things after them; the password ends other sessions.
+const rank = ({ method, path }: Route) =>
+  path === '/api/v1/me/password' ? 2 : method === 'DELETE' ? 1 - path.length / 1000 : 0;
+
+/** Every route that changes something of an organization's or a person's. */
+const changing = surface.routes
+  .filter(({ method, access }) => method !== 'GET' && access !== 'public')
+  .toSorted((a, b) => rank(a) - rank(b));
+
+/** Change nothing that counts: how a person is called, what is not confirmed yet. */
+const without = new Set([
+  'PATCH /api/v1/me',
+  'POST /api/v1/me/totp',
+  'POST /api/v1/orgs/:org/sso/test',
+  'POST /api/v1/orgs/:org/group-mappings/preview',
+]);
+
+/** Cannot succeed with the sample alone; their events have tests of their own. */
+const elsewhere = new Set([
+  'POST /api/v1/me/totp/confirm',
+  'POST /api/v1/me/totp/disable',
+  'POST /api/v1/orgs/:org/domains/:domain/verify',
+]);
+
+const found = async () => foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
+
+function ask(company: Company, route: Route) {
+  const { body, query } = samples[nameOf(route)] ?? {};
+  const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
+  return company.owner.send(route.method, pathOf(route, company, company.owner) + search, { body });
+}
+
+/** Every row of the database, but for those of counters. */
+async function everything(): Promise<string> {
+  const models = Object.values(Account.sequelize?.models ?? {}).filter(({ name }) => name !== 'Counter');
+  return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
+}
+
+test('X5 every change is an event, whoever makes it', async () => {
+  const company = await found();
+  const silent: string[] = [];
+  for (const route of changing) {
+    const before = await Event.count();
+    const { status, body } = await ask(company, route);
+    const name = nameOf(route);
+    if (!elsewhere.has(name))
+      expect([name, status, body], JSON.stringify(body)).toEqual([name, route.status, body]);
+    if ((await Event.count()) === before && !elsewhere.has(name)) silent.push(name);
+  }
+  expect(silent.toSorted()).toEqual([...without].toSorted());
+});
+
+test('X5 a change whose event cannot be written is not made', async () => {
+  const company = await found();
+  const before = await everything();
+  for (const route of changing) {
+    if (without.has(nameOf(route)) || elsewhere.has(nameOf(route))) continue;
+    const writing = vi.spyOn(Event, 'create').mockRejectedValue(new Error('no room for events'));
+    const { status } = await ask(company, route);
+    writing.mockRestore();
+    expect([nameOf(route), status]).toEqual([nameOf(route), 500]);
+    expect(await everything(), nameOf(route)).toBe(before);
+  }
+});
