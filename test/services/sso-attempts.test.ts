@@ -61,7 +61,7 @@ async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') 
 describe('what is kept of a sign-in', () => {
   test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
     const { domain, org, attempts } = await watched();
-    const { email, answer } = await arrive(domain, { groups: ['Staff', 'staff', ''], name: 'a canary' });
+    const { email, answer } = await arrive(domain, { groups: ['Staff', 'staff', 'a,b'], name: 'a canary' });
     expect(answer.status).toBe(200);
     const connection = await SsoConnection.findOne({
       where: { organizationId: org.id },
@@ -75,7 +75,7 @@ describe('what is kept of a sign-in', () => {
         stage: 'session',
         ok: true,
         email,
-        groups: ['Staff', 'staff', ''],
+        groups: ['Staff', 'staff', 'a,b'],
       },
     ]);
     const rows = await SsoAttempt.findAll({ where: { connectionId: connection.id }, raw: true });
@@ -83,7 +83,8 @@ describe('what is kept of a sign-in', () => {
   });
 
   test.each([
-    ['one string', 'Staff', 'Staff'],
+    ['one string', 'Staff', ['Staff']],
+    ['an empty string', '', []],
     ['an empty list', [], []],
     ['one wrong element', ['a', 7], null],
     ['an object', { a: 1 }, null],
@@ -104,7 +105,7 @@ describe('what is kept of a sign-in', () => {
     expect((await plain.attempts())[0]).not.toHaveProperty('groups');
     const named = await watched(provider.issuer, { groupsClaim: 'name' });
     await arrive(named.domain, { groups: ['x'], name: 'Grace' });
-    expect((await named.attempts())[0].groups).toBe('Grace');
+    expect((await named.attempts())[0].groups).toEqual(['Grace']);
   });
 
   test.each([

@@ -166,7 +166,7 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['Stage', (view) => view.stage],
   ['Code', (view) => view.code],
   ['E-mail', (view) => view.email],
-  ['Groups', (view) => (view.groups === null ? 'malformed' : view.groups)],
+  ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
 ];
 
 function addAttempts(sso: Command): void {

@@ -31,8 +31,8 @@ export class SsoAttempt extends Model<InferAttributes<SsoAttempt>, InferCreation
   declare code: string | null;
   /** Canonical; null when the provider named nobody, or no address. */
   declare email: string | null;
-  /** The groups claim as received; null when there was none, or it was malformed. */
-  declare groups: string[] | string | null;
+  /** The groups claim as received; null when there was none, or it could not be read. */
+  declare groups: string[] | null;
   declare groupsMalformed: boolean;
 }
 

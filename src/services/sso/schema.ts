@@ -136,10 +136,7 @@ export const attemptView = z.object({
   /** Why it was refused. */
   code: z.string().optional(),
   email: z.string().optional(),
-  /** As received; null when the claim was malformed or too large to be read. */
-  groups: z
-    .union([z.array(z.string()), z.string()])
-    .nullable()
-    .optional(),
+  /** As received; null when there was a claim that could not be read. */
+  groups: z.array(z.string()).nullable().optional(),
 });
 export const attemptPage = pageOf(attemptView);
