@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
+import { readDirectly } from './direct.ts';
 
 /** Where the database is and by which driver SQLite is reached. */
 export interface Address {
@@ -57,6 +59,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     // Sequelize would set the pragma again on each of its connections; the drivers do it.
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
+  if (driver.read) readDirectly(sequelize, driver.read);
   return {
     sequelize,
     dialect: 'sqlite',
@@ -93,7 +96,26 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
     },
   });
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
+  readDirectly(sequelize, (sql, bind, how) => {
+    const name = how?.prepared ? { name: createHash('sha256').update(sql).digest('base64url') } : {};
+    return readPostgres(sequelize, { text: sql, values: [...bind], ...name });
+  });
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
+}
+
+/** Over a connection of Sequelize's pool, which is thrown away when the read failed, whatever the reason. */
+async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promise<object[]> {
+  const { connectionManager } = sequelize;
+  // Sequelize's types say no more than object; on this side it is pg's client.
+  const client = (await connectionManager.getConnection({ type: 'read' })) as pg.Client;
+  try {
+    const { rows } = await client.query<object>(query);
+    connectionManager.releaseConnection(client);
+    return rows;
+  } catch (error) {
+    void connectionManager.destroyConnection(client).catch(() => {});
+    throw error;
+  }
 }
 
 // After a statement that was never answered, the ROLLBACK queued behind it would wait as long once more.

@@ -26,7 +26,7 @@ let begin: Begin | undefined;
  * Refuses `database_busy` when other writers do not make way in time.
  */
 export async function transaction<T>(work: () => Promise<T>): Promise<T> {
-  if (isOpen()) return work();
+  if (isInTransaction()) return work();
   if (begin === undefined) throw new Error('no database is open');
   return begin(work);
 }
@@ -48,7 +48,7 @@ export async function rehearse<T>(work: () => Promise<T>): Promise<T> {
 
 /** Throws (a bug, not a refusal) when a transaction is open; `what` names what must not happen inside one. */
 export function assertNoTransaction(what: string): void {
-  if (isOpen()) throw new Error(`${what} inside a transaction`);
+  if (isInTransaction()) throw new Error(`${what} inside a transaction`);
 }
 
 /** Makes the database the one that `transaction` works on; the function returned ends that, after the last writer. */
@@ -78,7 +78,8 @@ export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise
   return result;
 }
 
-function isOpen(): boolean {
+/** Whether a transaction is open here. */
+export function isInTransaction(): boolean {
   return Boolean(ambient.getStore()?.get('transaction'));
 }
 

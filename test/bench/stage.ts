@@ -40,7 +40,7 @@ export async function setStage(name: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
   const daemon = await startDaemon({
     database,
     keyFile,
-    env: { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'info' },
+    env: { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'info', ...(process.env['PROF'] ? { NODE_OPTIONS: '--cpu-prof --cpu-prof-dir=/tmp/prof' } : {}) },
     preload: new URL('./event-loop.ts', import.meta.url).href,
   });
   const cookie = await signIn(daemon.url);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { type Database, openDatabase } from '../../src/database/open.ts';
 import { databaseRefusal } from '../../src/database/refusals.ts';
+import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -126,5 +127,22 @@ if (dialect === 'postgres') {
     expect(await codesOf([write()])).toEqual(['database_unreachable']);
     process.kill(backend, 'SIGCONT');
     expect(await codesOf([write(), database.ping()])).toEqual([]);
+  });
+
+  test('a read past Sequelize that is frozen, ended or wrong is refused, and leaves no broken connection behind', async () => {
+    const database = await openFreshDatabase();
+    onTestFinished(() => database.close());
+    const pid = async () =>
+      (await select<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]?.pid ?? 0;
+    const frozen = await pid();
+    process.kill(frozen, 'SIGSTOP');
+    expect(await codesOf([pid()])).toEqual(['database_unreachable']);
+    process.kill(frozen, 'SIGCONT');
+    const ended = await pid();
+    expect(await codesOf([select('SELECT pg_terminate_backend($1)', [ended])])).toEqual([
+      'database_unreachable',
+    ]);
+    await expect(select('SELECT nonsense', [])).rejects.toThrow('nonsense');
+    expect(await codesOf(Array.from({ length: 20 }, pid))).toEqual([]);
   });
 }

@@ -198,3 +198,18 @@ test('P1 a fault while looking for the key is not taken for a bad token', async 
   const expected = { typ: 'at+jwt', issuer: claims.iss, audience: claims.aud, findKey, now } as const;
   await expect(verifyToken(token, expected)).rejects.toThrow('the database is gone');
 });
+
+test('P1 what was verified once is still refused when its time is over, its key is gone or a byte differs', async () => {
+  const token = await signToken({ typ: 'at+jwt', signer, claims });
+  expect(await verify(token)).toEqual(claims);
+  expect(await verify(token)).toEqual(claims);
+  expect(await verify(token, new Date(claims.exp * 1000))).toBeNull();
+  expect(await verify(token, now, 'rt+jwt')).toBeNull();
+  expect(await verify(`${token.slice(0, -2)}AA`)).toBeNull();
+  const elsewhere = { typ: 'at+jwt', issuer: 'https://other.example', audience: claims.aud, now } as const;
+  const findKey = async (kid: string) => trusted.get(kid) ?? null;
+  expect(await verifyToken(token, { ...elsewhere, findKey })).toBeNull();
+  expect(
+    await verifyToken(token, { ...elsewhere, issuer: claims.iss, findKey: async () => null }),
+  ).toBeNull();
+});

@@ -1,41 +1,71 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
-import { Membership } from '../../database/models/membership.ts';
-import { Organization } from '../../database/models/organization.ts';
-import { Project } from '../../database/models/project.ts';
-import { ProjectMembership } from '../../database/models/project-membership.ts';
+import type { Role } from '../../database/models/membership.ts';
+import type { ProjectRole } from '../../database/models/project-membership.ts';
+import { select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireUser } from '../authority/require.ts';
 import type { updateMeInput } from './schema.ts';
-import { viewUser } from './view.ts';
+import { viewOwner } from './view.ts';
+
+// Past the ORM, in one query: nothing is asked for more often. Each organization is repeated for every
+// project of the person's in it.
+const query = `SELECT a.email, a.name, a.locale, a.totp_enabled_at,
+    o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
+    p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
+  FROM accounts a
+  LEFT JOIN memberships m ON m.account_id = a.id
+  LEFT JOIN organizations o ON o.id = m.organization_id
+  LEFT JOIN project_memberships pm ON pm.account_id = a.id AND EXISTS
+    (SELECT 1 FROM projects WHERE id = pm.project_id AND organization_id = o.id)
+  LEFT JOIN projects p ON p.id = pm.project_id
+  WHERE a.id = $1 ORDER BY m.organization_id, pm.project_id`;
+
+interface Row {
+  email: string | null;
+  name: string;
+  locale: string;
+  totp_enabled_at: unknown;
+  org_id: string | null;
+  org_slug: string;
+  org_name: string;
+  org_role: Role;
+  project_id: string | null;
+  project_slug: string;
+  project_role: ProjectRole;
+  /** A number on SQLite. */
+  synced: boolean | number;
+}
 
 /** The person who asks, with the organizations they belong to. */
 export async function showMe(ctx: Context) {
   const { accountId } = requireUser(ctx, 'me.see');
-  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const memberships = await Membership.findAll({
-    where: { accountId },
-    include: { model: Organization, as: 'organization', required: true },
-    order: ['organizationId'],
-  });
-  const projects = await ProjectMembership.findAll({
-    where: { accountId },
-    include: { model: Project, as: 'project', required: true },
-    order: ['projectId'],
-  });
-  const organizations = memberships.map(({ role, organization: { id, slug, name } }) => ({
-    id,
-    slug,
-    name,
-    role,
-    projects: projects.filter(({ project }) => project.organizationId === id).map(viewOwnProject),
-  }));
-  return { ...viewUser(account), organizations };
+  const rows = await select<Row>(query, [accountId], { prepared: true });
+  const [account] = rows;
+  if (account === undefined) throw new Error('the account was deleted within its own request');
+  return {
+    ...viewOwner({ id: accountId, ...account }, account.totp_enabled_at !== null),
+    organizations: organizationsIn(rows),
+  };
 }
 
-function viewOwnProject({ role, synced, project: { id, slug } }: ProjectMembership) {
-  return { id, slug, role, synced };
+function organizationsIn(rows: Row[]) {
+  const organizations = new Map<string, ReturnType<typeof organizationIn>>();
+  for (const row of rows) {
+    if (row.org_id === null) continue;
+    const organization = organizations.get(row.org_id) ?? organizationIn(row, row.org_id);
+    organizations.set(row.org_id, organization);
+    if (row.project_id === null) continue;
+    const { project_id: id, project_slug: slug, project_role: role, synced } = row;
+    organization.projects.push({ id, slug, role, synced: Boolean(synced) });
+  }
+  return [...organizations.values()];
+}
+
+function organizationIn({ org_slug: slug, org_name: name, org_role: role }: Row, id: string) {
+  const projects: { id: string; slug: string; role: ProjectRole; synced: boolean }[] = [];
+  return { id, slug, name, role, projects };
 }
 
 /** Changes the name and locale of the person who asks; what is absent stays. */

@@ -39,6 +39,7 @@ async function findLive(sessionId: string, accountId: string): Promise<Row | und
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
       WHERE s.id = $1 AND s.account_id = $2 AND s.ended_at IS NULL AND a.disabled_at IS NULL`,
     [sessionId, accountId],
+    { prepared: true },
   );
   return row;
 }

@@ -32,6 +32,7 @@ export async function findTokenActor(ctx: Context, credential: string): Promise<
        FROM access_tokens t JOIN accounts a ON a.id = t.account_id
       WHERE t.hash = $1 AND a.disabled_at IS NULL`,
     [hash],
+    { prepared: true },
   );
   if (row === undefined || !isEqual(row.hash, hash)) return null;
   if (row.expires_at !== null && new Date(row.expires_at) <= ctx.now) return null;
