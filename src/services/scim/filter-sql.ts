@@ -1,5 +1,5 @@
 import type { Attribute, Column } from './attributes.ts';
-import { type Filter, isIndexed } from './filter.ts';
+import { type Filter, isIndexed, type Operator } from './filter.ts';
 import { columnOf, fold } from './names.ts';
 import { searchKey, searchPath } from './search.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
@@ -130,7 +130,7 @@ function writeText(writing: Writing, attribute: Attribute, path: string[], term:
   return compareText(writing, at(path), term.operator, value);
 }
 
-function compareText({ dialect, bind }: Writing, text: string, operator: string, value: string): string {
+function compareText({ dialect, bind }: Writing, text: string, operator: Operator, value: string): string {
   if (operator === 'ne') return `(not coalesce(${textCondition(dialect, text, 'eq', bind(value))}, false))`;
   return `coalesce(${textCondition(dialect, text, operator, bind(value))}, false)`;
 }
@@ -142,20 +142,19 @@ function writeColumn(writing: Writing, column: Exclude<Column, 'email'>, term: T
     return term.value === (term.operator === 'eq') ? 'r.active = true' : 'r.active = false';
   if (column === 'created' || column === 'lastModified') return writeInstant(writing, column, term);
   if (column === 'id' && term.operator === 'eq') return equalId(writing, String(term.value));
-  const { sql, caseExact } = texts(writing.dialect)[column];
+  const { sql, caseExact } = texts[column];
   const value = caseExact ? String(term.value) : fold(String(term.value));
   // Bare, so that an index can answer it.
   if (term.operator === 'eq') return `(${sql} is not null and ${sql} = ${writing.bind(value)})`;
   return compareText(writing, sql, term.operator, value);
 }
 
-function texts(dialect: Dialect) {
-  return {
-    id: { sql: dialect === 'postgres' ? 'r.id::text' : 'r.id', caseExact: true },
-    userName: { sql: 'r.user_name_canonical', caseExact: false },
-    externalId: { sql: 'r.external_id', caseExact: true },
-  };
-}
+const texts = {
+  // SQLite would compare a column of this type with "7" as with the number.
+  id: { sql: 'cast(r.id as text)', caseExact: true },
+  userName: { sql: 'r.user_name_canonical', caseExact: false },
+  externalId: { sql: 'r.external_id', caseExact: true },
+};
 
 // PostgreSQL fails on a uuid that is none, and takes one in capitals for the same.
 function equalId({ bind }: Writing, value: string): string {
@@ -171,5 +170,6 @@ function writeInstant({ dialect, bind }: Writing, column: 'created' | 'lastModif
     dialect === 'postgres'
       ? `${bind(instant)}::timestamptz`
       : bind(instant.replace('T', ' ').replace('Z', ' +00:00'));
-  return `${name} ${signs[term.operator]} ${value}`;
+  // An instant is compared by no other operator: `filterValue` sees to that.
+  return `${name} ${signs[term.operator as keyof typeof signs]} ${value}`;
 }

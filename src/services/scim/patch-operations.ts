@@ -27,7 +27,8 @@ export function readOperations(body: unknown): Operation[] {
 
 function readOperation(given: unknown): Operation {
   if (!isObject(given)) throw scimRefusal(400, 'invalidSyntax', 'An operation is an object.');
-  const op = String(member(given, 'op')).toLowerCase();
+  const named = member(given, 'op');
+  const op = typeof named === 'string' ? named.toLowerCase() : '';
   if (op !== 'add' && op !== 'replace' && op !== 'remove') {
     throw scimRefusal(400, 'invalidSyntax', 'The op of an operation is add, replace or remove.');
   }

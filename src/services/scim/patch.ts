@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { enterpriseSchema, type ScimResource } from './attributes.ts';
+import { type Attribute, enterpriseSchema, type ScimResource } from './attributes.ts';
 import { findSchema } from './names.ts';
 import { applyToElements, applyToList } from './patch-elements.ts';
 import { type Operation, readOperations } from './patch-operations.ts';
@@ -100,27 +100,35 @@ function applyAt(resource: ScimResource, op: Op, path: Path, value: unknown): vo
 }
 
 function applyToOne(resource: ScimResource, op: Op, { attribute, sub }: Path, value: unknown): void {
-  const removes = op === 'remove' || isUnset(value) || (attribute.type === 'complex' && value === '');
-  if (attribute.type !== 'complex') {
-    const fit = removes ? undefined : coerce(attribute, value);
+  const given = op === 'remove' || isUnset(value) ? undefined : value;
+  if (attribute.type === 'complex') applyToParts(resource, attribute, sub, given);
+  else {
+    const fit = given === undefined ? undefined : coerce(attribute, given);
     if (fit === undefined) refuseUnset(attribute.name);
     setValue(resource, attribute, fit);
-    return;
   }
+}
+
+function applyToParts(
+  resource: ScimResource,
+  attribute: Attribute,
+  sub: Attribute | null,
+  given: unknown,
+): void {
   const held = valueIn(resource, attribute);
   const parts = isComplex(held) ? held : {};
   // RFC 7644 §3.5.2.3: what the value does not name of a complex attribute stays.
-  if (sub !== null) setOwn(parts, sub.name, removes ? undefined : coerce(sub, value));
-  else if (!removes && !merge(attribute, parts, value)) {
+  if (sub !== null) setOwn(parts, sub.name, given === undefined ? undefined : coerce(sub, given));
+  else if (given === undefined || given === '') {
+    setValue(resource, attribute, undefined);
+    return;
+  } else if (!merge(attribute, parts, given)) {
     throw scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
   }
-  const empty = (sub === null && removes) || Object.keys(parts).length === 0;
-  setValue(resource, attribute, empty ? undefined : parts);
+  setValue(resource, attribute, Object.keys(parts).length === 0 ? undefined : parts);
 }
 
 function refuseUnset(name: string): void {
-  if (name === 'active')
-    throw scimRefusal(400, 'invalidValue', 'active is true or false; it cannot be removed.');
-  if (name === 'userName')
-    throw scimRefusal(400, 'mutability', 'userName is required and cannot be removed.');
+  if (name === 'active') throw scimRefusal(400, 'invalidValue', 'active is true or false, never nothing.');
+  if (name === 'userName') throw scimRefusal(400, 'mutability', 'A User needs its userName.');
 }

@@ -1,3 +1,5 @@
+import type { Operator } from './filter.ts';
+
 // What the two databases say differently, for conditions on JSON. Every expression is true or false, never NULL, so
 // that NOT means what it does in a filter.
 
@@ -17,28 +19,29 @@ export function elementsAt(dialect: Dialect, json: string, path: string[]): stri
   return `jsonb_array_elements(${json}${list}) WITH ORDINALITY e(value, key)`;
 }
 
-/** The operators on texts; ordered by code points. Not LIKE: on SQLite it takes letters of any case for equal. */
-export function textCondition(dialect: Dialect, text: string, operator: string, value: string): string {
-  const given = dialect === 'postgres' ? `${value}::text` : value;
-  const bytewise = dialect === 'postgres' ? `${text} COLLATE "C"` : text;
-  const conditions: Record<string, string> =
-    dialect === 'postgres'
-      ? {
-          co: `strpos(${text}, ${given}) > 0`,
-          sw: `starts_with(${text}, ${given})`,
-          ew: `right(${text}, length(${given})) = ${given}`,
-        }
-      : {
-          co: `instr(${text}, ${given}) > 0`,
-          sw: `substr(${text}, 1, length(${given})) = ${given}`,
-          ew: `substr(${text}, -length(${given})) = ${given}`,
-        };
-  return conditions[operator] ?? `${bytewise} ${signs[operator]} ${given}`;
+/** The comparison of a text with a parameter, NULL for no text; ordered by code points. */
+export function textCondition(dialect: Dialect, text: string, operator: Operator, value: string): string {
+  const postgres = dialect === 'postgres';
+  const given = postgres ? `${value}::text` : value;
+  // Not LIKE: on SQLite it takes a for A whatever the attribute, and wildcards would have to be escaped.
+  switch (operator) {
+    case 'co':
+      return postgres ? `strpos(${text}, ${given}) > 0` : `instr(${text}, ${given}) > 0`;
+    case 'sw':
+      return postgres ? `starts_with(${text}, ${given})` : `substr(${text}, 1, length(${given})) = ${given}`;
+    case 'ew':
+      return postgres
+        ? `right(${text}, length(${given})) = ${given}`
+        : `substr(${text}, length(${text}) - length(${given}) + 1) = ${given}`;
+    default:
+      return `${postgres ? `${text} COLLATE "C"` : text} ${signs[operator]} ${given}`;
+  }
 }
 
-/** The SQL comparison of an operator that orders. */
-export const signs: Readonly<Record<string, string>> = {
+/** The operators that order, in SQL. */
+export const signs: Readonly<Record<Exclude<Operator, 'co' | 'sw' | 'ew'>, string>> = {
   eq: '=',
+  ne: '<>',
   gt: '>',
   ge: '>=',
   lt: '<',

@@ -74,7 +74,8 @@ function coerceOne(attribute: Attribute, given: unknown): ScimValue | undefined 
   if (given === null || given === undefined) return undefined;
   if (attribute.type === 'complex') return coerceComplex(attribute, given);
   const value = isObject(given) ? unwrapped(member(given, 'value')) : given;
-  if (value === null || value === undefined) return undefined;
+  if (value === null) return undefined;
+  if (value === undefined) throw unfit(attribute, 'must not be an object');
   return attribute.type === 'boolean' ? coerceBoolean(attribute, value) : coerceText(attribute, value);
 }
 
@@ -102,9 +103,9 @@ export function merge(attribute: Attribute, held: ScimResource, given: unknown):
 }
 
 function coerceBoolean(attribute: Attribute, value: unknown): boolean {
-  const word = String(value).trim().toLowerCase();
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'string' && (word === 'true' || word === 'false')) return word === 'true';
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  if (word === 'true' || word === 'false') return word === 'true';
   throw unfit(attribute, 'must be true or false');
 }
 

@@ -1,0 +1,1 @@
+import '../../pure/scim-fuzz.test.ts';

@@ -1,0 +1,1 @@
+import '../../services/scim-filter.test.ts';

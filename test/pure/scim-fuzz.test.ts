@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import { enterpriseSchema } from '../../src/services/scim/attributes.ts';
+import { parseFilter } from '../../src/services/scim/filter.ts';
+import { matches } from '../../src/services/scim/filter-match.ts';
+import { filterCondition } from '../../src/services/scim/filter-sql.ts';
+import { applyPatch } from '../../src/services/scim/patch.ts';
+import { readCreation } from '../../src/services/scim/resource.ts';
+import { searchDocument, searchEmails } from '../../src/services/scim/search.ts';
+import { readProjection } from '../../src/services/scim/view.ts';
+import { long, resources, seen } from '../support/scim.ts';
+
+const options = { numRuns: long ? 10_000 : 1000 };
+
+/** What comes of it: a refusal that a SCIM client understands, or a result. Anything else is thrown on. */
+function outcome<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'scim_invalid') return null;
+    throw error;
+  }
+}
+
+/** For every value in what the databases are to hold. */
+function storable(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') expect(value.includes('\0') || !value.isWellFormed()).toBe(false);
+  return value;
+}
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'userName',
+      'emails',
+      'emails.value',
+      'name.givenName',
+      `${enterpriseSchema}:manager`,
+      'active',
+      'meta.created',
+    ],
+    ...[
+      'eq',
+      'CO',
+      'pr',
+      'gt',
+      'and',
+      'or',
+      'not',
+      '(',
+      ')',
+      '[',
+      ']',
+      '].value',
+      '"x"',
+      '"',
+      '\\',
+      '\\"',
+      'null',
+    ],
+    ...[
+      '__proto__',
+      'constructor',
+      'prototype',
+      '$ref',
+      '$1',
+      "'",
+      '--',
+      ';',
+      '%',
+      '\0',
+      '\ud800',
+      '😀',
+      '"\\u0000"',
+    ],
+    ...[
+      '"\\ud83d\\ude00"',
+      '"\\x"',
+      '"2011-05-13T04:42:34Z"',
+      'true',
+      '1e999',
+      '-0',
+      ' ',
+      '\n',
+      '.',
+      ':',
+      ',',
+    ],
+  ),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.constantFrom('(', '[', 'not (', '"').chain((text) => fc.nat(50).map((count) => text.repeat(count))),
+);
+const noise = fc
+  .array(piece, { maxLength: 30 })
+  .chain((pieces) => fc.constantFrom(' ', '').map((by) => pieces.join(by)));
+
+const name = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'userName',
+      'active',
+      'emails',
+      'name',
+      'roles',
+      'id',
+      'schemas',
+      'Operations',
+      'op',
+      'path',
+      'value',
+      'type',
+    ],
+    ...['primary', '__proto__', 'constructor', 'prototype', 'toString', enterpriseSchema, 'name.givenName'],
+    ...['emails[type eq "work"].value', `${enterpriseSchema}:manager`, 'addresses', '', 'length'],
+  ),
+  noise,
+);
+const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.constantFrom<unknown>(
+      null,
+      true,
+      false,
+      'True',
+      '',
+      0,
+      -1,
+      1e308,
+      [],
+      {},
+      'work',
+      '\0',
+      '\ud800',
+      '__proto__',
+    ),
+    noise,
+    fc.array(tie('json'), { maxLength: 4 }),
+    // As a body comes: JSON.parse makes own keys of any name.
+    fc
+      .array(fc.tuple(name, tie('json')), { maxLength: 5 })
+      .map((entries) =>
+        JSON.parse(`{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`),
+      ),
+  ),
+}));
+
+afterEach(() => {
+  for (const key of ['x', 'value', 'type', 'polluted']) {
+    expect(({} as Record<string, unknown>)[key]).toBeUndefined();
+  }
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
+test('any text is a filter or refused; as SQL it is made of the table and parameters alone', () => {
+  fc.assert(
+    fc.property(noise, resources, (text, resource) => {
+      const filter = outcome(() => parseFilter(text));
+      if (filter === null) return;
+      expect(matches(seen(resource, 'i', true, new Date(0)), filter)).toBeTypeOf('boolean');
+      for (const dialect of ['sqlite', 'postgres'] as const) {
+        const { sql, bind } = filterCondition(filter, { dialect, first: 2, organization: 1 });
+        expect(sql).toMatch(/^[\w\s()[\].,:"'{}$#<>=|*+-]*$/);
+        expect(sql).not.toMatch(/undefined|NaN|\[object/);
+        expect(Math.max(1, ...[...sql.matchAll(/\$(\d+)/g)].map(([, at]) => Number(at)))).toBe(
+          bind.length + 1,
+        );
+      }
+    }),
+    options,
+  );
+});
+
+test('any JSON is a resource or refused; what is read can be shown and searched', () => {
+  fc.assert(
+    fc.property(json, noise, (body, asked) => {
+      const resource = outcome(() => readCreation(body));
+      if (resource === null) return;
+      const view = seen(resource, 'i', true, new Date(0));
+      expect(outcome(() => readProjection({ attributes: asked })(view))).toMatchObject({ id: 'i' });
+      JSON.stringify([searchDocument(resource), searchEmails(resource)], storable);
+      expect(readCreation(resource)).toEqual(resource);
+    }),
+    options,
+  );
+});
+
+test('any operations are a patch or refused, and leave a resource', () => {
+  const path = fc.oneof(
+    name,
+    noise.map((inside) => `emails[${inside}].value`),
+  );
+  const operation = fc.record(
+    {
+      op: fc.oneof({ weight: 9, arbitrary: fc.constantFrom('add', 'Replace', 'REMOVE') }, json),
+      path,
+      value: json,
+    },
+    { requiredKeys: ['op', 'value'] },
+  );
+  const body = fc.oneof(fc.record({ Operations: fc.array(operation, { maxLength: 4 }) }), json);
+  fc.assert(
+    fc.property(resources, body, (resource, patch) => {
+      const before = structuredClone(resource);
+      const patched = outcome(() => applyPatch(resource, patch));
+      expect(resource).toEqual(before);
+      if (patched === null) return;
+      expect(readCreation(patched.resource)).toEqual(patched.resource);
+      expect(patched.active).toBe(patched.resource['active']);
+    }),
+    options,
+  );
+});

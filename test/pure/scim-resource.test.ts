@@ -1,0 +1,319 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import {
+  attributes,
+  enterpriseSchema,
+  type ScimResource,
+  userSchema,
+} from '../../src/services/scim/attributes.ts';
+import { resourceTypes, schemas, serviceProviderConfig } from '../../src/services/scim/discovery.ts';
+import {
+  emailOf,
+  memberResource,
+  nameOf,
+  readCreation,
+  readReplacement,
+} from '../../src/services/scim/resource.ts';
+import { readProjection } from '../../src/services/scim/view.ts';
+import { resources, seen } from '../support/scim.ts';
+
+const scimTypeOf = (work: () => unknown) => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Refusal) return error.extra['scimType'];
+    throw error;
+  }
+  throw new Error('not refused');
+};
+
+describe('design scim.md: what a POST may hold', () => {
+  test('Entra: the enterprise URN without an object, nulls, empty lists, meta, string booleans', () => {
+    const body = {
+      schemas: [userSchema, enterpriseSchema],
+      [enterpriseSchema]: null,
+      externalId: '0a21f0f2',
+      userName: 'Test_User@example.com',
+      active: 'True',
+      addresses: null,
+      displayName: null,
+      emails: [{ primary: 'true', type: 'work', value: 'Test_User@example.com' }, null],
+      meta: { resourceType: 'User' },
+      name: { formatted: 'givenName familyName', familyName: 'familyName', givenName: 'givenName' },
+      roles: [],
+      nickName: [],
+      title: [{ value: 'Boss' }],
+    };
+    expect(readCreation(body)).toEqual({
+      externalId: '0a21f0f2',
+      userName: 'Test_User@example.com',
+      active: true,
+      emails: [{ primary: true, type: 'work', value: 'Test_User@example.com' }],
+      name: { formatted: 'givenName familyName', familyName: 'familyName', givenName: 'givenName' },
+      title: 'Boss',
+    });
+    expect(readCreation({ ...body, [enterpriseSchema]: '' })).not.toHaveProperty([enterpriseSchema]);
+    expect(readCreation({ ...body, [enterpriseSchema]: {} })).not.toHaveProperty([enterpriseSchema]);
+  });
+
+  test('names in any case, with their URN, and what a User does not have dropped with what is read-only', () => {
+    const body = {
+      USERNAME: 'a',
+      [`${userSchema}:displayName`]: 'A',
+      [enterpriseSchema.toLowerCase()]: { Department: 'D', manager: 'm', nope: 1 },
+      id: 'x',
+      groups: [{ value: 'g' }],
+      password: 'secret',
+      favouriteColour: 'blue',
+      'urn:example:2.0:User': { x: 1 },
+      emails: [{ VALUE: 'a@b.c', nope: 1 }],
+      phoneNumbers: '1',
+      ['__proto__']: { polluted: 1 },
+      constructor: { polluted: 1 },
+    };
+    expect(readCreation(body)).toEqual({
+      userName: 'a',
+      displayName: 'A',
+      active: true,
+      [enterpriseSchema]: { department: 'D', manager: { value: 'm' } },
+      emails: [{ value: 'a@b.c' }],
+      phoneNumbers: [{ value: '1' }],
+    });
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('without userName the first e-mail is the name, without both there is none', () => {
+    expect(readCreation({ emails: [{ value: 'A@b.c' }, { value: 'd@e.f', primary: true }] }).userName).toBe(
+      'A@b.c',
+    );
+    expect(readCreation({ userName: ' ', emails: 'a@b.c' }).userName).toBe('a@b.c');
+    for (const body of [{ displayName: 'x' }, { userName: '', emails: [] }, { emails: [{ type: 'work' }] }]) {
+      expect(scimTypeOf(() => readCreation(body))).toBe('invalidValue');
+    }
+  });
+
+  test.each([
+    ['invalidSyntax', null],
+    ['invalidSyntax', []],
+    ['invalidSyntax', 'x'],
+    ['invalidValue', {}],
+    ['invalidValue', { schemas: [userSchema] }],
+    ['invalidValue', { userName: 'a', active: 'maybe' }],
+    ['invalidValue', { userName: 'a'.repeat(401) }],
+    ['invalidValue', { userName: 'a', name: 'A' }],
+    ['invalidValue', { userName: 'a', displayName: { first: 'A' } }],
+    ['invalidValue', { userName: 'a', displayName: '\0' }],
+    [
+      'invalidValue',
+      {
+        userName: 'a',
+        emails: [
+          { value: 'x', primary: true },
+          { value: 'y', primary: true },
+        ],
+      },
+    ],
+  ])('%s: %j', (scimType, body) => {
+    expect(scimTypeOf(() => readCreation(body))).toBe(scimType);
+    if (JSON.stringify(body)?.includes('"a"')) return;
+    // Least of all is a PUT with nothing in it an activation.
+    expect(scimTypeOf(() => readReplacement(body, { userName: 'a' }))).toBe(scimType);
+  });
+
+  test('PUT keeps the name that it does not give, replaces the rest, and is active unless it says otherwise', () => {
+    const current = { userName: 'a', displayName: 'A', active: false };
+    expect(readReplacement({ title: 'T' }, current)).toEqual({ userName: 'a', title: 'T', active: true });
+    expect(readReplacement({ active: 'FALSE' }, current)).toEqual({ userName: 'a', active: false });
+    expect(readReplacement({ active: null, userName: 'b' }, current)).toEqual({
+      userName: 'b',
+      active: true,
+    });
+  });
+
+  test('whatever was read is read again as the same', () => {
+    fc.assert(
+      fc.property(resources, (resource) => {
+        expect(readCreation(resource)).toEqual(resource);
+      }),
+    );
+  });
+});
+
+describe('design scim.md: who it is', () => {
+  test.each([
+    [{ userName: 'Ada@Example.com', emails: [{ value: 'x@y.zz' }] }, 'ada@example.com'],
+    [
+      { userName: 'ada', emails: [{ value: 'Ada@Example.com' }, { value: 'x@y.zz', primary: true }] },
+      'ada@example.com',
+    ],
+    [{ userName: 'ada', emails: [{ value: 'none' }, { value: 'x@y.zz' }] }, null],
+    [{ userName: 'ada' }, null],
+  ])('the e-mail of %j is %s', (resource, email) => expect(emailOf(resource)).toBe(email));
+
+  test.each([
+    [{ name: { formatted: 'Ms. Ada', givenName: 'Ada' }, displayName: 'A' }, 'Ms. Ada'],
+    [{ name: { givenName: 'Ada', familyName: 'Byron' }, displayName: 'A' }, 'Ada Byron'],
+    [{ name: { formatted: '\u202e\n' }, displayName: 'A\u202eda\u0007' }, 'Ada'],
+    [{ displayName: '😀'.repeat(300) }, '😀'.repeat(100)],
+    [{ name: {} }, null],
+  ])('the name in %j is %s', (resource, name) => expect(nameOf(resource)).toBe(name));
+
+  test.each([
+    ['Ada Augusta Byron', 'Ada', 'Augusta Byron'],
+    ['Ada', 'Ada', 'Ada'],
+    [null, 'ada', 'ada'],
+    [' ', 'ada', 'ada'],
+  ])('a member called %j has %s and %s', (name, givenName, familyName) => {
+    const resource = memberResource({ email: 'ada@example.com', name });
+    expect(resource).toMatchObject({ userName: 'ada@example.com', name: { givenName, familyName } });
+    expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
+  });
+});
+
+const view = seen(
+  {
+    userName: 'a',
+    name: { givenName: 'A', familyName: 'B' },
+    emails: [{ value: 'a@b.c', type: 'work' }, { type: 'home' }],
+    [enterpriseSchema]: { department: 'D', manager: { value: 'm' } },
+    active: false,
+  },
+  'i',
+  true,
+  new Date(0),
+);
+
+describe('RFC 7644 §3.9', () => {
+  test('RFC 7643 §3.1 a User as it is shown', () => {
+    expect(view).toMatchObject({
+      schemas: [userSchema, enterpriseSchema],
+      id: 'i',
+      active: true,
+      meta: {
+        resourceType: 'User',
+        created: '1970-01-01T00:00:00.000Z',
+        lastModified: '1970-01-01T00:00:00.000Z',
+        location: 'https://example.test/Users/i',
+        version: 'W/"1"',
+      },
+    });
+  });
+
+  const always = { schemas: [userSchema, enterpriseSchema], id: 'i' };
+  test.each<[string, ScimResource]>([
+    ['userName', { userName: 'a' }],
+    ['USERNAME, nope,', { userName: 'a' }],
+    ['name.givenName,name.familyName', { name: { givenName: 'A', familyName: 'B' } }],
+    ['emails.value', { emails: [{ value: 'a@b.c' }] }],
+    ['emails[type eq "work"]', { emails: [{ value: 'a@b.c', type: 'work' }, { type: 'home' }] }],
+    ['emails[type eq "work"].value', { emails: [{ value: 'a@b.c' }] }],
+    [`${userSchema}:userName`, { userName: 'a' }],
+    [`${enterpriseSchema}:manager.value`, { [enterpriseSchema]: { manager: { value: 'm' } } }],
+    [enterpriseSchema, { [enterpriseSchema]: { department: 'D', manager: { value: 'm' } } }],
+    ['meta.version', { meta: { version: 'W/"1"' } }],
+    ['nope', {}],
+  ])('attributes=%s', (asked, expected) => {
+    expect(readProjection({ attributes: asked })(view)).toEqual({ ...always, ...expected });
+  });
+
+  test('excludedAttributes takes away what is named, but not what is always there', () => {
+    const excludedAttributes = `id,schemas,meta,emails.type,name,${enterpriseSchema}:department,nope`;
+    expect(readProjection({ excludedAttributes })(view)).toEqual({
+      ...always,
+      userName: 'a',
+      active: true,
+      emails: [{ value: 'a@b.c' }],
+      [enterpriseSchema]: { manager: { value: 'm' } },
+    });
+  });
+
+  test('without either everything is shown, with both nothing', () => {
+    expect(readProjection({ attributes: '', excludedAttributes: ' ' })(view)).toEqual(view);
+    expect(scimTypeOf(() => readProjection({ attributes: 'id', excludedAttributes: 'meta' }))).toBe(
+      'invalidValue',
+    );
+  });
+});
+
+describe('RFC 7643 §5 to §7', () => {
+  const base = 'https://example.test/scim/v2/orgs/o';
+
+  test('what is not supported is not promised', () => {
+    expect(serviceProviderConfig(base, { maxResults: 200 })).toMatchObject({
+      patch: { supported: true },
+      bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+      filter: { supported: true, maxResults: 200 },
+      changePassword: { supported: false },
+      sort: { supported: true },
+      etag: { supported: true },
+      authenticationSchemes: [{ type: 'oauthbearertoken' }],
+    });
+    expect(resourceTypes(base)).toMatchObject([
+      {
+        id: 'User',
+        endpoint: '/Users',
+        schema: userSchema,
+        schemaExtensions: [{ schema: enterpriseSchema }],
+      },
+    ]);
+  });
+
+  type Described = {
+    name: string;
+    type: string;
+    multiValued: boolean;
+    mutability: string;
+    subAttributes?: Described[];
+  };
+  const described = (id: string) =>
+    // The shape is what `viewAttribute` writes.
+    schemas(base).find((schema) => schema['id'] === id)?.['attributes'] as unknown as Described[];
+
+  const example = (attribute: Described): unknown => {
+    const one =
+      attribute.type === 'complex'
+        ? Object.fromEntries(
+            (attribute.subAttributes ?? [])
+              .filter((sub) => sub.mutability === 'readWrite')
+              .map((sub) => [sub.name, example(sub)]),
+          )
+        : attribute.type === 'boolean' || 'text';
+    return attribute.multiValued ? [one] : one;
+  };
+  const filled = (id: string) => Object.fromEntries(described(id).map((one) => [one.name, example(one)]));
+
+  test('every attribute that /Schemas describes round-trips, and no other', () => {
+    const body = { ...filled(userSchema), [enterpriseSchema]: filled(enterpriseSchema) };
+    expect(readCreation(body)).toEqual(body);
+    expect(described(userSchema).map(({ name }) => name)).not.toContain('password');
+    const names = [...described(userSchema), ...described(enterpriseSchema)].map(({ name }) => name);
+    const written = attributes.filter((one) => one.schema !== '' && one.mutability === 'readWrite');
+    expect(names).toEqual(written.map(({ name }) => name));
+  });
+
+  test('an attribute is described in full', () => {
+    expect(described(userSchema).find(({ name }) => name === 'userName')).toEqual({
+      name: 'userName',
+      type: 'string',
+      multiValued: false,
+      description: expect.any(String),
+      required: true,
+      caseExact: false,
+      mutability: 'readWrite',
+      returned: 'default',
+      uniqueness: 'server',
+    });
+    const emails = described(userSchema).find(({ name }) => name === 'emails');
+    expect(emails).toMatchObject({ type: 'complex', multiValued: true });
+    expect(emails?.subAttributes?.map(({ name }) => name).sort()).toEqual([
+      'display',
+      'primary',
+      'type',
+      'value',
+    ]);
+    expect(emails?.subAttributes).toContainEqual(
+      expect.objectContaining({ name: 'type', canonicalValues: ['work', 'home', 'other'] }),
+    );
+  });
+});

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+// What takes minutes: `npm run test:long`. Folders as in the suite: `pure` runs once, the others on both databases.
+const tests = (folder: string) => [`test/long/${folder}/**/*.long.test.ts`];
+
+const on = (database: string) => ({
+  extends: true as const,
+  test: { name: database, include: tests('!(pure)'), globalSetup: [`test/support/setup-${database}.ts`] },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    testTimeout: 600_000,
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: tests('pure') } },
+      on('sqlite'),
+      on('postgres'),
+    ],
+  },
+});
