@@ -10,7 +10,6 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { isUuid } from '../fields.ts';
-import { readGroups } from './groups.ts';
 import { type Because, type Plan, planMemberships } from './plan.ts';
 import { readCurrent, readMappings } from './read.ts';
 import type { previewMappingsInput } from './schema.ts';
@@ -64,11 +63,9 @@ async function knownGroups(
   accountId: string | null,
   user: string,
 ): Promise<string[]> {
-  if (attempt !== null && connection !== null) {
-    const { groups, groupsMalformed } = attempt;
-    const claim = groups === null ? {} : { groups };
-    const read = readGroups({ userinfo: claim, idToken: {} }, { ...connection.get(), groupsClaim: 'groups' });
-    if (read.known && !groupsMalformed) return read.groups;
+  if (attempt !== null) {
+    if (attempt.groups !== null) return attempt.groups;
+    if (!attempt.groupsMalformed && connection?.absentGroups === 'none') return [];
     throw groupsUnknown(`The groups of the attempt ${attempt.id} are not known.`);
   }
   const identity =
