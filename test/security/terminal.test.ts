@@ -63,10 +63,19 @@ describe('X9 what strangers call themselves', () => {
       );
       const shown = [plain, json].flatMap((said) => [said?.out ?? '', said?.err ?? '']).join('');
       expect(shown).toContain('Eve\\u001b]0;owned');
-      expect(
-        shown.match(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu)?.filter((sign) => sign !== '\n') ?? [],
-      ).toEqual([]);
+      expect(unseen(shown)).toEqual([]);
     },
     60_000,
   );
+
+  test('X9 what a command says it has done is spelled out too', async () => {
+    const { err } = await site.run(['sso', 'remove', '--org', 'acme', '--yes']);
+    expect(err).toContain('Removed the connection to https://id.acme.test/Eve\\u001b]0;owned');
+    expect(unseen(err)).toEqual([]);
+  });
 });
+
+/** What is there that could move the cursor or turn text round. */
+function unseen(text: string): string[] {
+  return [...text].filter((sign) => sign !== '\n' && /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(sign));
+}
