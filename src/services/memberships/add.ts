@@ -4,6 +4,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
+import { shownIn } from '../scim/records/shown.ts';
 import { joinOrganization } from './join.ts';
 import { byHand } from './origin.ts';
 import type { addMemberInput } from './schema.ts';
@@ -24,6 +25,6 @@ export async function addMember(ctx: Context, input: z.output<typeof addMemberIn
       role: input.role,
       origin: byHand(ctx.actor),
     });
-    return viewMember(membership, account);
+    return viewMember(membership, await shownIn(organization.id, account));
   });
 }

@@ -12,19 +12,19 @@ import { viewMember } from './view.ts';
 export async function changeMemberRole(ctx: Context, input: z.output<typeof changeMemberRoleInput>) {
   const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
-    const { membership, account } = await requireMembership(organization, input.user, { hold: true });
+    const { membership, account, shown } = await requireMembership(organization, input.user, { hold: true });
     const from = membership.role;
     if (input.role === 'owner') await requireAuthority(ctx, 'members.grantOwner', input.org);
     else if (from === 'owner') await requireAuthority(ctx, 'members.takeOwner', input.org);
-    if (from === input.role) return viewMember(membership, account);
+    if (from === input.role) return viewMember(membership, shown);
     if (from === 'owner') await requireAnotherOwner(organization.id, account.id);
     await membership.update({ role: input.role });
     await recordEvent(ctx, {
       kind: 'member.role.changed',
       organizationId: organization.id,
-      subject: { type: 'user', id: account.id, name: account.name },
+      subject: { type: 'user', id: account.id, name: shown.name },
       data: { from, to: input.role },
     });
-    return viewMember(membership, account);
+    return viewMember(membership, shown);
   });
 }

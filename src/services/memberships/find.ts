@@ -3,27 +3,30 @@ import { Account } from '../../database/models/account.ts';
 import { Membership } from '../../database/models/membership.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { isUuid } from '../fields.ts';
+import { shownIn } from '../scim/records/shown.ts';
 
 /**
  * The member of this id or canonical address, or `not_found`, which tells nothing of accounts elsewhere. With `hold`
- * the membership stays as it is until the transaction ends.
+ * the membership stays as it is until the transaction ends. `shown` is what the organization sees of them.
  */
 export async function requireMembership(
   organization: Organization,
   user: string,
   { hold = false }: { hold?: boolean } = {},
 ) {
-  const membership = await Membership.findOne({
-    where: { organizationId: organization.id },
-    include: {
-      model: Account,
-      as: 'account',
-      required: true,
-      where: isUuid(user) ? { id: user } : { email: user },
-    },
-    ...(hold ? { lock: { level: Transaction.LOCK.UPDATE, of: Membership } } : {}),
-  });
-  if (membership === null) throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
-  return { membership, account: membership.account };
+  const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
+  // Before the membership, as everybody does, so that nobody waits for each other.
+  if (hold && account !== null) await lockAccount(account.id);
+  const membership =
+    account &&
+    (await Membership.findOne({
+      where: { organizationId: organization.id, accountId: account.id },
+      ...(hold ? { lock: Transaction.LOCK.UPDATE } : {}),
+    }));
+  if (account === null || membership === null) {
+    throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
+  }
+  return { membership, account, shown: await shownIn(organization.id, account) };
 }

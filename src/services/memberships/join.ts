@@ -7,6 +7,7 @@ import { refusingDuplicate } from '../../database/unique.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
+import { shownIn } from '../scim/records/shown.ts';
 
 /** As what somebody joins, and how they came to. */
 interface Joining {
@@ -27,10 +28,11 @@ export async function joinOrganization(
     hint: 'idctl member role changes what they may do.',
   });
   await recordMember(ctx, organization.id, account);
+  const { name } = await shownIn(organization.id, account);
   await recordEvent(ctx, {
     kind: 'member.added',
     organizationId: organization.id,
-    subject: { type: 'user', id: account.id, name: account.name },
+    subject: { type: 'user', id: account.id, name },
     data: { role: as.role, origin: as.origin.kind },
   });
   return membership;

@@ -5,13 +5,14 @@ import { Account } from '../../database/models/account.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { readPage } from '../page.ts';
+import { shownTo } from '../scim/records/shown.ts';
 import type { listMembersInput } from './schema.ts';
 import { viewMember } from './view.ts';
 
 /** The organization's members. */
 export async function listMembers(ctx: Context, input: z.output<typeof listMembersInput>) {
   const { organization } = await requireAuthority(ctx, 'members.see', input.org);
-  return readPage(
+  const { items, nextCursor } = await readPage(
     input,
     (after, limit) =>
       Membership.findAll({
@@ -21,6 +22,11 @@ export async function listMembers(ctx: Context, input: z.output<typeof listMembe
         limit,
       }),
     (row) => row.accountId,
-    (row) => viewMember(row, row.account),
+    (row) => row,
   );
+  const shown = await shownTo(
+    organization.id,
+    items.map(({ account }) => account),
+  );
+  return { items: items.map((row) => viewMember(row, shown(row.account))), nextCursor };
 }

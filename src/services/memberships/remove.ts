@@ -13,7 +13,7 @@ import { viewMember } from './view.ts';
 export async function removeMember(ctx: Context, input: z.output<typeof memberRefInput>) {
   const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
-    const { membership, account } = await requireMembership(organization, input.user, { hold: true });
+    const { membership, account, shown } = await requireMembership(organization, input.user, { hold: true });
     if (membership.role === 'owner') {
       await requireAuthority(ctx, 'members.takeOwner', input.org);
       await requireAnotherOwner(organization.id, account.id);
@@ -22,9 +22,9 @@ export async function removeMember(ctx: Context, input: z.output<typeof memberRe
     await recordEvent(ctx, {
       kind: 'member.removed',
       organizationId: organization.id,
-      subject: { type: 'user', id: account.id, name: account.name },
+      subject: { type: 'user', id: account.id, name: shown.name },
       data: { role: membership.role },
     });
-    return viewMember(membership, account);
+    return viewMember(membership, shown);
   });
 }

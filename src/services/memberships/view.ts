@@ -1,12 +1,12 @@
-import type { Account } from '../../database/models/account.ts';
 import type { Membership } from '../../database/models/membership.ts';
+import type { Shown } from '../scim/records/shown.ts';
 
 /** A member as the organization sees them. */
-export function viewMember(membership: Membership, account: Account) {
+export function viewMember(membership: Membership, { email, name }: Shown) {
   return {
-    userId: account.id,
-    email: account.email,
-    name: account.name,
+    userId: membership.accountId,
+    email,
+    name,
     role: membership.role,
     origin: membership.origin,
     joinedAt: membership.joinedAt.toISOString(),

@@ -5,13 +5,14 @@ import { Account } from '../../database/models/account.ts';
 import { ProjectMembership } from '../../database/models/project-membership.ts';
 import { requireProjectAuthority } from '../authority/require.ts';
 import { readPage } from '../page.ts';
+import { shownTo } from '../scim/records/shown.ts';
 import type { listProjectMembersInput } from './schema.ts';
 import { viewProjectMember } from './view.ts';
 
 /** Who belongs to the project, and how each came to. */
 export async function listProjectMembers(ctx: Context, input: z.output<typeof listProjectMembersInput>) {
-  const { project } = await requireProjectAuthority(ctx, 'projectMembers.see', input);
-  return readPage(
+  const { organization, project } = await requireProjectAuthority(ctx, 'projectMembers.see', input);
+  const { items, nextCursor } = await readPage(
     input,
     (after, limit) =>
       ProjectMembership.findAll({
@@ -21,6 +22,11 @@ export async function listProjectMembers(ctx: Context, input: z.output<typeof li
         limit,
       }),
     (row) => row.accountId,
-    (row) => viewProjectMember(row, row.account),
+    (row) => row,
   );
+  const shown = await shownTo(
+    organization.id,
+    items.map(({ account }) => account),
+  );
+  return { items: items.map((row) => viewProjectMember(row, shown(row.account))), nextCursor };
 }

@@ -7,6 +7,7 @@ import { Refusal } from '../../errors.ts';
 import { requireAuthority, requireProjectAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { isUuid } from '../fields.ts';
+import { shownIn } from '../scim/records/shown.ts';
 import type { projectMemberRefInput } from './schema.ts';
 import { viewProjectMember } from './view.ts';
 
@@ -17,14 +18,15 @@ export async function removeProjectMember(ctx: Context, input: z.output<typeof p
     const membership = await requireProjectMembership(project.id, input);
     const { account, role, synced } = membership;
     if (synced) await requireAuthority(ctx, 'projectMembers.changeSynced', input.org);
+    const shown = await shownIn(organization.id, account);
     await membership.destroy();
     await recordEvent(ctx, {
       kind: 'project.member.removed',
       organizationId: organization.id,
-      subject: { type: 'user', id: account.id, name: account.name },
+      subject: { type: 'user', id: account.id, name: shown.name },
       data: { project: project.slug, role, ...(synced ? { wasSynced: true } : {}) },
     });
-    return viewProjectMember(membership, account);
+    return viewProjectMember(membership, shown);
   });
 }
 

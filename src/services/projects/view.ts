@@ -1,6 +1,6 @@
-import type { Account } from '../../database/models/account.ts';
 import type { Project } from '../../database/models/project.ts';
 import type { ProjectMembership, ProjectRole } from '../../database/models/project-membership.ts';
+import type { Shown } from '../scim/records/shown.ts';
 
 /** A project as others see it, with how many belong to it and the role of the person who asks, if they have one. */
 export function viewProject(project: Project, members: number, role?: ProjectRole) {
@@ -16,12 +16,12 @@ export function viewProject(project: Project, members: number, role?: ProjectRol
 }
 
 /** A member of a project. */
-export function viewProjectMember(membership: ProjectMembership, account: Account) {
-  const { role, synced, origin, joinedAt } = membership;
+export function viewProjectMember(membership: ProjectMembership, { email, name }: Shown) {
+  const { accountId, role, synced, origin, joinedAt } = membership;
   return {
-    userId: account.id,
-    email: account.email,
-    name: account.name,
+    userId: accountId,
+    email,
+    name,
     role,
     synced,
     origin,

@@ -6,7 +6,7 @@ import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { requireAuthority } from '../../authority/require.ts';
 import { readPage } from '../../page.ts';
 import type { listScimUsersInput } from '../schema.ts';
-import { shownAs } from './shown.ts';
+import { shownTo } from './shown.ts';
 
 /** Whom the organization's SCIM client sees: who they are to it, and whether they are members. */
 export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {
@@ -23,7 +23,7 @@ export async function listScimUsers(ctx: Context, input: z.output<typeof listSci
     ({ id }) => id,
     (record) => record,
   );
-  const shown = await shownAs(
+  const shown = await shownTo(
     organization.id,
     items.map(({ account }) => account),
   );

@@ -15,7 +15,7 @@ export interface Shown {
  * What the organization sees of these accounts. Whoever its provisioning took in by an address that is not on a domain it
  * has verified stays what its client said they are: anybody's account could be read by its address otherwise (security I4).
  */
-export async function shownAs(
+export async function shownTo(
   organizationId: string,
   accounts: Account[],
 ): Promise<(account: Account) => Shown> {
@@ -27,8 +27,13 @@ export async function shownAs(
   return (account) => {
     const record = records.get(account.id);
     const own = account.email !== null && verified.includes(domainOf(account.email));
-    return record === undefined || own ? account : saidBy(record);
+    return record === undefined || own ? { email: account.email, name: account.name } : saidBy(record);
   };
+}
+
+/** As `shownTo`, of one. */
+export async function shownIn(organizationId: string, account: Account): Promise<Shown> {
+  return (await shownTo(organizationId, [account]))(account);
 }
 
 /** What the client says of a person. */
