@@ -16,6 +16,7 @@ export async function readBody(request: Request, response: Response): Promise<un
       'The body must be application/scim+json or application/json.',
     );
   }
+  if (request.headers['content-length'] === '0') throw new Refusal('invalid_json', 'The body is empty.');
   // The parser reads a body to its end before it refuses it; this one need not be read at all.
   if (Number(request.headers['content-length']) > kib * 1024) throw tooLarge();
   await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { transaction } from '../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireAnotherOwner } from '../memberships/last-owner.ts';
+import { forgetRecords } from '../scim/records/write.ts';
 import { requireAccount } from './find.ts';
 import type { userRefInput } from './schema.ts';
 import { viewUser } from './view.ts';
@@ -19,6 +20,7 @@ export async function deleteUser(ctx: Context, input: z.output<typeof userRefInp
   await transaction(async () => {
     const owned = await Membership.findAll({ where: { accountId: account.id, role: 'owner' } });
     for (const { organizationId } of owned) await requireAnotherOwner(organizationId, account.id);
+    await forgetRecords(account.id);
     await account.destroy();
     await recordEvent(ctx, {
       kind: 'user.deleted',

@@ -1,7 +1,9 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
 import { Counter } from '../../database/models/counter.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { ScimRequest } from '../../database/models/scim-request.ts';
 import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
@@ -11,14 +13,17 @@ import { after } from '../sessions/lifetimes.ts';
 
 const attemptSeconds = 7 * 24 * 3600;
 
-/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, expired states, old attempts, old counts. */
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, expired bot tokens and states, old attempts and SCIM requests, old counts. */
 export async function sweepExpired(ctx: Context): Promise<void> {
   const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
     await SpentState.destroy(expired);
     await PendingSignIn.destroy(expired);
     await Session.destroy(expired);
+    await AccessToken.destroy({ where: { kind: 'bot', ...expired.where } });
     await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
-    await SsoAttempt.destroy({ where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } });
+    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };
+    await SsoAttempt.destroy(old);
+    await ScimRequest.destroy(old);
   });
 }

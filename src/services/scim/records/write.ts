@@ -64,8 +64,17 @@ export function resourceOf(record: Pick<ScimRecord, 'resource'>): Named {
   return JSON.parse(record.resource) as Named;
 }
 
+/** Says, before an account goes with its records, that they are gone from the lists. */
+export async function forgetRecords(accountId: string): Promise<void> {
+  const records = await ScimRecord.findAll({
+    where: { accountId, hidden: false },
+    order: ['organizationId'],
+  });
+  for (const { organizationId } of records) await shiftList(organizationId);
+}
+
 /** Says that the list is no longer what it was before its end: places in it are found anew. */
-export async function shiftList(organizationId: string): Promise<void> {
+async function shiftList(organizationId: string): Promise<void> {
   await ScimShift.bulkCreate([{ organizationId, count: 0 }], { ignoreDuplicates: true });
   await ScimShift.increment('count', { where: { organizationId } });
 }

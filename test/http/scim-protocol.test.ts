@@ -1,0 +1,401 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { fresh, signedIn } from '../support/builders.ts';
+import { sendBytes } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { clientOf, filtered, type ScimClient, scimClient } from '../support/scim-client.ts';
+
+let idctl: Idctl;
+let client: ScimClient;
+beforeAll(async () => {
+  idctl = await openIdctl();
+  client = await scimClient(idctl);
+});
+afterAll(() => idctl.close());
+
+const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
+const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const address = () => `${fresh('ada')}@elsewhere.test`;
+
+describe('who may ask', () => {
+  test('§5.4 all that is not the token of this organization is the same 401', async () => {
+    const other = await scimClient(idctl);
+    const session = await signedIn(idctl, client.org.owner.email);
+    const pat = await createToken(idctl.operator(), { user: client.org.owner.id, name: 'ci' });
+    const credentials: Record<string, string>[] = [
+      {},
+      { authorization: '' },
+      { authorization: 'Bearer' },
+      { authorization: `Bearer ${client.token}x` },
+      { authorization: `Bearer ${other.token}` },
+      { authorization: `Bearer ${session.accessToken}` },
+      { authorization: `Bearer ${pat.token}` },
+      { authorization: `Basic ${Buffer.from(`x:${client.token}`).toString('base64')}` },
+      { 'x-api-key': client.token },
+      { cookie: `access_token=${client.token}` },
+    ];
+    const bases = [client.base, `/scim/v2/orgs/${crypto.randomUUID()}`, '/scim/v2/orgs/acme', '/scim/v2'];
+    const answers = [];
+    for (const base of bases) {
+      for (const headers of credentials) answers.push(await idctl.client().get(`${base}/Users`, headers));
+    }
+    for (const path of ['/scim/v2/orgs', '/SCIM', '/scim/v2/orgs/%zz/Users']) {
+      answers.push(await client.get(path.replace(client.base, '')));
+      answers.push(await idctl.client().get(path, { authorization: `Bearer ${client.token}` }));
+    }
+    const told = answers.filter(({ status }) => status === 401);
+    expect(told.length).toBe(answers.length - 3);
+    for (const { body, headers } of told) {
+      expect(body).toEqual({ schemas: [errorSchema], status: '401', detail: expect.any(String) });
+      expect(body).toEqual(told[0]?.body);
+      expect(headers['content-type']).toBe('application/scim+json');
+      expect(headers['www-authenticate']).toBe('Bearer realm="idctl", error="invalid_token"');
+    }
+  });
+
+  test('discovery needs the token too', async () => {
+    for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas', '/Me', '/Bulk', '/Nothing']) {
+      expect((await idctl.client().get(client.base + path)).status).toBe(401);
+    }
+  });
+
+  test("O7 one organization's token reaches nothing of another's, whatever it asks", async () => {
+    const other = await scimClient(idctl);
+    const made = await other.create({ userName: address() });
+    const thief = clientOf(idctl, other.org, client.token);
+    const body = { userName: address(), active: false, Operations: [{ op: 'remove', path: 'title' }] };
+    for (const path of [
+      '/Users',
+      `/Users/${made.id}`,
+      '/Users/.search',
+      '/.search',
+      '/Schemas',
+      '/Bulk',
+      '/',
+    ]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await thief.send(method, path, method === 'GET' ? undefined : body);
+        expect([method, path, answer.status]).toEqual([method, path, 401]);
+      }
+    }
+    expect((await client.get(`/Users/${made.id}`)).status).toBe(404);
+    expect((await client.send('DELETE', `/Users/${made.id}`)).status).toBe(404);
+    expect((await client.get(filtered(`id eq "${made.id}"`))).body.totalResults).toBe(0);
+    expect((await other.get(`/Users/${made.id}`)).body).toEqual(made);
+  });
+});
+
+describe('RFC 7644 §3.1 media types and bodies', () => {
+  test.each([
+    'application/scim+json',
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/SCIM+JSON;charset=UTF-8',
+  ])('%s is taken', async (type) => {
+    const answer = await client.send('POST', '/Users', { userName: address() }, { 'content-type': type });
+    expect(answer.status).toBe(201);
+    expect(answer.headers['content-type']).toBe('application/scim+json');
+  });
+
+  test.each([
+    'text/plain',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    '',
+  ])('%j is 415', async (type) => {
+    const answer = await client.send('POST', '/Users', '{"userName":"x"}', { 'content-type': type });
+    expect(answer).toMatchObject({ status: 415, body: { schemas: [errorSchema], status: '415' } });
+    expect(answer.headers['content-type']).toBe('application/scim+json');
+  });
+
+  test.each(['{', '', '"x"', 'nul', '{"a":1}}'])('%j is 400 invalidSyntax', async (body) => {
+    const answer = await client.send('POST', '/Users', body);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax', status: '400' } });
+  });
+
+  test('a body over 256 KiB is 413, one of a little less is read', async () => {
+    const large = (size: number) => ({ userName: address(), nickName: 'x'.repeat(size) });
+    const refused = await client.send('POST', '/Users', large(256 * 1024));
+    expect(refused).toMatchObject({ status: 413, body: { schemas: [errorSchema], status: '413' } });
+    expect((await client.send('POST', '/Users', large(200 * 1024))).status).toBe(201);
+  });
+
+  test('what nests too deep, and text that no database holds, is 400', async () => {
+    const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    expect(await client.send('POST', '/Users', deep)).toMatchObject({ status: 400, body: { status: '400' } });
+    for (const userName of ['a\0b', '\ud800']) {
+      const answer = await client.send('POST', '/Users', JSON.stringify({ userName }));
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    }
+    for (const filter of [
+      'userName eq "a\0"',
+      String.raw`userName eq "\u0000"`,
+      String.raw`title eq "\ud800"`,
+    ]) {
+      expect((await client.get(filtered(filter))).status).toBe(400);
+    }
+  });
+
+  test('keys of prototypes reach none', async () => {
+    const body =
+      '{"userName":"proto","__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"name":{"__proto__":{"x":1}}}';
+    expect((await client.send('POST', '/Users', body)).status).toBe(201);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+});
+
+describe('places', () => {
+  test('paths and parameters are found in any case of letters, with a slash at the end', async () => {
+    const { id, userName } = await client.create({ userName: address() });
+    const base = client.base.toUpperCase();
+    const headers = { authorization: `bearer ${client.token}` };
+    for (const path of [`/users/${id}`, `/USERS/${id.toUpperCase()}`, `/Users/${id}/`]) {
+      expect((await client.get(path)).body.id).toBe(id);
+      expect((await idctl.client().get(base + path, headers)).body.id).toBe(id);
+    }
+    const asked = await client.get(
+      `/users/?FILTER=${encodeURIComponent(`USERNAME EQ "${userName}"`)}&STARTINDEX=1&Unknown=x`,
+    );
+    expect(asked.body.Resources).toMatchObject([{ id }]);
+  });
+
+  test.each([
+    ['GET', '/Groups', 404],
+    ['POST', '/Groups', 404],
+    ['GET', '/Groups/x', 404],
+    ['GET', '/', 404],
+    ['GET', '/Nothing', 404],
+    ['GET', '/Users/x/y', 404],
+    ['GET', '/Users/none', 404],
+    ['GET', '/__proto__', 404],
+    ['GET', '/constructor', 404],
+    ['GET', '/Schemas/urn:none', 404],
+    ['GET', '/ResourceTypes/Group', 404],
+    ['GET', '/Me', 501],
+    ['PATCH', '/Me', 501],
+    ['POST', '/Bulk', 501],
+    ['GET', '/Schemas?filter=id%20eq%20%22x%22', 403],
+  ])('%s %s is %i, in SCIM form', async (method, path, status) => {
+    const answer = await client.send(method, path, method === 'GET' ? undefined : {});
+    expect(answer).toMatchObject({ status, body: { schemas: [errorSchema], status: `${status}` } });
+    expect(answer.headers['content-type']).toBe('application/scim+json');
+  });
+
+  test.each([
+    ['PUT', '/Users', 'HEAD, GET, POST'],
+    ['DELETE', '/Users', 'HEAD, GET, POST'],
+    ['POST', '/Users/some', 'HEAD, GET, PUT, PATCH, DELETE'],
+    ['GET', '/.search', 'POST'],
+    ['GET', '/Users/.search', 'POST'],
+    ['POST', '/Schemas', 'HEAD, GET'],
+    ['PUT', '/ServiceProviderConfig', 'HEAD, GET'],
+    ['DELETE', '/ResourceTypes/User', 'HEAD, GET'],
+    ['OPTIONS', '/Users', 'HEAD, GET, POST'],
+  ])('%s %s is 405 and says what is possible', async (method, path, allow) => {
+    const answer = await client.send(method, path);
+    expect(answer).toMatchObject({ status: 405, body: { schemas: [errorSchema], status: '405' } });
+    expect(answer.headers['allow']).toBe(allow);
+  });
+
+  test('HEAD is GET without a body', async () => {
+    expect(await client.send('HEAD', '/Users')).toMatchObject({ status: 200, body: '' });
+  });
+
+  test('a bug and a database that is gone are told in SCIM form', async () => {
+    const broken = await client.get(`/Users/${'x'.repeat(20_000)}`).catch(() => null);
+    expect(broken?.status ?? 404).toBeLessThan(500);
+    const raw = await sendBytes(
+      idctl.baseUrl,
+      `GET ${client.base}/Users/%E0%A4%A HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(raw).toContain('HTTP/1.1 404');
+    expect(raw).toContain('Content-Type: application/scim+json\r\n');
+  });
+});
+
+describe('RFC 7644 §3.14 versions', () => {
+  test('ETag is meta.version; If-None-Match answers 304, If-Match of another version 412 and nothing is changed', async () => {
+    const made = await client.create({ userName: address() });
+    const path = `/Users/${made.id}`;
+    const shown = await client.get(path);
+    expect(shown.headers['etag']).toBe(made.meta.version);
+    const same = await client.get(path, { 'if-none-match': made.meta.version });
+    expect(same).toMatchObject({ status: 304, body: '', headers: { etag: made.meta.version } });
+    const stale = { 'if-match': 'W/"99"' };
+    const off = { Operations: [{ op: 'replace', path: 'active', value: false }] };
+    for (const [method, body] of [
+      ['PATCH', off],
+      ['PUT', { active: false }],
+      ['DELETE', undefined],
+    ] as const) {
+      const refused = await client.send(method, path, body, stale);
+      expect(refused).toMatchObject({ status: 412, body: { schemas: [errorSchema], status: '412' } });
+    }
+    expect((await client.get(path)).body).toEqual(made);
+    for (const ifMatch of [made.meta.version, '*', `"0", ${made.meta.version}`]) {
+      const none = await client.send('PATCH', path, { Operations: [] }, { 'if-match': ifMatch });
+      expect(none.status).toBe(200);
+    }
+    const changed = await client.send('PATCH', path, off, { 'if-match': made.meta.version });
+    expect(changed.headers['etag']).toBe('W/"2"');
+    expect((await client.get(path, { 'if-none-match': made.meta.version })).status).toBe(200);
+  });
+});
+
+describe('RFC 7644 §3.4.2 lists', () => {
+  let many: ScimClient;
+  beforeAll(async () => {
+    many = await scimClient(idctl);
+    for (let n = 0; n < 5; n += 1) {
+      await many.create({
+        userName: `user${n}@elsewhere.test`,
+        title: `t${4 - n}`,
+        displayName: `Name ${n}`,
+      });
+    }
+  });
+
+  const names = (body: { Resources: { userName: string }[] }) =>
+    body.Resources.map((one) => one.userName.split('@')[0]);
+
+  test('the whole list, owner and all, in a stable order', async () => {
+    const { body } = await many.get('/Users');
+    expect(body).toMatchObject({ schemas: [listSchema], totalResults: 6, startIndex: 1, itemsPerPage: 6 });
+    expect(names(body).slice(1)).toEqual(['user0', 'user1', 'user2', 'user3', 'user4']);
+  });
+
+  test.each([
+    ['startIndex=2&count=2', 2, ['user0', 'user1']],
+    ['startIndex=0&count=1', 1, expect.anything()],
+    ['startIndex=-5&count=1', 1, expect.anything()],
+    ['startIndex=6', 6, ['user4']],
+    ['startIndex=7', 7, []],
+    ['startIndex=999999999999', 2_147_483_647, []],
+    ['count=0', 1, []],
+    ['count=-1', 1, []],
+  ])('%s', async (query, startIndex, shown) => {
+    const { status, body } = await many.get(`/Users?${query}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ totalResults: 6, startIndex, itemsPerPage: body.Resources.length });
+    expect(names(body)).toEqual(shown);
+  });
+
+  test.each(['startIndex=x', 'count=1.5', 'count=%20'])('%s is 400 invalidValue', async (query) => {
+    expect(await many.get(`/Users?${query}`)).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidValue' },
+    });
+  });
+
+  test('filters page like the whole', async () => {
+    const filter = encodeURIComponent('userName sw "user"');
+    const { body } = await many.get(`/Users?filter=${filter}&startIndex=2&count=2`);
+    expect(body).toMatchObject({ totalResults: 5, startIndex: 2, itemsPerPage: 2 });
+    expect(names(body)).toEqual(['user1', 'user2']);
+    const past = await many.get(`/Users?filter=${filter}&startIndex=9`);
+    expect(past.body).toMatchObject({ totalResults: 5, itemsPerPage: 0, Resources: [] });
+    const none = await many.get(`/Users?filter=${filter}&count=0`);
+    expect(none.body).toMatchObject({ totalResults: 5, itemsPerPage: 0, Resources: [] });
+  });
+
+  test('sortBy and sortOrder, those without the attribute last', async () => {
+    const sorted = async (query: string) => names((await many.get(`/Users?${query}`)).body);
+    const up = ['user4', 'user3', 'user2', 'user1', 'user0'];
+    expect((await sorted('sortBy=title')).slice(0, 5)).toEqual(up);
+    expect((await sorted('sortBy=title&sortOrder=DESCENDING')).slice(1)).toEqual(up.toReversed());
+    expect(await sorted('sortBy=userName&sortOrder=descending&count=2')).toEqual(['user4', 'user3']);
+    expect((await many.get('/Users?sortBy=nothing')).body).toMatchObject({ scimType: 'invalidPath' });
+  });
+
+  test('attributes and excludedAttributes, on lists and on every answer; both are 400', async () => {
+    const { body } = await many.get('/Users?attributes=userName&startIndex=2&count=1');
+    expect(Object.keys(body.Resources[0]).toSorted()).toEqual(['id', 'schemas', 'userName']);
+    const { id } = body.Resources[0];
+    const one = (query: string) => many.get(`/Users/${id}?${query}`);
+    expect((await one('excludedAttributes=title,meta')).body).not.toHaveProperty('title');
+    expect((await one('excludedAttributes=id')).body.id).toBe(id);
+    expect(await one('attributes=title&excludedAttributes=meta')).toMatchObject({ status: 400 });
+    const made = await many.send('POST', '/Users?attributes=userName', { userName: address(), title: 'x' });
+    expect(made.body).not.toHaveProperty('title');
+    const patched = await many.send('PATCH', `/Users/${id}?attributes=title`, { Operations: [] });
+    expect(Object.keys(patched.body).toSorted()).toEqual(['id', 'schemas', 'title']);
+    const counted = await many.get('/Users?count=0');
+    const refused = await many.send('POST', '/Users?attributes=id&excludedAttributes=id', {
+      userName: address(),
+    });
+    expect(refused.status).toBe(400);
+    expect((await many.get('/Users?count=0')).body.totalResults).toBe(counted.body.totalResults);
+  });
+
+  test.each(['/.search', '/Users/.search'])('RFC 7644 §3.4.3 POST %s', async (path) => {
+    const { status, body } = await many.send('POST', path, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'],
+      attributes: ['userName', 'title'],
+      filter: 'userName sw "user"',
+      sortBy: 'userName',
+      sortOrder: 'descending',
+      startIndex: 1,
+      count: 2,
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ schemas: [listSchema], totalResults: 5, itemsPerPage: 2 });
+    expect(names(body)).toEqual(['user4', 'user3']);
+    expect(body.Resources[0]).not.toHaveProperty('displayName');
+    expect((await many.send('POST', path, [])).status).toBe(400);
+    expect((await many.send('POST', path, { count: 'x' })).body.scimType).toBe('invalidValue');
+  });
+
+  test('a malformed filter is 400 invalidFilter, and so is one that cannot be evaluated', async () => {
+    for (const filter of ['userName', 'userName eq', 'nothing eq "x"', '(', '()', 'userName zz "x"']) {
+      expect(await many.get(filtered(filter))).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidFilter' },
+      });
+    }
+    const started = performance.now();
+    expect((await many.send('POST', '/.search', { filter: '('.repeat(10_000) })).status).toBe(400);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('RFC 7644 §4 discovery', () => {
+  test('describes Users alone, and what is supported', async () => {
+    const config = (await client.get('/ServiceProviderConfig')).body;
+    expect(config).toMatchObject({
+      patch: { supported: true },
+      bulk: { supported: false },
+      filter: { supported: true, maxResults: 200 },
+      sort: { supported: true },
+      etag: { supported: true },
+    });
+    const types = (await client.get('/ResourceTypes')).body;
+    expect(types).toMatchObject({ schemas: [listSchema], totalResults: 1 });
+    expect((await client.get('/resourcetypes/user')).body).toEqual(types.Resources[0]);
+    const schemas = (await client.get('/Schemas')).body;
+    expect(schemas.totalResults).toBe(2);
+    for (const schema of schemas.Resources) {
+      expect((await client.get(`/Schemas/${schema.id}`)).body).toEqual(schema);
+    }
+  });
+});
+
+test('a request whose sender leaves in the middle of its body harms nobody', async () => {
+  const { port } = new URL(idctl.baseUrl);
+  const half = httpRequest({
+    port,
+    method: 'POST',
+    path: `${client.base}/Users`,
+    headers: {
+      authorization: `Bearer ${client.token}`,
+      'content-type': 'application/json',
+      'content-length': 100,
+    },
+  });
+  half.on('error', () => {});
+  half.write('{"userName":');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  half.destroy();
+  expect((await client.get('/Users?count=0')).status).toBe(200);
+});

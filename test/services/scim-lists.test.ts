@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { ScimRecord } from '../../src/database/models/scim-record.ts';
+import { selectWithin, whileInTime } from '../../src/database/select-within.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { searchDocument } from '../../src/services/scim/search.ts';
+import { fresh } from '../support/builders.ts';
+import { dialect } from '../support/database.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { filtered, type ScimClient, scimClient } from '../support/scim-client.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** Writes this many records past the service, an hour ago, in order of their names. */
+async function fill(client: ScimClient, count: number): Promise<void> {
+  const at = (n: number) => new Date(Date.now() - 3_600_000 + n);
+  const people = Array.from({ length: count }, (_, n) => ({ account: crypto.randomUUID(), n }));
+  await transaction(async () => {
+    await Account.bulkCreate(
+      people.map(({ account, n }) => ({
+        id: account,
+        email: null,
+        emailProof: 'none' as const,
+        name: 'x',
+        createdAt: at(n),
+      })),
+    );
+    await ScimRecord.bulkCreate(
+      people.map(({ account, n }) => {
+        const userName = `u${String(n).padStart(6, '0')}`;
+        const resource = { userName, title: `t${n % 7}` };
+        return {
+          id: crypto.randomUUID(),
+          organizationId: client.org.id,
+          accountId: account,
+          link: 'created' as const,
+          userName,
+          userNameCanonical: userName,
+          externalId: null,
+          active: false,
+          hidden: false,
+          resource: JSON.stringify(resource),
+          search: searchDocument(resource),
+          version: 1,
+          createdAt: at(n),
+          modifiedAt: at(n),
+        };
+      }),
+    );
+  });
+}
+
+/** The names in the whole list, page by page, and the totals said on the way. */
+async function crawl(client: ScimClient, size: number) {
+  const [names, totals] = [[] as string[], new Set<number>()];
+  for (let startIndex = 1; ; startIndex += size) {
+    const { body } = await client.get(`/Users?startIndex=${startIndex}&count=${size}&attributes=userName`);
+    totals.add(body.totalResults);
+    if (body.Resources.length === 0) return { names, totals: [...totals] };
+    names.push(...body.Resources.map((one: { userName: string }) => one.userName));
+  }
+}
+
+test('a crawl by startIndex sees everybody once, in order, and one total all along', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 2345);
+  const { names, totals } = await crawl(client, 193);
+  expect(totals).toEqual([2346]);
+  expect(names.slice(0, 2345)).toEqual(
+    Array.from({ length: 2345 }, (_, n) => `u${String(n).padStart(6, '0')}`),
+  );
+  expect(names).toHaveLength(2346);
+  expect(idctl.app.scim.places.get(client.org.id)?.at).toHaveLength(4);
+});
+
+test('a deep page is found at once, and one past the end is empty', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 1700);
+  const page = async (startIndex: number) =>
+    (await client.get(`/Users?startIndex=${startIndex}&count=2`)).body;
+  expect((await page(1501)).Resources).toMatchObject([{ userName: 'u001500' }, { userName: 'u001501' }]);
+  expect((await page(501)).Resources).toMatchObject([{ userName: 'u000500' }, { userName: 'u000501' }]);
+  expect(await page(1701)).toMatchObject({ itemsPerPage: 1, totalResults: 1701 });
+  expect(await page(1702)).toMatchObject({ itemsPerPage: 0, totalResults: 1701 });
+});
+
+test('who joins is at the end of the list at once; who goes is missed at once, wherever they stood', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 1200);
+  await client.get('/Users?startIndex=1101&count=1');
+  const joined = await client.create({ userName: fresh('late') });
+  const last = await client.get('/Users?startIndex=1202&count=5');
+  expect(last.body).toMatchObject({ totalResults: 1202, Resources: [{ id: joined.id }] });
+  const early = await ScimRecord.findOne({ where: { organizationId: client.org.id, userName: 'u000010' } });
+  await deleteUser(idctl.operator(), { user: String(early?.accountId) });
+  const { body } = await client.get('/Users?startIndex=1101&count=1');
+  expect(body).toMatchObject({ totalResults: 1201, Resources: [{ userName: 'u001101' }] });
+});
+
+test('a filter that no index answers is answered, with its total, and sorted lists too', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 1400);
+  const { body } = await client.get(`${filtered('title eq "T3"')}&startIndex=100&count=3`);
+  expect(body).toMatchObject({ totalResults: 200, startIndex: 100, itemsPerPage: 3 });
+  const sorted = await client.get('/Users?sortBy=userName&sortOrder=descending&count=1&startIndex=2');
+  expect(sorted.body.totalResults).toBe(1401);
+});
+
+test('a query that takes too long is given up, and the thread that reads is there for the next', async () => {
+  const endless = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE ${whileInTime(dialect)})
+    SELECT count(*) AS c FROM n`;
+  const started = performance.now();
+  const [late, beside] = await Promise.allSettled([
+    selectWithin(300, { sql: endless, bind: [] }),
+    Account.count(),
+  ]);
+  expect(late).toMatchObject({ status: 'rejected', reason: { name: 'OutOfTime' } });
+  expect(beside.status).toBe('fulfilled');
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(await selectWithin(1000, { sql: 'SELECT $1 AS a', bind: ['x'] })).toEqual([{ a: 'x' }]);
+  await expect(selectWithin(1000, { sql: 'SELECT nothing', bind: [] })).rejects.not.toMatchObject({
+    name: 'OutOfTime',
+  });
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { ScimRequest } from '../../src/database/models/scim-request.ts';
+import { ScimToken } from '../../src/database/models/scim-token.ts';
+import { noteRequest } from '../../src/services/scim/log/note.ts';
+import { writeRequests } from '../../src/services/scim/log/write.ts';
+import { writeScimTokenUses } from '../../src/services/scim/token/uses.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { fresh, organization, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { clientOf, scimClient } from '../support/scim-client.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** An organization's owner and what they ask about its token. */
+async function owner() {
+  const org = await organization(idctl);
+  const client = await signedIn(idctl, org.owner.email);
+  const path = `/api/v1/orgs/${org.slug}/scim-token`;
+  return { org, client, path };
+}
+
+test('§2.4 there is no token at first; a new one is shown once, and afterwards only that it is there', async () => {
+  const { org, client, path } = await owner();
+  const baseUrl = `${idctl.baseUrl}/scim/v2/orgs/${org.id}`;
+  const none = { configured: false, prefix: null, createdAt: null, lastUsedAt: null, baseUrl };
+  expect((await client.get(path)).body).toEqual(none);
+  const made = await client.post(path);
+  expect(made).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+  const { token, ...view } = made.body;
+  expect(token).toMatch(/^scim_\w{38}$/);
+  expect(view).toEqual({
+    ...none,
+    configured: true,
+    prefix: token.slice(0, 9),
+    createdAt: expect.any(String),
+  });
+  expect((await client.get(path)).body).toEqual(view);
+  expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
+});
+
+test('P13 a token is kept as a hash alone, in no event and no log', async () => {
+  const { org, client, path } = await owner();
+  const { token } = (await client.post(path)).body;
+  await clientOf(idctl, org, token).get('/Users');
+  await writeRequests(idctl.operator());
+  const rows = [await ScimToken.findAll(), await Event.findAll(), await ScimRequest.findAll()];
+  expect(JSON.stringify(rows)).not.toContain(token.slice(0, 20));
+});
+
+test('§3.5 generating again revokes the old token at once; revoking cuts the connection off', async () => {
+  const { org, client, path } = await owner();
+  const [first, second] = [(await client.post(path)).body.token, (await client.post(path)).body.token];
+  const ask = async (token: string) => (await clientOf(idctl, org, token).get('/Users')).status;
+  expect([await ask(first), await ask(second)]).toEqual([401, 200]);
+  expect(await ScimToken.count({ where: { organizationId: org.id } })).toBe(1);
+  expect((await client.send('DELETE', path)).status).toBe(204);
+  expect(await ask(second)).toBe(401);
+  expect((await client.send('DELETE', path)).status).toBe(404);
+  const kinds = (await Event.findAll({ where: { organizationId: org.id }, order: ['id'] })).map(
+    ({ kind }) => kind,
+  );
+  expect(kinds.filter((kind) => kind.startsWith('scim.'))).toEqual([
+    'scim.token.created',
+    'scim.token.rotated',
+    'scim.token.revoked',
+  ]);
+});
+
+test('§8 one token is active, however many are asked for at once', async () => {
+  const { org, client, path } = await owner();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => client.post(path)));
+  const statuses = await Promise.all(
+    answers.map(async ({ body }) => (await clientOf(idctl, org, body.token).get('/Users')).status),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+});
+
+test('§2.4 when the token was last used is known to the minute, and no request writes it', async () => {
+  const client = await scimClient(idctl);
+  const lastUsed = async () => (await ScimToken.findByPk(client.org.id))?.lastUsedAt?.getTime();
+  await client.get('/Users');
+  expect(await lastUsed()).toBeUndefined();
+  await writeScimTokenUses(idctl.operator());
+  const first = await lastUsed();
+  expect(first).toBeGreaterThan(Date.now() - 60_000);
+  await client.get('/Users');
+  expect(idctl.app.scim.tokenUses.size).toBe(0);
+  idctl.wait(61);
+  await client.get('/Users');
+  await writeScimTokenUses(idctl.operator());
+  expect(await lastUsed()).toBeGreaterThan(Number(first));
+  await client.send('GET', '/Users', undefined, { authorization: 'Bearer scim_none' });
+  expect(idctl.app.scim.tokenUses.size).toBe(0);
+});
+
+test('the log has the last requests, newest first, with why they were refused, and nothing of their bodies', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  await client.create({ userName, password: 'a secret of theirs' });
+  await client.send('POST', '/Users', { userName });
+  await client.get('/Users?filter=nonsense');
+  await client.send('GET', '/Users', undefined, { authorization: 'Bearer scim_old' });
+  const admin = await signedIn(idctl, client.org.owner.email);
+  const { body } = await admin.get(`/api/v1/orgs/${client.org.slug}/scim-log`);
+  const path = `${client.base}/Users`;
+  expect(body.items).toMatchObject([
+    { method: 'GET', path, status: 401, reason: expect.stringContaining('token') },
+    { method: 'GET', path, status: 400, reason: expect.stringMatching(/^invalidFilter: /) },
+    { method: 'POST', path, status: 409, reason: expect.stringMatching(/^uniqueness: /) },
+    { method: 'POST', path, status: 201, reason: null },
+  ]);
+  expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
+});
+
+test('the log is bounded: 500 requests, 50 without the right token beside them, 7 days; none of an organization that is not there', async () => {
+  const { id: organizationId } = await organization(idctl);
+  const note = (status: number, whose = organizationId) =>
+    noteRequest(idctl.app.scim, {
+      organizationId: whose,
+      at: idctl.operator().now,
+      method: 'GET',
+      path: '/x',
+      status,
+      reason: 'r'.repeat(5000),
+    });
+  for (let round = 0; round < 2; round += 1) {
+    for (let n = 0; n < 300; n += 1) note(200);
+    for (let n = 0; n < 600; n += 1) note(401);
+    note(401, crypto.randomUUID());
+    await writeRequests(idctl.operator());
+  }
+  const count = (where: object) => ScimRequest.count({ where: { organizationId, ...where } });
+  expect([await count({ status: 200 }), await count({ status: 401 })]).toEqual([500, 50]);
+  expect((await ScimRequest.findOne({ where: { organizationId } }))?.reason).toHaveLength(300);
+  idctl.wait(8 * 86_400);
+  await sweepExpired(idctl.operator());
+  expect(await count({})).toBe(0);
+});
+
+test('scim-users says who, by which externalId, whether they are active and when that changed', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  const { id, meta } = await client.create({ userName, externalId: 'x1' });
+  const admin = await signedIn(idctl, client.org.owner.email);
+  const { body } = await admin.get(`/api/v1/orgs/${client.org.slug}/scim-users?limit=1`);
+  expect(body.items).toMatchObject([{ userName: client.org.owner.email, externalId: null, active: true }]);
+  const next = await admin.get(`/api/v1/orgs/${client.org.slug}/scim-users?cursor=${body.nextCursor}`);
+  expect(next.body).toEqual({
+    items: [{ id, userName, externalId: 'x1', email: userName, active: true, updatedAt: meta.lastModified }],
+    nextCursor: null,
+  });
+});
