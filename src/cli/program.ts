@@ -6,6 +6,7 @@ import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
 import { addIdentityCommands } from './commands/identity.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addLdapCommands } from './commands/ldap.ts';
 import { addMappingCommands } from './commands/mappings.ts';
 import { addMemberCommands } from './commands/member.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addPatCommands(program);
   addDomainCommands(program);
   addSsoCommands(program);
+  addLdapCommands(program);
   addScimCommands(program);
   addMappingCommands(program);
   addEventCommands(program);

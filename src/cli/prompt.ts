@@ -16,7 +16,7 @@ export async function confirmed(question: string): Promise<void> {
 
 /** Where a secret was said to be: `--<name>-stdin`, `--<name>-file F`, or nowhere. */
 interface SecretSource {
-  name: 'secret' | 'password';
+  name: 'secret' | 'password' | 'bind-password';
   stdin: unknown;
   file: unknown;
 }

@@ -70,6 +70,8 @@ function plain(refusal: Refusal, command: Command | undefined): string {
 const typedAs: Record<string, string> = {
   emailDomain: '--domain',
   clientSecret: '--secret-stdin',
+  bindPassword: '--password-stdin',
+  caCertificate: '--ca-file',
   organization: '--org',
 };
 

@@ -4,6 +4,7 @@ import { authRoutes } from './routes/auth.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { ldapRoutes } from './routes/ldap.ts';
 import { mappingRoutes } from './routes/mappings.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
@@ -24,6 +25,7 @@ const operations: Route[] = [
   ...projectRoutes,
   ...domainRoutes,
   ...ssoRoutes,
+  ...ldapRoutes,
   ...scimRoutes,
   ...mappingRoutes,
   ...tokenRoutes,

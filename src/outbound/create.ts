@@ -41,6 +41,20 @@ export function createOutbound(
       assertIdle('an examination of an identity provider');
       return (await network()).examineProvider(client, now);
     },
+    async visitDirectory(server) {
+      const [{ createGuard }, { visitDirectory }] = await Promise.all([
+        import('./guard.ts'),
+        import('./directory/visit.ts'),
+      ]);
+      const plaintext = config.ldap.allowPlaintext === 'on';
+      return visitDirectory(server, {
+        guard: createGuard(allow),
+        roots: tenantRoots,
+        limits,
+        plaintext,
+        assertIdle,
+      });
+    },
     async close() {
       await (await opened)?.close();
     },
@@ -54,7 +68,7 @@ async function openNetwork(
   resolverRoots: SecureContext | undefined,
   resolverUrl: string,
   limits: Limits,
-): Promise<Outbound> {
+): Promise<Omit<Outbound, 'visitDirectory'>> {
   const [
     { createGuard },
     { guardedClient, trustedClient },

@@ -162,10 +162,14 @@ const failures: Record<string, Failure> = {
 function failureOf(error: unknown, host: string): Refusal {
   const chain = causes(error);
   const refusal = chain.find((one) => one instanceof Refusal);
-  if (refusal) return refusal;
-  const keys = chain.flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
+  return refusal ?? failed(host, reasonOf(error), error);
+}
+
+/** Why a connection or a request did not succeed, of what the network and TLS throw. */
+export function reasonOf(error: unknown): Failure {
+  const keys = causes(error).flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
   const key = keys.find((one) => Object.hasOwn(failures, one));
-  return failed(host, (key && failures[key]) || 'unreachable', error);
+  return (key && failures[key]) || 'unreachable';
 }
 
 function failed(host: string, reason: Failure, cause?: unknown): Refusal {

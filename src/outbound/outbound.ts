@@ -1,3 +1,5 @@
+import type { Failure } from './http.ts';
+
 /** Everything idctl asks of the network goes through these calls. */
 export interface Outbound {
   /**
@@ -21,6 +23,8 @@ export interface Outbound {
    * (security S8). `now` is our time, with which the provider's is compared. A step that fails is no refusal.
    */
   examineProvider(client: ProviderClient & { clientSecret: string }, now: Date): Promise<ExaminedStep[]>;
+  /** Begins a visit to a directory, which is over within 10 s; nothing is sent before it is asked for something. */
+  visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /** Closes pooled connections. */
   close(): Promise<void>;
 }
@@ -75,3 +79,87 @@ export interface Proof {
   /** The claims of the validated ID token; empty when the provider returned none. */
   idToken: Record<string, unknown>;
 }
+
+/** Where a directory is, and how it is talked with. */
+export interface DirectoryServer {
+  /** Such as `ldaps://ldap.example.com`. */
+  uri: string;
+  /** With `ldap://` it means StartTLS. */
+  tls: boolean;
+  /** What its TLS trusts, PEM; null means what this instance trusts. */
+  caCertificate: string | null;
+}
+
+/**
+ * Some questions to one directory, each over a connection of its own (security L5). All of them refuse
+ * `upstream_failed`, whose `extra` says `at` and `reason`, or `outbound_refused`; what a directory says itself is an answer.
+ */
+export interface DirectoryVisit {
+  /** Connects, and answers until when its certificate is valid; null without TLS. */
+  greet(): Promise<{ validUntil: Date | null }>;
+  /** Binds as the account that searches; then the entries that match, and whether there are more. References are not followed. */
+  search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryAnswer<FoundEntries>>;
+  /** Binds with this DN, exactly as it was received, and this password, which must not be empty. */
+  prove(account: DirectoryAccount): Promise<DirectoryAnswer<null>>;
+}
+
+export interface DirectoryAccount {
+  dn: string;
+  password: string;
+}
+
+export interface DirectoryQuery {
+  base: string;
+  scope: 'base' | 'sub';
+  /** RFC 4515. */
+  filter: string;
+  attributes: string[];
+  /** How many entries are asked for at most. */
+  limit: number;
+}
+
+export interface FoundEntries {
+  entries: DirectoryEntry[];
+  /** There are more than those. */
+  more: boolean;
+}
+
+export interface DirectoryEntry {
+  dn: string;
+  /** By names in lower case; what is no text, and objectGUID, in bytes. */
+  attributes: Map<string, (string | Buffer)[]>;
+}
+
+/** What a directory answered, or why it would not. */
+export type DirectoryAnswer<T> =
+  | { ok: true; value: T }
+  | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason };
+
+/** Why a directory refused what it understood; the codes of Active Directory are told apart. */
+export type DirectoryReason =
+  | 'credentials_refused'
+  | 'user_unknown'
+  | 'wrong_password'
+  | 'logon_hours'
+  | 'workstation'
+  | 'password_expired'
+  | 'account_disabled'
+  | 'account_expired'
+  | 'must_change_password'
+  | 'account_locked'
+  | 'stronger_auth_required'
+  | 'encryption_required'
+  | 'dn_malformed'
+  | 'anonymous_refused'
+  | 'not_permitted'
+  | 'base_missing'
+  | 'bind_required'
+  | 'referred'
+  | 'limit_exceeded'
+  | 'refused';
+
+/** Where a directory could not be talked with. */
+export type DirectoryPlace = 'name' | 'connection' | 'TLS' | 'answer';
+
+/** Why a directory could not be talked with. */
+export type DirectoryFailure = Failure | 'closed' | 'malformed' | 'starttls_refused' | 'busy';

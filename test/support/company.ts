@@ -2,6 +2,8 @@ import type { Context } from '../../src/context.ts';
 import type { ProjectRole } from '../../src/database/models/project-membership.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
+import { saveLdap } from '../../src/services/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/ldap/schema.ts';
 import { addMapping } from '../../src/services/mappings/add.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
@@ -50,6 +52,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await startProject(operator, { 'pia@acme.test': 'admin', 'victim@acme.test': 'viewer' });
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
+  await saveLdap(operator, saveLdapInput.parse({ org: 'acme', ...directory }));
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
   return { instance, ...people, mapping: mapping.id };
 }
@@ -59,6 +62,15 @@ const connection = {
   issuer: 'https://idp.acme.test',
   clientId: 'c',
   clientSecret: 's',
+};
+
+const directory = {
+  uri: 'ldaps://ldap.acme.test',
+  bindDn: 'cn=idctl,dc=acme,dc=test',
+  bindPassword: 's',
+  searchBase: 'dc=acme,dc=test',
+  searchFilter: '(uid={username})',
+  emailAttribute: 'mail',
 };
 
 const mapped = { project: 'website', role: 'viewer' } as const;
@@ -104,6 +116,9 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
+  'PUT /api/v1/orgs/:org/ldap': { body: directory },
+  'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },
+  'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };

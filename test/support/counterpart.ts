@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-const programs = { bind9: '/usr/sbin/named', chromium: '/usr/bin/chromium' };
+const programs = { bind9: '/usr/sbin/named', chromium: '/usr/bin/chromium', slapd: '/usr/sbin/slapd' };
 
 /**
  * Whether a Debian package that tests need is missing, for `describe.skipIf`. It says so on stderr; with CI=true it

@@ -76,5 +76,6 @@ const noOutbound: Outbound = {
   authorizationUrl: refuseNetwork,
   redeem: refuseNetwork,
   examineProvider: refuseNetwork,
+  visitDirectory: refuseNetwork,
   close: async () => undefined,
 };

@@ -6,6 +6,7 @@ import { accessTokens } from './0005-access-tokens.ts';
 import { twoFactor } from './0006-two-factor.ts';
 import { groupMappings } from './0008-group-mappings.ts';
 import { scim } from './0009-scim.ts';
+import { ldap } from './0010-ldap.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   twoFactor,
   groupMappings,
   scim,
+  ldap,
 ];

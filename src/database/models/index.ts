@@ -7,6 +7,7 @@ import { initEvent } from './event.ts';
 import { GroupMapping, initGroupMapping } from './group-mapping.ts';
 import { Identity, initIdentity } from './identity.ts';
 import { initKeyCanary } from './key-canary.ts';
+import { initLdapConnection } from './ldap-connection.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
 import { initOutboxItem } from './outbox-item.ts';
@@ -54,6 +55,7 @@ export function initModels(sequelize: Sequelize): void {
   initScimEmail(sequelize);
   initScimShift(sequelize);
   initScimRequest(sequelize);
+  initLdapConnection(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',

@@ -1,14 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
-import { Membership } from '../../database/models/membership.ts';
-import { Organization } from '../../database/models/organization.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
 import type { Proof } from '../../outbound/outbound.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
-import { joinOrganization } from '../memberships/join.ts';
+import { ensureMember } from '../memberships/ensure.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { requireSameConnection } from './accept-state.ts';
@@ -39,7 +37,7 @@ async function enter(ctx: Context, state: FlowState, proof: Proof, secondFactor:
   // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
   const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
   const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
-  await requireMembership(ctx, connection, account);
+  await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
   return session;
 }
 
@@ -66,12 +64,4 @@ function profileOf(connection: SsoConnection, proof: Proof): Profile {
   const { emailDomain, ignoreEmailVerified } = connection;
   if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
   return readProfile(proof, { emailDomain, ignoreEmailVerified });
-}
-
-async function requireMembership(ctx: Context, connection: SsoConnection, account: Account): Promise<void> {
-  const { organizationId } = connection;
-  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null) return;
-  const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
-  const origin = { kind: 'sso' as const, by: connection.id };
-  await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }

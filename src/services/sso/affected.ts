@@ -1,11 +1,10 @@
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { Membership } from '../../database/models/membership.ts';
-import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { findSynced } from '../mappings/affected.ts';
 
 /** Whom it touches when a connection is switched off or removed (security D5, O3). */
-export async function findAffected(connection: SsoConnection) {
+export async function findAffected(connection: { id: string; organizationId: string }) {
   const { id, organizationId } = connection;
   const identities = await Identity.findAll({
     where: { connectionId: id },

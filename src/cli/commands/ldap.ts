@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { Refusal, refuseField } from '../../errors.ts';
+import type { ldapDisabledView, ldapView } from '../../services/ldap/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import { askSecret, canAsk, givenSecret } from '../prompt.ts';
+import type { Call } from '../run.ts';
+
+type Connection = z.output<typeof ldapView>;
+type Given = Record<string, unknown>;
+
+const fields: Fields<Connection> = [
+  ['Server', (view) => view.uri],
+  ['Enabled', (view) => view.enabled],
+  ['TLS', (view) => view.tls],
+  ['CA certificate', (view) => (view.caCertificate === null ? null : 'of its own')],
+  ['Bind DN', (view) => view.bindDn],
+  ['Bind password', (view) => (view.hasBindPassword ? 'stored' : null)],
+  ['Search base', (view) => view.searchBase],
+  ['Search filter', (view) => view.searchFilter],
+  ['E-mail attribute', (view) => view.emailAttribute],
+  ['Given name', (view) => view.givenNameAttribute],
+  ['Family name', (view) => view.familyNameAttribute],
+  ['Groups attribute', (view) => view.groupsAttribute],
+];
+
+const affectedFields: Fields<z.output<typeof ldapDisabledView>> = [
+  ...fields,
+  ['Sign in by it', (view) => view.people],
+  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+const settings = {
+  '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
+  '--tls': 'encrypt: with ldap:// it means StartTLS (default)',
+  '--no-tls': 'do not; for a directory on this machine',
+  '--ca-file <file>': 'certificate authority of the directory, PEM',
+  '--no-ca-file': 'trust what this machine trusts (default)',
+  '--bind-dn <dn>': 'the account that searches',
+  '--search-base <dn>': 'where people are searched',
+  '--search-filter <filter>': 'such as (uid={username})',
+  '--email-attribute <name>': 'such as mail',
+  '--given-name-attribute <name>': 'default: givenName',
+  '--family-name-attribute <name>': 'default: sn',
+  '--groups-attribute <name>': 'such as memberOf; feeds the group mappings',
+  '--no-groups-attribute': 'do not read groups (default)',
+};
+
+/** Declares `idctl ldap`. */
+export function addLdapCommands(program: Command): void {
+  const ldap = noun(
+    program,
+    'ldap',
+    'Sign-in by the directory of an organization (LDAP)',
+    'idctl ldap show --org acme',
+  );
+  verb(ldap, 'set', {
+    summary: 'Make the connection, or change what is given of it',
+    required: org,
+    options: {
+      ...settings,
+      '--password-stdin': 'read the bind password from standard input',
+      '--password-file <file>': 'read the bind password from a file',
+    },
+    example: `idctl ldap set --org acme --uri ldaps://ldap.acme.com \\
+      --bind-dn cn=idctl,dc=acme,dc=com --password-stdin \\
+      --search-base ou=people,dc=acme,dc=com --search-filter '(uid={username})' \\
+      --email-attribute mail <password.txt`,
+    run: set,
+  });
+  verb(ldap, 'show', {
+    summary: 'Show the connection, without its password',
+    required: org,
+    example: 'idctl ldap show --org acme',
+    run: async (call) => {
+      const { showLdap } = await import('../../services/ldap/show.ts');
+      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      call.show(await call.operate(ldapRefInput, showLdap), fields);
+    },
+  });
+  verb(ldap, 'enable', {
+    summary: 'Let people sign in; needs a verified domain',
+    required: org,
+    example: 'idctl ldap enable --org acme',
+    run: async (call) => {
+      const { enableLdap } = await import('../../services/ldap/enable.ts');
+      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      call.show(await call.operate(ldapRefInput, enableLdap), fields);
+    },
+  });
+  verb(ldap, 'disable', {
+    summary: 'Stop new sign-ins; the connection stays',
+    required: org,
+    rehearsable: true,
+    example: 'idctl ldap disable --org acme',
+    run: async (call) => {
+      const { disableLdap } = await import('../../services/ldap/disable.ts');
+      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const view = await call.perform(ldapRefInput, disableLdap, affectedFields);
+      if (view.owners.length > 0) call.note(affected(view));
+    },
+  });
+  addTest(ldap);
+  addRemove(ldap);
+}
+
+async function set(call: Call): Promise<void> {
+  const { changeLdap } = await import('../../services/ldap/change.ts');
+  const { changeLdapInput } = await import('../../services/ldap/schema.ts');
+  const { passwordStdin: stdin, passwordFile: file, ...rest } = call.input;
+  const input = await asFields(rest);
+  const given = await givenSecret({ name: 'password', stdin, file });
+  const save = (bindPassword: string | undefined) =>
+    call.operate(changeLdapInput, changeLdap, { ...input, bindPassword });
+  call.show(await withPassword(given, save), fields);
+}
+
+/** The settings under the names of the view; what begins with `--no-` and can be given is null. */
+async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
+  return {
+    ...rest,
+    ...(groupsAttribute === undefined ? {} : { groupsAttribute: groupsAttribute || null }),
+    ...(caFile === undefined
+      ? {}
+      : { caCertificate: caFile ? await readCertificates(String(caFile)) : null }),
+  };
+}
+
+async function readCertificates(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw refuseField('--ca-file', `cannot be read (${reason}): ${file}`);
+  }
+}
+
+/** Runs the work with the bind password that was given, or asked for when it is all that was missing. */
+async function withPassword<View>(
+  given: string | undefined,
+  work: (password: string | undefined) => Promise<View>,
+): Promise<View> {
+  try {
+    return await work(given);
+  } catch (error) {
+    if (!lacksPassword(error) || given !== undefined || !canAsk()) throw error;
+    return work(await askSecret('Bind password'));
+  }
+}
+
+function lacksPassword(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  if (error.code === 'secret_required') return true;
+  return error.faults.length > 0 && error.faults.every(({ path }) => path === 'bindPassword');
+}
+
+function addTest(ldap: Command): void {
+  verb(ldap, 'test', {
+    summary: 'Look at the directory step by step; exit 1 when one fails',
+    required: org,
+    options: {
+      '--username <name>': 'try the filter with this user name',
+      '--password-stdin': 'try a whole sign-in; reads their password from standard input',
+      ...settings,
+      '--bind-password-file <file>': 'read another bind password from a file',
+    },
+    example: 'idctl ldap test --org acme --username ada --password-stdin',
+    run: test,
+  });
+}
+
+async function test(call: Call): Promise<void> {
+  const { testLdap } = await import('../../services/ldap/test.ts');
+  const { testLdapInput } = await import('../../services/ldap/schema.ts');
+  const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
+  if (stdin === true && rest['username'] === undefined) {
+    throw refuseField('--username', 'is needed with --password-stdin, which is their password');
+  }
+  const password = await givenSecret({ name: 'password', stdin, file: undefined });
+  const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };
+  const given = await givenSecret({ name: 'bind-password', stdin: undefined, file });
+  const look = (bindPassword: string | undefined) =>
+    call.operate(testLdapInput, testLdap, { ...input, bindPassword });
+  call.examination(await withPassword(given, look));
+}
+
+function addRemove(ldap: Command): void {
+  verb(ldap, 'remove', {
+    summary: 'Remove the connection; accounts and memberships stay',
+    required: org,
+    destroys: true,
+    example: 'idctl ldap remove --org acme --yes',
+    run: async (call) => {
+      const { removeLdap } = await import('../../services/ldap/remove.ts');
+      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      await call.destroy(ldapRefInput, removeLdap, {
+        fields: affectedFields,
+        question: (view) => `Remove the connection to ${view.uri}? ${affected(view)}`.trim(),
+        done: (view) => `Removed the connection to ${view.uri}. ${affected(view)}`.trim(),
+      });
+    },
+  });
+}
+
+function affected({ owners }: z.output<typeof ldapDisabledView>): string {
+  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
+}

@@ -1,0 +1,30 @@
+import { Refusal } from '../../errors.ts';
+import { failureWords, reasonOf } from '../http.ts';
+import type { DirectoryFailure, DirectoryPlace } from '../outbound.ts';
+
+const words: Record<DirectoryFailure, string> = {
+  ...failureWords,
+  closed: 'closed the connection',
+  malformed: 'answered with something that is not LDAP',
+  starttls_refused: 'does not offer StartTLS',
+  busy: 'says that it is too busy',
+};
+
+/** The refusal of a directory that cannot be reached, or talked with (security L7): `extra` has where and why. */
+export function directoryFailed(
+  host: string,
+  at: DirectoryPlace,
+  reason: DirectoryFailure,
+  cause?: unknown,
+): Refusal {
+  return new Refusal('upstream_failed', `${host} ${words[reason]}`, { extra: { at, reason }, cause });
+}
+
+/** The refusal for an error that came up while a connection was being made. */
+export function notConnected(host: string, at: DirectoryPlace, error: unknown): Refusal {
+  const reason = reasonOf(error);
+  if (reason === 'name_not_found') return directoryFailed(host, 'name', reason, error);
+  // Whoever does not understand our greeting hangs up.
+  const speechless = at === 'TLS' && reason === 'unreachable';
+  return directoryFailed(host, at, speechless ? 'tls_missing' : reason, error);
+}

@@ -1,0 +1,151 @@
+import { isUtf8 } from 'node:buffer';
+
+// ldapts believes every length that a directory tells it: one that lies makes it read for ever, in a loop that nothing
+// interrupts (seen with 9.2). So messages are put together, bounded and looked through here before they reach it.
+
+/** What RFC 4511 calls the answers that are understood here. */
+const tags = { bind: 0x61, entry: 0x64, done: 0x65, reference: 0x73, extended: 0x78 } as const;
+const [sequence, set, integer, octets, enumerated, controls] = [0x30, 0x31, 0x02, 0x04, 0x0a, 0xa0];
+
+/** One element of BER: its tag, and where its content is. */
+interface Element {
+  tag: number;
+  from: number;
+  to: number;
+}
+
+/** A message that is what it says. */
+export interface SoundMessage {
+  /** Without its controls, of which none was asked for. */
+  bytes: Buffer;
+  /** The result code and whether it answers StartTLS; null for an entry or a reference. */
+  result: { code: number; extended: boolean } | null;
+}
+
+/** The size of the message that begins here: null while its head is incomplete, Infinity when it is none. */
+export function sizeOf(head: Buffer): number | null {
+  if (head.length === 0) return null;
+  if (head[0] !== sequence) return Number.POSITIVE_INFINITY;
+  if (head.length < 2) return null;
+  const short = head.readUInt8(1);
+  if (short < 0x80) return 2 + short;
+  const count = short & 0x7f;
+  if (count === 0 || count > 4) return Number.POSITIVE_INFINITY;
+  return head.length < 2 + count ? null : 2 + count + head.readUIntBE(2, count);
+}
+
+/** Looks a whole message through; null when any length or kind in it is not as RFC 4511 §4 has it. */
+export function soundMessage(bytes: Buffer): SoundMessage | null {
+  const [whole] = elements(bytes, { tag: sequence, from: 0, to: bytes.length }) ?? [];
+  const [id, operation, rest, ...more] = (whole && elements(bytes, whole)) ?? [];
+  if (whole?.to !== bytes.length || id?.tag !== integer || operation === undefined) return null;
+  if (id.to - id.from < 1 || id.to - id.from > 4 || more.length > 0) return null;
+  if (rest !== undefined && rest.tag !== controls) return null;
+  const result = resultIn(bytes, operation);
+  if (result === undefined) return null;
+  return { bytes: framed(bytes.subarray(whole.from, operation.to)), result };
+}
+
+/** Cuts what arrives into messages and hands on each that is sound; `fail` is told of the first thing that is not. */
+export function messageReader(
+  most: number,
+  take: (message: SoundMessage) => void,
+  fail: (reason: 'too_large' | 'malformed') => void,
+): (chunk: Buffer) => void {
+  let chunks: Buffer[] = [];
+  let received = 0;
+  let have = 0;
+  let size: number | null = null;
+  const next = (): Buffer | null => {
+    // Not before a message is whole, so that many small pieces cost no more than one.
+    if (size === null) size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
+    if (size === null || have < size) return null;
+    const all = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    const message = all.subarray(0, size);
+    chunks = have > size ? [all.subarray(size)] : [];
+    have -= size;
+    size = null;
+    return message;
+  };
+  return (chunk) => {
+    received += chunk.length;
+    if (received > most) return fail('too_large');
+    chunks.push(chunk);
+    have += chunk.length;
+    for (let bytes = next(); bytes !== null; bytes = next()) {
+      const message = soundMessage(bytes);
+      if (message === null) return fail('malformed');
+      take(message);
+    }
+    if (size !== null && size > most) fail(Number.isFinite(size) ? 'too_large' : 'malformed');
+  };
+}
+
+/** The result of an answer, null for what has none, undefined for what is no sound answer. */
+function resultIn(bytes: Buffer, operation: Element): SoundMessage['result'] | undefined {
+  const inside = elements(bytes, operation);
+  if (inside === null) return undefined;
+  switch (operation.tag) {
+    case tags.entry:
+      return isEntry(bytes, inside) ? null : undefined;
+    case tags.reference:
+      return inside.every(({ tag }) => tag === octets) ? null : undefined;
+    case tags.bind:
+    case tags.done:
+    case tags.extended: {
+      const code = codeIn(bytes, inside);
+      return code === null ? undefined : { code, extended: operation.tag === tags.extended };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** LDAPResult, and what may follow it: referral, serverSaslCreds, responseName, responseValue. */
+function codeIn(bytes: Buffer, [code, matched, said, ...more]: Element[]): number | null {
+  if (code?.tag !== enumerated || matched?.tag !== octets || said?.tag !== octets) return null;
+  if (more.some(({ tag }) => ![0xa3, 0x87, 0x8a, 0x8b].includes(tag))) return null;
+  return code.to - code.from === 1 ? bytes.readUInt8(code.from) : null;
+}
+
+/** A DN is bound with exactly as it was received, so it must be text. */
+function isEntry(bytes: Buffer, [dn, attributes, ...more]: Element[]): boolean {
+  if (dn?.tag !== octets || attributes?.tag !== sequence || more.length > 0) return false;
+  if (!isUtf8(bytes.subarray(dn.from, dn.to))) return false;
+  return elements(bytes, attributes)?.every((one) => isAttribute(bytes, one)) ?? false;
+}
+
+function isAttribute(bytes: Buffer, attribute: Element): boolean {
+  const [type, values, ...more] = elements(bytes, attribute) ?? [];
+  if (attribute.tag !== sequence || type?.tag !== octets || values?.tag !== set || more.length > 0)
+    return false;
+  return elements(bytes, values)?.every(({ tag }) => tag === octets) ?? false;
+}
+
+/** The elements that fill this one exactly, or null. */
+function elements(bytes: Buffer, { from, to }: Element): Element[] | null {
+  const found: Element[] = [];
+  for (let at = from; at < to; ) {
+    const element = elementAt(bytes, at, to);
+    if (element === null) return null;
+    found.push(element);
+    at = element.to;
+  }
+  return found;
+}
+
+function elementAt(bytes: Buffer, at: number, end: number): Element | null {
+  if (at + 2 > end) return null;
+  const short = bytes.readUInt8(at + 1);
+  const count = short < 0x80 ? 0 : short & 0x7f;
+  const from = at + 2 + count;
+  if (short === 0x80 || count > 4 || from > end) return null;
+  const to = from + (count === 0 ? short : bytes.readUIntBE(at + 2, count));
+  return to > end ? null : { tag: bytes.readUInt8(at), from, to };
+}
+
+function framed(content: Buffer): Buffer {
+  const head = Buffer.from([sequence, 0x84, 0, 0, 0, 0]);
+  head.writeUInt32BE(content.length, 2);
+  return Buffer.concat([head, content]);
+}

@@ -1,0 +1,49 @@
+import type { DirectoryReason } from '../outbound.ts';
+
+// The codes of RFC 4511 appendix A, and those that Active Directory puts into the text beside 49 (MS-ADTS §3.1.1.3).
+
+const bindReasons: Record<number, DirectoryReason> = {
+  8: 'stronger_auth_required',
+  13: 'encryption_required',
+  32: 'credentials_refused',
+  34: 'dn_malformed',
+  48: 'anonymous_refused',
+  49: 'credentials_refused',
+  50: 'not_permitted',
+  53: 'not_permitted',
+};
+
+const searchReasons: Record<number, DirectoryReason> = {
+  1: 'bind_required',
+  8: 'stronger_auth_required',
+  10: 'referred',
+  13: 'encryption_required',
+  3: 'limit_exceeded',
+  11: 'limit_exceeded',
+  32: 'base_missing',
+  34: 'base_missing',
+  50: 'not_permitted',
+};
+
+const activeDirectory: Record<string, DirectoryReason> = {
+  '525': 'user_unknown',
+  '52e': 'wrong_password',
+  '530': 'logon_hours',
+  '531': 'workstation',
+  '532': 'password_expired',
+  '533': 'account_disabled',
+  '701': 'account_expired',
+  '773': 'must_change_password',
+  '775': 'account_locked',
+};
+
+/** Why a bind was refused; of the directory's own words nothing but the code is taken. */
+export function bindReason(code: number, said: string): DirectoryReason {
+  const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
+  return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';
+}
+
+/** Why a search was refused. */
+export function searchReason(code: number): DirectoryReason {
+  return searchReasons[code] ?? 'refused';
+}

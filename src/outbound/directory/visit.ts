@@ -1,0 +1,94 @@
+import { Client, type Entry, ResultCodeError } from 'ldapts';
+import type {
+  DirectoryAccount,
+  DirectoryAnswer,
+  DirectoryEntry,
+  DirectoryServer,
+  DirectoryVisit,
+} from '../outbound.ts';
+import { directoryFailed } from './failure.ts';
+import { bindReason, searchReason } from './reasons.ts';
+import { openWire, type Surroundings, type Wire } from './wire.ts';
+
+/** A visit to one directory (security L5): a fresh connection for each question, all of them over within the limit. */
+export function visitDirectory(server: DirectoryServer, around: Surroundings): DirectoryVisit {
+  const { limits } = around;
+  // A little less, so that the answer to whoever asked is within the limit too.
+  const deadline = AbortSignal.timeout(limits.total * 0.9);
+  const onWire = async <T>(work: (wire: Wire, ask: Ask) => Promise<T>): Promise<T> => {
+    around.assertIdle('a question to a directory');
+    const wire = await openWire(server, around, deadline);
+    try {
+      return await work(wire, asking(wire, limits.operation));
+    } finally {
+      wire.close();
+    }
+  };
+  return {
+    greet: () => onWire(async ({ validUntil }) => ({ validUntil })),
+    prove: (account) => onWire((wire, ask) => bind(clientOn(wire), ask, account)),
+    search: (account, query) =>
+      onWire(async (wire, ask) => {
+        const client = clientOn(wire);
+        const bound = await bind(client, ask, account);
+        if (!bound.ok) return bound;
+        const { base, limit, ...rest } = query;
+        const options = { ...rest, sizeLimit: limit, explicitBufferAttributes: ['objectGUID'] };
+        const found = await ask(() => client.search(base, options));
+        if (!found.ok) return { ok: false, at: 'search', reason: searchReason(found.code) };
+        const entries = found.value.searchEntries.map(entryOf);
+        // The library does not tell that a limit cut the answer short.
+        return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
+      }),
+  };
+}
+
+/** Asks within the time for one operation: the answer, or the result code that the directory gave instead. */
+type Ask = <T>(what: () => Promise<T>) => Promise<Asked<T>>;
+type Asked<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
+
+const [busy, unavailable] = [51, 52];
+
+function asking(wire: Wire, limit: number): Ask {
+  return async (what) => {
+    const timer = setTimeout(() => wire.fail('timeout'), limit);
+    try {
+      return { ok: true, value: await what() };
+    } catch (error) {
+      if (wire.failure === null && error instanceof ResultCodeError) {
+        const { code, message } = error;
+        if (code === busy || code === unavailable) throw directoryFailed(wire.host, 'answer', 'busy', error);
+        return { ok: false, code, said: message };
+      }
+      throw directoryFailed(wire.host, 'answer', wire.failure ?? 'malformed', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function clientOn(wire: Wire): Client {
+  // The connection stands; the library takes it as it is, whatever the address says.
+  return new Client({ url: 'ldap://directory', createConnection: () => wire.socket });
+}
+
+async function bind(
+  client: Client,
+  ask: Ask,
+  { dn, password }: DirectoryAccount,
+): Promise<DirectoryAnswer<null>> {
+  // RFC 4513 §5.1.2: without either it is an anonymous bind, which succeeds and proves nothing.
+  if (dn === '' || password === '') throw new Error('a bind without a name or a password');
+  const bound = await ask(() => client.bind(dn, password));
+  return bound.ok
+    ? { ok: true, value: null }
+    : { ok: false, at: 'bind', reason: bindReason(bound.code, bound.said) };
+}
+
+function entryOf({ dn, ...attributes }: Entry): DirectoryEntry {
+  const named = Object.entries(attributes).map(([name, values]): [string, (string | Buffer)[]] => [
+    name.toLowerCase(),
+    [values].flat(),
+  ]);
+  return { dn, attributes: new Map(named) };
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { Refusal } from '../../errors.ts';
+import { canonicalHost, kindOf } from '../address.ts';
+import type { Guard } from '../guard.ts';
+import { causes } from '../http.ts';
+import type { Limits } from '../limits.ts';
+import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from '../outbound.ts';
+import { directoryFailed, notConnected } from './failure.ts';
+import { messageReader } from './message.ts';
+import { startTls } from './start-tls.ts';
+
+/** What a connection to a directory needs to know of this instance. */
+export interface Surroundings {
+  guard: Guard;
+  /** What is trusted beside a connection's own certificate. */
+  roots: SecureContext | undefined;
+  limits: Limits;
+  /** Whether passwords may go without TLS (`ldap.allowPlaintext`). */
+  plaintext: boolean;
+  /** Throws when a transaction is open; called before anything is asked. */
+  assertIdle: (what: string) => void;
+}
+
+/** A connection to a directory on which sound messages alone arrive. */
+export interface Wire {
+  host: string;
+  /** In the shape that ldapts takes. */
+  socket: Socket;
+  /** Until when the directory's certificate is valid; null without TLS. */
+  validUntil: Date | null;
+  /** What ended it, if we did not. */
+  failure: DirectoryFailure | null;
+  /** A result said that there is more than was asked for. */
+  cutShort: boolean;
+  /** Ends it for this reason, unless it has ended. */
+  fail(reason: DirectoryFailure): void;
+  close(): void;
+}
+
+/**
+ * Connects within the limits: to an address that the guard lets through, and over TLS 1.2 or later with a certificate that
+ * is trusted and the host's own (security L5, S9). Refuses `upstream_failed` or `outbound_refused`.
+ */
+export async function openWire(
+  server: DirectoryServer,
+  around: Surroundings,
+  deadline: AbortSignal,
+): Promise<Wire> {
+  const { host, port, secure } = placeIn(server.uri);
+  const signal = AbortSignal.any([deadline, AbortSignal.timeout(around.limits.connect)]);
+  let socket: Socket | undefined;
+  let at: DirectoryPlace = 'connection';
+  try {
+    // `net` does not look up an IP literal, so that one is judged first.
+    if (isIP(host) !== 0) await around.guard.resolve(host, true);
+    socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(true) });
+    // A socket that is done with is nobody's concern.
+    socket.on('error', () => undefined);
+    await once(socket, 'connect', { signal });
+    at = 'TLS';
+    if (!server.tls && !around.plaintext) requireLocal(host, socket);
+    if (!server.tls) return wireOn(socket, host, null, around.limits, deadline);
+    const obstacle = secure ? null : await beforeEnd(startTls(socket), signal);
+    if (obstacle !== null) throw directoryFailed(host, 'TLS', obstacle);
+    const encrypted = encrypt(socket, host, server, around);
+    socket = encrypted.on('error', () => undefined);
+    await once(encrypted, 'secureConnect', { signal });
+    const until = new Date(encrypted.getPeerCertificate().valid_to);
+    return wireOn(encrypted, host, until, around.limits, deadline);
+  } catch (error) {
+    socket?.destroy();
+    throw causes(error).find((one) => one instanceof Refusal) ?? notConnected(host, at, error);
+  }
+}
+
+/** Host and port of an address such as `ldaps://ldap.example.com`. */
+function placeIn(uri: string): { host: string; port: number; secure: boolean } {
+  const { protocol, hostname, port } = new URL(uri);
+  const secure = protocol === 'ldaps:';
+  return { host: canonicalHost(hostname), port: Number(port) || (secure ? 636 : 389), secure };
+}
+
+function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
+  if (kindOf(remoteAddress) === 'loopback') return;
+  throw new Refusal('outbound_refused', `${host} would get passwords in clear, without TLS`, {
+    hint: 'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
+    extra: { reason: 'plaintext' },
+  });
+}
+
+function encrypt(socket: Socket, host: string, server: DirectoryServer, { roots }: Surroundings): TLSSocket {
+  const secureContext =
+    server.caCertificate === null
+      ? roots
+      : createSecureContext({ ca: server.caCertificate, minVersion: 'TLSv1.2' });
+  return connectTls({
+    socket,
+    host,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(secureContext === undefined ? {} : { secureContext }),
+  });
+}
+
+async function beforeEnd<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, ended]);
+}
+
+function wireOn(
+  socket: Socket,
+  host: string,
+  validUntil: Date | null,
+  limits: Limits,
+  deadline: AbortSignal,
+): Wire {
+  const duplex = new Duplex({
+    // One message is one chunk.
+    readableObjectMode: true,
+    // All of them together are bounded, so nothing is held back.
+    read: () => undefined,
+    write: (chunk, _encoding, done) => void socket.write(chunk, done),
+    destroy: (error, done) => {
+      deadline.removeEventListener('abort', late);
+      if (wire.failure === null) leave(socket);
+      else socket.destroy();
+      done(error);
+    },
+  });
+  duplex.on('error', () => undefined);
+  const fail = (reason: DirectoryFailure) => {
+    if (duplex.destroyed) return;
+    wire.failure = reason;
+    duplex.destroy();
+  };
+  const late = () => fail('timeout');
+  // ldapts asks these two of a socket before it uses it; of the rest, a Duplex has what it calls.
+  const asSocket = Object.assign(duplex, { connecting: false, readyState: 'open' }) as unknown as Socket;
+  const wire: Wire = {
+    host,
+    socket: asSocket,
+    validUntil,
+    failure: null,
+    cutShort: false,
+    fail,
+    close: () => duplex.destroy(),
+  };
+  const read = messageReader(
+    limits.body,
+    ({ bytes, result }) => {
+      if (result?.code === 4) wire.cutShort = true;
+      duplex.push(bytes);
+    },
+    fail,
+  );
+  deadline.addEventListener('abort', late, { once: true });
+  socket.on('data', read).on('close', () => fail('closed'));
+  return wire;
+}
+
+const unbind = Buffer.from([0x30, 0x05, 0x02, 0x01, 0x7f, 0x42, 0x00]);
+
+/** Says goodbye (RFC 4511 §4.3), so that the directory logs no lost connection; waits for nobody. */
+function leave(socket: Socket): void {
+  socket.write(unbind);
+  socket.destroySoon();
+  setTimeout(() => socket.destroy(), 1000).unref();
+}

@@ -1,0 +1,78 @@
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import { ownsAddress } from '../domains/owns.ts';
+import { attachIdentity } from '../identities/attach.ts';
+import { ensureMember } from '../memberships/ensure.ts';
+import { beginSession } from '../sessions/begin.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { answerSecondFactor } from '../two-factor/answer.ts';
+import { accountAsked } from '../two-factor/refusals.ts';
+import type { Person } from './person.ts';
+import { settingsOf } from './settings.ts';
+
+/**
+ * Lets the proven person in: account, membership and session in one transaction (spec §4.2 step 4). Only there is it
+ * known whose account it is; when that asks for a second factor, everything is taken back, the code is looked at
+ * outside, where a wrong one is counted, and then it is done again (security P12).
+ */
+export async function admit(
+  ctx: Context,
+  connection: LdapConnection,
+  person: Person,
+  totpCode: string | undefined,
+) {
+  const enterWith = (secondFactor: number | null) =>
+    retryOnceOnDuplicate(() =>
+      transaction(async () => enter(ctx, await requireSameConnection(connection), person, secondFactor)),
+    );
+  try {
+    return await enterWith(null);
+  } catch (error) {
+    const asked = accountAsked(error);
+    const account = asked === null ? null : await Account.findByPk(asked);
+    if (account === null) throw error;
+    return enterWith(await answerSecondFactor(ctx, account, totpCode));
+  }
+}
+
+/** What the sign-in writes, inside its transaction; refuses `signin_failed`, or `second_factor_required`. */
+export async function enter(
+  ctx: Context,
+  connection: { id: string; organizationId: string },
+  person: Person,
+  secondFactor: number | null,
+) {
+  const email = await requireEmail(ctx, connection.organizationId, person.emails);
+  const account = await attachIdentity(ctx, {
+    kind: 'ldap',
+    connection,
+    issuer: person.issuer,
+    subject: person.subject,
+    email,
+    name: person.name ?? email.slice(0, email.indexOf('@')),
+  });
+  if (account === null) throw signInFailed('identity_conflict');
+  // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
+  const session = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
+  await ensureMember(ctx, connection.organizationId, account, { kind: 'ldap', by: connection.id });
+  return session;
+}
+
+/** The connection as it is now, if it is still the one that was asked. */
+async function requireSameConnection(seen: LdapConnection): Promise<LdapConnection> {
+  const now = await LdapConnection.findByPk(seen.id);
+  const same = now?.enabled && JSON.stringify(settingsOf(now)) === JSON.stringify(settingsOf(seen));
+  if (now === null || !same) throw signInFailed('connection_changed');
+  return now;
+}
+
+/** The first address on a domain that the organization has verified now (security L6, I2). */
+async function requireEmail(ctx: Context, organizationId: string, emails: string[]): Promise<string> {
+  for (const email of emails) {
+    if (ctx.config.trust.domains === 'off' || (await ownsAddress(organizationId, email))) return email;
+  }
+  throw signInFailed(emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
+}

@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer';
+
+// Distinguished names (RFC 4514) in the one form in which they are compared: types and values in lower case, runs of
+// spaces as one, the parts of a multi-valued RDN in order. For comparing alone: a DN is sent exactly as it was received.
+
+/** One character: escaped as two hexadecimal digits, escaped by itself, or as it is. */
+const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
+const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
+
+/** The canonical RDNs from the entry to the root, or null when the text is no DN, or that of the root. */
+export function canonicalDn(text: string): string[] | null {
+  const pieces: string[] = text.match(piece) ?? [];
+  // A backslash at the end escapes nothing. Quotes and semicolons are of LDAPv2.
+  if (pieces.join('') !== text || pieces.some((one) => one === '"' || one === ';')) return null;
+  const rdns = split(pieces, ',').map((rdn) => {
+    const parts = split(rdn, '+').map(canonicalPart);
+    return parts.includes(null) ? null : parts.sort().join('+');
+  });
+  return rdns.every((rdn) => rdn !== null) ? rdns : null;
+}
+
+/** Whether a DN is the base or somewhere under it; both canonical. */
+export function isUnder(dn: readonly string[], base: readonly string[]): boolean {
+  const above = dn.length - base.length;
+  return above >= 0 && base.every((rdn, at) => rdn === dn[above + at]);
+}
+
+/** The value of the first RDN, if that is a common name: how people call a group. */
+export function commonNameOf(dn: readonly string[]): string | null {
+  const [rdn = ''] = dn;
+  return rdn.startsWith('cn=') && !/(?<!\\)\+/.test(rdn) ? rdn.slice(3).replace(/\\(.)/gu, '$1') : null;
+}
+
+/** The text as the value of a name is compared. */
+export function foldValue(text: string): string {
+  return text.normalize('NFC').toLowerCase().replace(/ +/g, ' ').trim();
+}
+
+function split(pieces: string[], separator: string): string[][] {
+  const parts: string[][] = [[]];
+  for (const one of pieces) {
+    if (one === separator) parts.push([]);
+    else parts.at(-1)?.push(one);
+  }
+  return parts;
+}
+
+function canonicalPart(pieces: string[]): string | null {
+  const at = pieces.indexOf('=');
+  const name = pieces.slice(0, at).join('').trim().toLowerCase();
+  if (at === -1 || !type.test(name)) return null;
+  const value = rawValue(pieces.slice(at + 1));
+  return value === null
+    ? null
+    : `${name}=${foldValue(value)
+        .replace(/[\\,+]/g, '\\$&')
+        .replace(/\0/g, '\\00')}`;
+}
+
+function rawValue(pieces: string[]): string | null {
+  const first = pieces.findIndex((one) => one !== ' ');
+  const last = pieces.findLastIndex((one) => one !== ' ');
+  const inner = first === -1 ? [] : pieces.slice(first, last + 1);
+  const bytes = Buffer.concat(inner.map(bytesOf));
+  return isUtf8(bytes) ? bytes.toString() : null;
+}
+
+function bytesOf(one: string): Buffer {
+  if (!one.startsWith('\\')) return Buffer.from(one);
+  return /^\\[0-9a-f]{2}$/i.test(one) ? Buffer.from(one.slice(1), 'hex') : Buffer.from(one.slice(1));
+}

@@ -1,0 +1,28 @@
+import { FilterParser } from 'ldapts';
+
+const placeholder = '{username}';
+
+/** What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}` as a value. */
+export function faultOfFilter(filter: string): string | null {
+  if (!filter.includes(placeholder)) return `must contain ${placeholder}`;
+  if (/(^|\()[^(=]*\{username\}/.test(filter)) return `must have ${placeholder} after an equals sign`;
+  // The library would take each of them for a character of its own.
+  if (/\\[89a-f][0-9a-f]/i.test(filter)) return 'must have characters outside ASCII as they are, not escaped';
+  try {
+    FilterParser.parseString(fillFilter(filter, '*'));
+    return null;
+  } catch {
+    return `must be a filter (RFC 4515) such as (uid=${placeholder})`;
+  }
+}
+
+/** The filter with the user name in it as a value and nothing else (RFC 4515 §3, security L3). */
+export function fillFilter(filter: string, username: string): string {
+  const escaped = username.replace(/[\\*()\0]/g, (one) => `\\${Buffer.from(one).toString('hex')}`);
+  return filter.replaceAll(placeholder, () => escaped);
+}
+
+/** The filter that any user name passes. */
+export function openFilter(filter: string): string {
+  return filter.replaceAll(placeholder, '*').replace(/\*+/g, '*');
+}

@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import type { LdapConnection } from '../../database/models/ldap-connection.ts';
+import { Refusal } from '../../errors.ts';
+import { directoryLimits } from '../limits/ldap.ts';
+import { giveBack, spend } from '../limits/spend.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { reasonOfFailure } from '../sessions/refused.ts';
+import { admit } from './admit.ts';
+import { chooseDirectory } from './choose.ts';
+import type { Person } from './person.ts';
+import { recordRefused, recordUnreached } from './refused.ts';
+import type { signInByLdapInput } from './schema.ts';
+import { provePerson } from './visit.ts';
+
+type Input = z.output<typeof signInByLdapInput>;
+
+/**
+ * LDAP sign-in (spec §4.2). Whatever is wrong is one answer outside; only a directory that cannot be talked with is told
+ * apart (security L7). The attempt is counted in a transaction of its own before the directory hears of it, and given
+ * back when it was not the credential that was refused (security L8).
+ */
+export async function signInByLdap(ctx: Context, input: Input) {
+  const connection = await chooseDirectory(input);
+  const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
+  await spend(ctx, limits);
+  if (connection === null) throw signInFailed('no_directory');
+  let person: Person | null = null;
+  try {
+    const proved = await provePerson(ctx, connection, input, (found) => {
+      person = found;
+    });
+    const session = await admit(ctx, connection, proved, input.totpCode);
+    await giveBack(ctx, limits);
+    return session;
+  } catch (error) {
+    const reason = reasonOfFailure(error);
+    if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
+    if (reason !== null) await recordRefused(ctx, connection, { reason, person });
+    throw await told(ctx, connection, error);
+  }
+}
+
+/** Where the directory is, and why it cannot be talked with, is for the organization's admins alone. */
+async function told(ctx: Context, connection: LdapConnection, error: unknown): Promise<unknown> {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
+  await recordUnreached(ctx, connection, error);
+  return new Refusal('upstream_failed', 'The directory could not be reached.', {
+    hint: 'Try again later, or ask your administrator.',
+    cause: error,
+  });
+}

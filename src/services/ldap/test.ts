@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import { refuseField } from '../../errors.ts';
+import { parse } from '../../input.ts';
+import { requireAuthority } from '../authority/require.ts';
+import { directoryLimits } from '../limits/ldap.ts';
+import { giveBack, spend } from '../limits/spend.ts';
+import { requireEncryption } from './encryption.ts';
+import { type Examination, examineDirectory } from './examine/directory.ts';
+import { rehearseSignIn } from './examine/rehearse.ts';
+import { requireConnection } from './find.ts';
+import { saveLdapInput, type testLdapInput } from './schema.ts';
+import { openBindPassword, requireSameServer } from './secret.ts';
+import { settingsOf } from './settings.ts';
+
+type Input = z.output<typeof testLdapInput>;
+
+/**
+ * Looks at the directory step by step (spec §4.2), with what is given in place of what is stored; with a user name and
+ * a password it tries a whole sign-in. Nothing is changed but the count of wrong passwords (security L8).
+ */
+export async function testLdap(ctx: Context, input: Input) {
+  const { organization } = await requireAuthority(ctx, 'ldap.change', input.org);
+  const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
+  requireEncryption(ctx, settings);
+  const { username, password } = input;
+  if (password !== undefined && username === undefined)
+    throw refuseField('username', 'is required with a password');
+  const account = { dn: settings.bindDn, password: bindPassword };
+  const examine = async () => {
+    const visit = await ctx.outbound.visitDirectory(settings);
+    return examineDirectory(visit, { ...settings, account, username, password });
+  };
+  const limits = username === undefined ? [] : directoryLimits(ctx, username, organization.id);
+  const examination = password === undefined ? await examine() : await counting(ctx, limits, examine);
+  const { steps, entries, person } = examination;
+  const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
+  if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
+  const ok = steps.every((step) => step.ok);
+  const message = messageOf(examination, person !== null);
+  return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
+}
+
+/** A password is tried as at a sign-in: counted before, and given back when it was not refused. */
+async function counting(
+  ctx: Context,
+  limits: ReturnType<typeof directoryLimits>,
+  examine: () => Promise<Examination>,
+): Promise<Examination> {
+  await spend(ctx, limits);
+  const examination = await examine();
+  const refused = examination.steps.some(({ name, ok }) => !ok && (name === 'password' || name === 'filter'));
+  if (!refused) await giveBack(ctx, limits);
+  return examination;
+}
+
+/** The settings that are tried, and the bind password: a stored one only where it may go (security S10). */
+async function settingsToTry(ctx: Context, organization: Organization, input: Input) {
+  const stored =
+    input.uri === undefined
+      ? await requireConnection(organization)
+      : await LdapConnection.findOne({ where: { organizationId: organization.id } });
+  const { username: _, password: __, ...given } = input;
+  const settings = parse(saveLdapInput, { ...(stored === null ? {} : settingsOf(stored)), ...given });
+  if (settings.bindPassword) return { stored, settings, bindPassword: settings.bindPassword };
+  if (stored === null) throw refuseField('bindPassword', 'is required');
+  requireSameServer(stored, settings);
+  return { stored, settings, bindPassword: openBindPassword(ctx, stored) };
+}
+
+function messageOf({ steps, entries = 0 }: Examination, wholeSignIn: boolean): string {
+  const at = steps.findIndex(({ ok }) => !ok);
+  const step = steps[at];
+  if (step !== undefined) return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
+  const returned = entries === 1 ? '1 sample entry was' : `${entries} sample entries were`;
+  const end = wholeSignIn ? ' The person would be let in.' : '';
+  return `The connection worked; ${returned} returned.${end}`;
+}

@@ -1,0 +1,25 @@
+import type { Context } from '../../context.ts';
+import type { Limit } from './limit.ts';
+import { clientLimit } from './password.ts';
+
+/** What a directory password costs to try: a place of the user name's in that organization, and one of the client's (security L8). */
+export function directoryLimits(ctx: Context, username: string, organizationId: string | null): Limit[] {
+  const { ldapFailures: most } = ctx.config.limits;
+  const of = canonicalUser(username);
+  const apart = organizationId ?? 'nowhere';
+  return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
+}
+
+/**
+ * What all spellings of a user name have in common that some directory takes for one: case, width, accents, invisible
+ * characters and spaces. Two people whose names differ in no more share their tries.
+ */
+export function canonicalUser(username: string): string {
+  return username
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,36 @@
+import { saveLdap } from '../../src/services/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/ldap/schema.ts';
+import { organization, verifiedDomain } from './builders.ts';
+import type { Answer } from './http.ts';
+import type { Idctl } from './idctl.ts';
+import { directoryPassword, type Slapd, service, suffix } from './slapd.ts';
+
+/** The settings of a connection to this server, as a test of it needs them. */
+export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
+  return {
+    uri: slapd.ldaps,
+    caCertificate: slapd.ca,
+    ...service,
+    searchBase: `ou=people,${suffix}`,
+    searchFilter: '(uid={username})',
+    emailAttribute: 'mail',
+  };
+}
+
+/** An organization with a verified domain and an enabled connection with these settings. */
+export async function joined(idctl: Idctl, settings: Record<string, unknown>) {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  await saveLdap(idctl.operator(), saveLdapInput.parse({ org: org.slug, enabled: true, ...settings }));
+  return { org, domain };
+}
+
+/** One sign-in, with the password of the tests' people unless another is given. */
+export function signInByLdap(
+  idctl: Idctl,
+  body: Record<string, unknown>,
+  from?: Record<string, string>,
+): Promise<Answer> {
+  const client = idctl.client({ keepCookies: true });
+  return client.post('/auth/ldap/login', { password: directoryPassword, ...body }, from);
+}

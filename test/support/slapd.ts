@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createAuthority } from './certificates.ts';
+import { freePorts } from './ports.ts';
+
+/** An OpenLDAP server on loopback with the suffix `dc=acme,dc=test`, and the account `service` that may search. */
+export interface Slapd {
+  /** `ldaps://127.0.0.1:…` */
+  ldaps: string;
+  /** `ldap://127.0.0.1:…`, which offers StartTLS. */
+  ldap: string;
+  /** The port of `ldaps`. */
+  port: number;
+  /** Its authority's certificate, PEM. */
+  ca: string;
+  /** What it has logged so far: connections, binds, searches. */
+  log: string[];
+  /** Adds or changes entries (LDIF). */
+  apply(ldif: string): Promise<void>;
+  /** Adds a person under `ou=people` whose password is `directoryPassword`, with these attributes beside cn and sn. */
+  person(uid: string, attributes: Record<string, string | string[]>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  /** Lines of slapd.conf before the database. */
+  global?: string;
+  /** The certificate's names; expired with `expired`. */
+  names?: string[];
+  expired?: boolean;
+}
+
+export const suffix = 'dc=acme,dc=test';
+export const service = { bindDn: `cn=idctl,${suffix}`, bindPassword: 'a secret of the directory' };
+export const directoryPassword = 'Ada directory 1';
+const admin = { dn: `cn=admin,${suffix}`, password: 'of the tests' };
+
+/** Starts it on free ports, with people's passwords and everything else in a temporary folder. */
+export async function startSlapd(options: Options = {}): Promise<Slapd> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-slapd-'));
+  const authority = await createAuthority(folder);
+  const names = options.names ?? ['DNS:localhost', 'IP:127.0.0.1'];
+  const leaf = options.expired ? await authority.issueExpired(...names) : await authority.issue(...names);
+  const [plain = 0, secure = 0] = await freePorts(2);
+  const config = join(folder, 'slapd.conf');
+  await mkdir(join(folder, 'data'));
+  await writeFile(config, configuration(folder, leaf, options.global ?? ''));
+  await fed('/usr/sbin/slapadd', ['-f', config], seed);
+  const [ldap, ldaps] = [`ldap://127.0.0.1:${plain}`, `ldaps://127.0.0.1:${secure}`];
+  const log: string[] = [];
+  const server = await started(['-f', config, '-d', 'stats', '-h', `${ldap}/ ${ldaps}/`], log);
+  const apply = (ldif: string) =>
+    fed('ldapmodify', ['-a', '-x', '-H', ldap, '-D', admin.dn, '-w', admin.password], ldif);
+  return {
+    ldap,
+    ldaps,
+    port: secure,
+    ca: await readFile(authority.caFile, 'utf8'),
+    log,
+    apply,
+    person: (uid, attributes) => apply(personEntry(uid, attributes)),
+    async stop() {
+      const exited = once(server, 'exit');
+      if (server.kill('SIGTERM')) await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configuration(folder: string, leaf: { certFile: string; keyFile: string }, global: string): string {
+  const schemas = ['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`);
+  return `${schemas.join('\n')}
+modulepath /usr/lib/ldap
+moduleload back_mdb
+moduleload memberof
+pidfile ${join(folder, 'slapd.pid')}
+TLSCertificateFile ${leaf.certFile}
+TLSCertificateKeyFile ${leaf.keyFile}
+${global}
+database mdb
+suffix "${suffix}"
+rootdn "${admin.dn}"
+rootpw "${admin.password}"
+directory ${join(folder, 'data')}
+overlay memberof
+access to attrs=userPassword by anonymous auth by * none
+access to * by dn.exact="${service.bindDn}" read by * none
+`;
+}
+
+const seed = `dn: ${suffix}
+objectClass: dcObject
+objectClass: organization
+dc: acme
+o: Acme
+
+dn: ou=people,${suffix}
+objectClass: organizationalUnit
+ou: people
+
+dn: ou=groups,${suffix}
+objectClass: organizationalUnit
+ou: groups
+
+dn: ${service.bindDn}
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+cn: idctl
+userPassword: ${service.bindPassword}
+`;
+
+/** An entry under `ou=people`; an attribute without values is left out. */
+function personEntry(uid: string, attributes: Record<string, string | string[]>): string {
+  const all = { sn: 'Byron', cn: uid, userPassword: directoryPassword, ...attributes };
+  const lines = Object.entries(all).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${name}:: ${Buffer.from(value).toString('base64')}`),
+  );
+  return `dn: uid=${uid},ou=people,${suffix}\nobjectClass: inetOrgPerson\n${lines.join('\n')}\n`;
+}
+
+async function fed(program: string, args: string[], input: string): Promise<void> {
+  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${said}`);
+}
+
+function started(args: string[], log: string[]): Promise<ChildProcess> {
+  const server = spawn('/usr/sbin/slapd', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`slapd did not start:\n${log.join('\n')}`)));
+    createInterface({ input: server.stderr }).on('line', (line) => {
+      log.push(line);
+      if (line.includes('slapd starting')) resolve(server);
+    });
+  });
+}
