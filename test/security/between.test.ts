@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Domain } from '../../src/database/models/domain.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { removeSso } from '../../src/services/sso/remove.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { organization } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { arrive, departing, failed, returning, vouch } from './returning.ts';
+
+// What is changed between the start of a sign-in and its end.
+
+let idctl: Idctl;
+let provider: LyingProvider;
+let other: LyingProvider;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  provider = await startLyingProvider(registration.clientId, '');
+  other = await startLyingProvider(registration.clientId, '');
+});
+afterAll(async () => {
+  await Promise.all([provider.stop(), other.stop()]);
+  await idctl.close();
+});
+
+type Connected = Awaited<ReturnType<typeof connected>>;
+
+const save = ({ org, domain }: Connected, more: Record<string, unknown>) => {
+  const input = {
+    org: org.slug,
+    emailDomain: domain,
+    issuer: provider.issuer,
+    ...registration,
+    enabled: true,
+  };
+  return saveSso(idctl.operator(), saveSsoInput.parse({ ...input, ...more }));
+};
+
+const changes: [string, (made: Connected) => Promise<unknown>][] = [
+  ['disabled', ({ org }) => disableSso(idctl.operator(), { org: org.slug })],
+  ['removed', ({ org }) => removeSso(idctl.operator(), { org: org.slug })],
+  [
+    'removed and made again',
+    async (made) => {
+      await removeSso(idctl.operator(), { org: made.org.slug });
+      await save(made, {});
+    },
+  ],
+  ['given another issuer', (made) => save(made, { issuer: other.issuer })],
+  ['given another client', (made) => save(made, { clientId: 'another' })],
+  ['given another redirect URI', (made) => save(made, { redirectUri: 'https://id.test/back' })],
+  ['given another domain', (made) => save(made, { emailDomain: 'elsewhere.test', enabled: false })],
+  // However that came about: by hand, by a setting that was off before.
+  [
+    'for a domain no longer verified',
+    ({ domain }) => transaction(() => Domain.destroy({ where: { name: domain } })),
+  ],
+  ['without its domain', ({ org, domain }) => removeDomain(idctl.operator(), { org: org.slug, domain })],
+  [
+    'without its domain, which another organization has verified',
+    async ({ org, domain }) => {
+      await removeDomain(idctl.operator(), { org: org.slug, domain });
+      const rival = await organization(idctl);
+      await addDomain(idctl.operator(), { org: rival.slug, domain });
+      await assertDomain(idctl.operator(), { org: rival.slug, domain });
+    },
+  ],
+  ['gone with its organization', ({ org }) => deleteOrganization(idctl.operator(), { org: org.slug })],
+];
+
+describe('S6 between start and callback', () => {
+  test.each(changes)(
+    'S6 a connection that is %s ends the sign-in, before anything is asked',
+    async (_what, change) => {
+      const made = await connected(idctl, provider.issuer);
+      const { browser, callback, userinfo } = await returning(idctl, provider, made);
+      await change(made);
+      const asked = provider.seen.length;
+      expect(await comeBack(browser, callback)).toMatchObject(failed);
+      expect(provider.seen).toHaveLength(asked);
+      expect(await Account.count({ where: { email: userinfo.email } })).toBe(0);
+    },
+  );
+
+  test.each(changes)(
+    'S6 a connection that is %s while the provider answers lets nobody in',
+    async (_what, change) => {
+      const made = await connected(idctl, provider.issuer);
+      const { browser, callback, userinfo } = await returning(idctl, provider, made);
+      const { userinfo: answer } = provider.answers;
+      provider.answers.userinfo = async (asked) => {
+        await change(made);
+        return answer(asked);
+      };
+      expect(await comeBack(browser, callback)).toMatchObject(failed);
+      expect(await Account.count({ where: { email: userinfo.email } })).toBe(0);
+    },
+  );
+
+  test('S6 what changes nothing of who is asked, and for whom, lets the person in', async () => {
+    const made = await connected(idctl, provider.issuer);
+    const { browser, callback } = await returning(idctl, provider, made);
+    await save(made, { groupsClaim: 'roles', autoRemove: true });
+    expect((await comeBack(browser, callback)).status).toBe(200);
+  });
+
+  test('S10 a client secret that was changed meanwhile is the one that is used, and goes to the provider alone', async () => {
+    const made = await connected(idctl, provider.issuer);
+    const { browser, callback } = await returning(idctl, provider, made);
+    await save(made, { clientSecret: 'the new one' });
+    expect((await comeBack(browser, callback)).status).toBe(200);
+    const { authorization = '' } = provider.seen.findLast(({ path }) => path === '/token')?.headers ?? {};
+    expect(atob(authorization.replace('Basic ', ''))).toContain('the+new+one');
+    expect(other.seen.filter(({ path }) => path === '/token')).toEqual([]);
+  });
+});
+
+describe('S2 a state of one connection', () => {
+  test('S2 brings nobody in through another: the code goes where the state was made for', async () => {
+    const [here, there] = [await connected(idctl, provider.issuer), await connected(idctl, other.issuer)];
+    const [mine, theirs] = [await departing(idctl, here.domain), await departing(idctl, there.domain)];
+    await vouch(other, theirs.nonce, { sub: 'eve', email: `eve@${there.domain}` });
+    await vouch(provider, mine.nonce, { sub: 'eve', email: `eve@${there.domain}` });
+    const asked = other.seen.length;
+    // The code is the other provider's, the state is ours: it is ours that is asked, and whose word counts is ours.
+    const answer = await arrive(mine.browser, { code: 'of the other provider', state: mine.state });
+    expect(answer).toMatchObject(failed);
+    expect(other.seen).toHaveLength(asked);
+    expect(await Account.count({ where: { email: `eve@${there.domain}` } })).toBe(0);
+  });
+});
+
+describe('S1 P9 what goes into the authorization request', () => {
+  test('P9 no header of the request chooses where the person is sent back to', async () => {
+    const { domain } = await connected(idctl, provider.issuer);
+    const headers = {
+      host: 'evil.test',
+      'x-forwarded-host': 'evil.test',
+      'x-forwarded-proto': 'https',
+      forwarded: 'host=evil.test;proto=https',
+      'x-original-url': 'https://evil.test/',
+    };
+    const { body } = await idctl.client().get(`/auth/sso/start?domain=${domain}`, headers);
+    const { searchParams } = new URL(body.authorizationUrl);
+    expect(searchParams.get('redirect_uri')).toBe(`${idctl.baseUrl}/auth/sso/callback`);
+    expect(body.authorizationUrl).not.toContain('evil.test');
+  });
+
+  test('S1 every sign-in has a state, nonce and challenge of its own', async () => {
+    const { domain } = await connected(idctl, provider.issuer);
+    const seen = new Set<string>();
+    for (let at = 0; at < 5; at += 1) {
+      const { body } = await idctl.client().get(`/auth/sso/start?domain=${domain}`);
+      const { searchParams } = new URL(body.authorizationUrl);
+      expect(searchParams.get('code_challenge_method')).toBe('S256');
+      expect(searchParams.get('response_type')).toBe('code');
+      for (const name of ['state', 'nonce', 'code_challenge']) seen.add(searchParams.get(name) ?? '');
+    }
+    expect(seen.size).toBe(15);
+  });
+});

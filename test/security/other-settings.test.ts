@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { createPasswordHasher } from '../../src/crypto/password.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
+import type { Idctl } from '../support/idctl.ts';
+import { openInstance } from '../support/instance.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { failed, returning } from './returning.ts';
+
+// What holds differently under other settings.
+
+const outbound = { allow: ['127.0.0.1'] };
+
+/** A connection to an unproven domain, as `trust.domains: off` takes it. */
+async function unproven(idctl: Idctl, provider: LyingProvider) {
+  const { slug: org } = await organization(idctl);
+  const domain = `${fresh('d')}.test`;
+  const input = { org, emailDomain: domain, issuer: provider.issuer, ...registration, enabled: true };
+  await saveSso(idctl.operator(), saveSsoInput.parse(input));
+  return { org, domain };
+}
+
+describe('I1 I2 trust.domains: off', () => {
+  test('I2 restores the bare letter: no verified domain is asked for', async () => {
+    const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await unproven(idctl, provider);
+    const { browser, callback, userinfo } = await returning(idctl, provider, { domain });
+    expect((await comeBack(browser, callback)).body.user.email).toBe(userinfo.email);
+    await provider.stop();
+  });
+
+  test('I1 a provider without a subject is served by the address, and never moves it', async () => {
+    const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await unproven(idctl, provider);
+    const email = `ada@${domain}`;
+    const come = async (address: string) => {
+      const claims = { sub: undefined, email: address };
+      const { browser, callback, answerToken } = await returning(idctl, provider, { domain, claims });
+      answerToken();
+      return comeBack(browser, callback);
+    };
+    const [first, again, another] = [
+      await come(email),
+      await come(email.toUpperCase()),
+      await come(`eve@${domain}`),
+    ];
+    expect([first.status, again.status, another.status]).toEqual([200, 200, 200]);
+    expect(again.body.user.id).toBe(first.body.user.id);
+    expect(another.body.user.id).not.toBe(first.body.user.id);
+    expect(await Identity.count({ where: { subject: email } })).toBe(1);
+    await provider.stop();
+  });
+
+  test('I2 the address must still be on the connection’s domain', async () => {
+    const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await unproven(idctl, provider);
+    const { email } = await person(idctl);
+    const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
+    expect(await comeBack(browser, callback)).toMatchObject(failed);
+    await provider.stop();
+  });
+
+  test('I2 one enabled connection for an e-mail domain, also where nobody proves any', async () => {
+    const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await unproven(idctl, provider);
+    const { slug: org } = await organization(idctl);
+    const input = { org, emailDomain: domain, issuer: provider.issuer, ...registration };
+    const save = (enabled: boolean) => saveSso(idctl.operator(), saveSsoInput.parse({ ...input, enabled }));
+    await expect(save(true)).rejects.toMatchObject({ code: 'domain_taken' });
+    await save(false);
+    await provider.stop();
+  });
+});
+
+describe('S3 a base URL in plain http, not on loopback', () => {
+  test('S3 everybody must show the flow cookie of the start, browser or not', async () => {
+    const idctl = await openInstance({ outbound, baseUrl: 'http://id.example.test' });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await connected(idctl, provider.issuer);
+    const { callback } = await returning(idctl, provider, { domain });
+    const { pathname, search } = new URL(callback);
+    const client = idctl.client();
+    expect(await client.get(pathname + search)).toMatchObject(failed);
+    const other = await returning(idctl, provider, { domain });
+    expect((await comeBack(other.browser, other.callback)).status).toBe(200);
+    await provider.stop();
+  });
+});
+
+describe('P6 a cost that was raised', () => {
+  test('P6 the next sign-in hashes the password anew, and a wrong one does not', async () => {
+    const idctl = await openInstance();
+    const { email, id } = await person(idctl);
+    const costly = createPasswordHasher({ memory: 20_480, time: 3, lanes: 1 });
+    const hashOf = async () => (await Account.findByPk(id, { rejectOnEmpty: true })).passwordHash ?? '';
+    const before = await hashOf();
+    Object.assign(idctl.app.passwords, costly);
+    const wrong = await idctl.client().post('/api/v1/auth/login', { email, password: 'wrong' });
+    expect([wrong.status, await hashOf()]).toEqual([401, before]);
+    await signedIn(idctl, email);
+    expect(await hashOf()).toContain('m=20480,');
+    expect(await costly.verify(await hashOf(), password)).toBe(true);
+    await signedIn(idctl, email);
+  });
+});

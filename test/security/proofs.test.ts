@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Domain } from '../../src/database/models/domain.ts';
+import { Organization } from '../../src/database/models/organization.ts';
+import type { Route } from '../../src/http/route.ts';
+import { surface } from '../../src/http/surface.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { markVerified } from '../../src/services/domains/mark-verified.ts';
+import { isProven } from '../../src/services/domains/proof.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { initialize } from '../../src/services/setup/initialize.ts';
+import { organization, person } from '../support/builders.ts';
+import { foundCompany, pathOf, samples } from '../support/company.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { openInstance } from '../support/instance.ts';
+
+const value = 'svc-verify=abc';
+const answer = { rcode: 'NOERROR', truncated: false, values: ['v=spf1 -all', value] };
+
+describe('D3 what proves a domain', () => {
+  test('D3 one whole value, equal to the last sign, in an answer that is no error and not cut short', () => {
+    expect(isProven(answer, value)).toBe(true);
+    for (const rcode of ['SERVFAIL', 'NXDOMAIN', 'REFUSED', 'RCODE_9']) {
+      expect(isProven({ ...answer, rcode }, value), rcode).toBe(false);
+    }
+    expect(isProven({ ...answer, truncated: true }, value)).toBe(false);
+    for (const near of [
+      `${value} `,
+      ` ${value}`,
+      `"${value}"`,
+      value.toUpperCase(),
+      `${value}x`,
+      'svc-verify=',
+      '',
+    ]) {
+      expect(isProven({ ...answer, values: [near] }, value), near).toBe(false);
+    }
+  });
+});
+
+describe('on one instance', () => {
+  let idctl: Idctl;
+  beforeAll(async () => {
+    idctl = await openIdctl();
+  });
+  afterAll(() => idctl.close());
+
+  test('D4 a proof of a claim that was removed and made again meanwhile verifies nothing', async () => {
+    const org = await organization(idctl);
+    const add = () => addDomain(idctl.operator(), { org: org.slug, domain: 'acme.test' });
+    await add();
+    const proven = await Domain.findOne({ where: { name: 'acme.test' }, rejectOnEmpty: true });
+    await removeDomain(idctl.operator(), { org: org.slug, domain: 'acme.test' });
+    await add();
+    const row = await Organization.findByPk(org.id, { rejectOnEmpty: true });
+    await expect(markVerified(idctl.operator(), row, proven, 'dns')).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    const now = await Domain.findOne({ where: { name: 'acme.test' }, rejectOnEmpty: true });
+    expect(now.state).toBe('Pending');
+    const stale = Domain.build({ ...now.get(), token: proven.token }, { isNewRecord: false });
+    await expect(markVerified(idctl.operator(), row, stale, 'dns')).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  test('I3 the operator’s word is a proof: of `user create` and of `init`', async () => {
+    const { id } = await person(idctl);
+    expect((await Account.findByPk(id))?.emailProof).toBe('operator');
+  });
+});
+
+test('I3 `init` vouches for the first owner', async () => {
+  const idctl = await openInstance();
+  await initialize(idctl.operator(), { owner: 'olga@acme.test' });
+  expect(await Account.findAll({ attributes: ['email', 'emailProof'], raw: true })).toEqual([
+    { email: 'olga@acme.test', emailProof: 'operator' },
+  ]);
+});
+
+test('I4 no organization’s admin or owner changes anything of an account: its row stays as it is', async () => {
+  const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
+  const accounts = async () => JSON.stringify(await Account.findAll({ raw: true, order: ['id'] }));
+  const before = await accounts();
+  const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+  const rank = ({ method, path }: Route) => (method === 'DELETE' ? 1 - path.length / 1000 : 0);
+  const routes = surface.routes.filter(
+    ({ path, method }) => path.startsWith('/api/v1/orgs/') && method !== 'GET',
+  );
+  for (const route of routes.toSorted((a, b) => rank(a) - rank(b))) {
+    const { body } = samples[nameOf(route)] ?? {};
+    const { status } = await company.owner.send(route.method, pathOf(route, company, company.owner), {
+      body,
+    });
+    expect(status, nameOf(route)).not.toBe(500);
+    expect(await accounts(), nameOf(route)).toBe(before);
+  }
+});
+
+describe('I1 one door', () => {
+  const src = resolve(import.meta.dirname, '../../src');
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const saying = (what: RegExp) =>
+    files.filter((name) => what.test(readFileSync(join(src, name), 'utf8'))).toSorted();
+
+  test('I1 one file binds outside keys to accounts, and one begins sessions', () => {
+    expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual(['services/identities/attach.ts']);
+    expect(saying(/\bSession\.(bulkC|c)reate\(/)).toEqual(['services/sessions/begin.ts']);
+  });
+
+  test('I1 accounts are made by the operator, by themselves, and by that door', () => {
+    expect(saying(/\bAccount\.(bulkC|c)reate\(/)).toEqual([
+      'services/accounts/create.ts',
+      'services/accounts/sign-up.ts',
+      'services/identities/attach.ts',
+    ]);
+  });
+});
