@@ -35,6 +35,8 @@ export type Actor =
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
   /** The provisioning client of one organization, by its SCIM token. */
   | { kind: 'scim'; organizationId: string; name: string }
+  /** A client that has proved to be an app, by its secret. */
+  | { kind: 'app'; appId: string; name: string }
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 

@@ -20,9 +20,11 @@ export type RefusalKind =
 export const refusals = {
   invalid_input: { kind: 'invalid', title: 'Invalid input' },
   invalid_json: { kind: 'invalid', title: 'Unparsable body' },
+  unsupported_grant_type: { kind: 'invalid', title: 'Grant not served' },
   malformed_request: { kind: 'invalid', title: 'Malformed request' },
   unauthenticated: { kind: 'unauthenticated', title: 'Authentication required' },
   invalid_credential: { kind: 'unauthenticated', title: 'Credential not accepted' },
+  invalid_client: { kind: 'unauthenticated', title: 'Client not accepted' },
   second_factor_required: { kind: 'unauthenticated', title: 'Second factor needed' },
   second_factor_invalid: { kind: 'unauthenticated', title: 'Second factor not accepted' },
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
+import { addAppCommands } from './commands/app.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
   addSessionCommands(program);
   addIdentityCommands(program);
   addPatCommands(program);
+  addAppCommands(program);
   addDomainCommands(program);
   addSsoCommands(program);
   addLdapCommands(program);

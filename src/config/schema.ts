@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { secondsOf } from './duration.ts';
 
 /** What a setting carries beside its type. */
 export interface SettingMeta {
@@ -34,6 +35,9 @@ const onOff = z.preprocess(
   (given) => spellings.get(String(given)) ?? given,
   z.enum(['on', 'off'], 'must be on or off'),
 );
+const duration = z
+  .string()
+  .refine(isDuration, 'must be a time such as 90s, 30m, 24h or 7d, at least 60s and at most 365d');
 const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const databaseUrl = z
@@ -133,6 +137,7 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(5),
         'Refused LDAP sign-ins of one user name in 15 minutes',
       ),
+      tokenRequests: help(z.int().min(1).max(1_000_000).default(60), 'Tokens that one app gets in a minute'),
     })
     .prefault({}),
   orgs: z
@@ -151,6 +156,11 @@ const allSettings = z.strictObject({
         onOff.default('off'),
         'on: a token may change password, second factor, tokens and apps too',
       ),
+    })
+    .prefault({}),
+  oauth: z
+    .strictObject({
+      botTokenTtl: help(duration.default('24h'), 'How long the token of an app lives, at most 365d'),
     })
     .prefault({}),
   scim: z
@@ -209,6 +219,11 @@ function isOrigin(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   const { username, password, pathname, search, hash } = new URL(text);
   return username + password + search + hash === '' && pathname === '/';
+}
+
+function isDuration(text: string): boolean {
+  const seconds = secondsOf(text);
+  return seconds >= 60 && seconds <= secondsOf('365d');
 }
 
 function isCidr(text: string): boolean {

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { pendingCookie, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
+import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { type Origins, refuseCrossSite } from './origins.ts';
 import {
   faultProblem,
@@ -31,6 +32,11 @@ export interface Door {
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
   return async (request, response) => {
+    if (route.speaks === 'oauth') {
+      traceOf(request).speaks = 'oauth';
+      // RFC 6749 §5.1 asks for it beside Cache-Control.
+      response.set('Pragma', 'no-cache');
+    }
     refuseCrossSite(request, door.origins);
     const ctx = await contextOf(route, door, request);
     const reply = await route.answer(ctx, await gatherInput(route, request, response));
@@ -86,9 +92,11 @@ export function answerErrors(app: App): ErrorRequestHandler {
     const refusal = error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
     if (refusal === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');
+      if (trace.speaks === 'oauth') return void response.status(500).json(oauthFault(trace.requestId));
       return sendProblem(response, faultProblem(trace.requestId));
     }
     trace.refusal = refusal;
+    if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
     response.set(refusalHeaders(refusal));
     if (refusal.continuation !== undefined) {
       const secure = app.config.baseUrl.startsWith('https:');
@@ -96,6 +104,11 @@ export function answerErrors(app: App): ErrorRequestHandler {
     }
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
+}
+
+function sendOAuthError(response: Response, refusal: Refusal): void {
+  const { status, headers, body } = oauthRefusal(refusal);
+  response.status(status).set(headers).json(body);
 }
 
 function sendProblem(response: Response, problem: Problem): void {

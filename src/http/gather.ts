@@ -1,6 +1,7 @@
 import express, { type Request, type Response } from 'express';
 import { Refusal, refuseField } from '../errors.ts';
 import { readCookie } from './cookies.ts';
+import { gatherForm } from './oauth/gather.ts';
 import { type Fill, pathKeys, type Route } from './route.ts';
 
 const bodyLimit = 100 * 1024;
@@ -9,7 +10,7 @@ const parseJson = express.json({ limit: bodyLimit, inflate: false, type: 'applic
 
 /**
  * The input of a request as the route's schema wants to see it: path keys from the URL, what the door fills in, and
- * the rest from the JSON body, or from the query where the method has no body.
+ * the rest from the body, or from the query where the method has no body.
  */
 export async function gatherInput(
   route: Route,
@@ -43,7 +44,10 @@ async function readGiven(route: Route, request: Request, response: Response) {
     return query;
   }
   const [stray] = Object.keys(query);
-  if (stray !== undefined) throw refuseField(stray, 'belongs in the JSON body, not in the query');
+  if (stray !== undefined) throw refuseField(stray, 'belongs in the body, not in the query');
+  if (route.speaks === 'oauth') {
+    return await gatherForm((field) => isKnown(route, field), request, response, bodyLimit);
+  }
   return await readBody(request, response);
 }
 
@@ -53,11 +57,12 @@ function readQuery(route: Route, request: Request): Record<string, unknown> {
   const entries = Object.entries(query);
   const repeated = entries.find(([, value]) => typeof value !== 'string');
   if (repeated) throw refuseField(repeated[0], 'is given more than once');
-  if (!route.lenientQuery) return query;
-  const known = entries.filter(
-    ([key]) => Object.hasOwn(route.input.shape, key) && !Object.hasOwn(route.filled ?? {}, key),
-  );
-  return Object.fromEntries(known);
+  if (!route.lenientQuery && route.speaks !== 'oauth') return query;
+  return Object.fromEntries(entries.filter(([key]) => isKnown(route, key)));
+}
+
+function isKnown(route: Route, field: string): boolean {
+  return Object.hasOwn(route.input.shape, field) && !Object.hasOwn(route.filled ?? {}, field);
 }
 
 function hasBody({ headers }: Request): boolean {

@@ -26,8 +26,8 @@ export function describeSurface(routes: Route[], about: { name: string; version:
     tags: tagsOf(routes).map((name) => ({ name })),
     paths,
     components: {
-      schemas: { Problem: problemSchema },
-      responses: { Problem: problemResponse },
+      schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
+      responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },
       securitySchemes,
     },
   };
@@ -55,8 +55,9 @@ function describeRoute(route: Route): Json {
 }
 
 /** Who may do it, by the authority table, and how it is typed. */
-function describeAccess({ access, cli }: Route): string {
+function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
+  if (speaks === 'oauth') return `For apps, by client id and secret, in the form or by Basic.${typed}`;
   if (access === 'public') return `For everyone.${typed}`;
   const { least, orInProject, session } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
@@ -97,9 +98,10 @@ function requestBody(route: Route, names: string[]): Json {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
     ...(needed.length === 0 ? {} : { required: needed }),
-    additionalProperties: false,
+    additionalProperties: route.speaks === 'oauth',
   };
-  return { required: needed.length > 0, content: { 'application/json': { schema } } };
+  const type = route.speaks === 'oauth' ? 'application/x-www-form-urlencoded' : 'application/json';
+  return { required: needed.length > 0, content: { [type]: { schema } } };
 }
 
 function inputSchema(route: Route) {
@@ -117,16 +119,15 @@ function responsesOf(route: Route): Json {
     route.redirects === undefined ? {} : { 302: { description: 'Where a browser is sent instead.' } };
   const own =
     route.redirects === 'always' ? {} : { [route.status]: { description: `Done.${cookies}`, ...content } };
-  return {
-    ...own,
-    ...found,
-    '4XX': { $ref: '#/components/responses/Problem' },
-    '5XX': { $ref: '#/components/responses/Problem' },
+  const refused = {
+    $ref: `#/components/responses/${route.speaks === 'oauth' ? 'OAuthError' : 'Problem'}`,
   };
+  return { ...own, ...found, '4XX': refused, '5XX': refused };
 }
 
 function securityOf(route: Route): Json[] {
   const credentials = [{ bearer: [] }, { apiKey: [] }, { session: [] }];
+  if (route.speaks === 'oauth') return [{}, { client: [] }];
   if (route.access !== 'public') return credentials;
   return route.optionalActor ? [{}, ...credentials] : [];
 }
@@ -185,6 +186,18 @@ const problemResponse = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
+const oauthErrorSchema = {
+  type: 'object',
+  description: 'RFC 6749 §5.2.',
+  required: ['error', 'error_description'],
+  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+};
+
+const oauthErrorResponse = {
+  description: 'Refused; the error says why.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } },
+};
+
 const securitySchemes = {
   bearer: {
     type: 'http',
@@ -193,4 +206,5 @@ const securitySchemes = {
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
+  client: { type: 'http', scheme: 'basic', description: 'The client id and secret of an app' },
 };

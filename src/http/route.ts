@@ -32,6 +32,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   optionalActor?: true;
   /** Unknown query parameters are ignored, as OAuth wants it (X6). */
   lenientQuery?: true;
+  /** As OAuth has it: asked by a form, the client in it or by Basic, and refused by an error of RFC 6749 §5.2. */
+  speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];
   /** Where a browser (or, with `always`, everybody) is sent instead of getting the output. */

@@ -1,5 +1,6 @@
 import { authenticate } from '../services/sessions/authenticate.ts';
 import type { Route } from './route.ts';
+import { appRoutes } from './routes/apps.ts';
 import { authRoutes } from './routes/auth.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -30,6 +31,7 @@ const operations: Route[] = [
   ...mappingRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
+  ...appRoutes,
 ];
 
 /** Everything idctl answers over HTTP, in one list. */

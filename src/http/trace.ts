@@ -5,12 +5,13 @@ import type { Logger } from 'pino';
 import type { Actor } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 
-/** What the log line of a request is made of, gathered while it is answered. */
+/** What the log line of a request is made of, gathered while it is answered, and in which form it would be refused. */
 export interface Trace {
   requestId: string;
   address: string | null;
   actor: Actor;
   refusal?: Refusal;
+  speaks?: 'oauth';
 }
 
 const traces = new WeakMap<Request, Trace>();

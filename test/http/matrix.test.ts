@@ -53,19 +53,20 @@ const names = Object.keys(everybody) as Who[];
 /** Asks over HTTP; `:id` is a thing of `whose`. */
 function over(company: Company, client: Client, whose: Person): Ask {
   return async (route) => {
-    const { query, body } = samples[nameOf(route)] ?? {};
+    const { query, body, form } = samples[nameOf(route)] ?? {};
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
-    const answer = await client.send(route.method, pathOf(route, company, whose) + search, { body });
+    const path = pathOf(route, company, whose) + search;
+    const answer = form ? await client.form(path, form) : await client.send(route.method, path, { body });
     expect(answer.status, nameOf(route)).not.toBe(500);
-    return answer.status < 400 ? 'ok' : answer.body.code;
+    return answer.status < 400 ? 'ok' : (answer.body.code ?? answer.body.error);
   };
 }
 
 /** Asks as the command line does: the same services, as the operator. */
 function atTheShell(company: Company): Ask {
   return async (route) => {
-    const { query, body } = samples[nameOf(route)] ?? {};
-    const input = { ...query, ...body, ...keysOf(route, company, company.owner) };
+    const { query, body, form } = samples[nameOf(route)] ?? {};
+    const input = { ...query, ...body, ...form, ...keysOf(route, company, company.owner) };
     return route.answer(company.instance.operator(), input).then(
       () => 'ok',
       (error: unknown) => {

@@ -29,6 +29,9 @@ function askWith(company: Company, route: Route, field: string, value: unknown):
   return company.owner.send(route.method, `${path}?${search}`);
 }
 
+/** OAuth's own forms ignore what they do not know, and have tests of their own. */
+const strict = surface.routes.filter(({ speaks }) => speaks === undefined);
+
 /** Every row of the database. */
 async function everything(): Promise<string> {
   const rows: unknown[] = [];
@@ -41,7 +44,7 @@ test('X6 wrong input is 400 on every route and names the field, and nothing chan
   const company = await foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
   const before = await everything();
   expect(before).toContain('acme');
-  for (const route of surface.routes) {
+  for (const route of strict) {
     const wrong: [string, unknown][] = givenFields(route).map((field) => [
       field,
       hasBody(route) ? { wrong: true } : ['a', 'b'],

@@ -87,6 +87,8 @@ export interface Sample {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
+  /** Instead of a body in JSON. */
+  form?: Record<string, string>;
 }
 
 /** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
@@ -101,6 +103,10 @@ export const samples: Record<string, Sample> = {
     body: { currentPassword: password, newPassword: 'a staple of another kind' },
   },
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
+  'POST /api/v1/me/apps': { body: { name: 'builder' } },
+  'POST /api/v1/oauth/token': {
+    form: { grant_type: 'client_credentials', client_id: 'app-none', client_secret: 'none' },
+  },
   'POST /api/v1/me/totp/confirm': { body: { code: '000000' } },
   'POST /api/v1/me/totp/disable': { body: { code: '000000' } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },
@@ -125,9 +131,14 @@ export const samples: Record<string, Sample> = {
 
 /** What stands for the `:keys` of a route's path; `:id` is a thing of the company's, or else of `whose` own. */
 export function keysOf({ path }: { path: string }, company: Company, whose: Person): Record<string, string> {
-  const own = path.includes('/tokens/') ? whose.spareToken : whose.spareSession;
-  const id = path.includes('/group-mappings/') ? company.mapping : own;
-  const known: Record<string, string> = { ...params, id };
+  const ids: Record<string, string> = {
+    'group-mappings': company.mapping,
+    tokens: whose.spareToken,
+    apps: whose.spareApp,
+    sessions: whose.spareSession,
+  };
+  const kind = /([\w-]+)\/:id/.exec(path)?.[1] ?? '';
+  const known: Record<string, string> = { ...params, ...(kind in ids ? { id: ids[kind] ?? '' } : {}) };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));
 }
 

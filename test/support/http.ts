@@ -19,6 +19,8 @@ export interface Client {
   send(method: string, path: string, options?: { body?: unknown; headers?: Headers }): Promise<Answer>;
   get(path: string, headers?: Headers): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+  /** Posts a form, as OAuth wants it. */
+  form(path: string, fields: Record<string, string> | string, headers?: Headers): Promise<Answer>;
   /** The cookies kept from the answers, by name. */
   jar: Map<string, string>;
 }
@@ -56,6 +58,13 @@ export function createClient(
     send,
     get: (path, headers = {}) => send('GET', path, { headers }),
     post: (path, body, headers = {}) => send('POST', path, { body, headers }),
+    form: (path, fields, headers = {}) => {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      return send('POST', path, {
+        body: new URLSearchParams(fields).toString(),
+        headers: { ...type, ...headers },
+      });
+    },
     jar,
   };
 }

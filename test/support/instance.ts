@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
+import { registerApp } from '../../src/services/apps/register.ts';
 import { beginSession } from '../../src/services/sessions/begin.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
 import { password } from './builders.ts';
@@ -25,6 +26,8 @@ export interface Person extends Client {
   spareSession: string;
   /** The id of a token of theirs. */
   spareToken: string;
+  /** The id of an app of theirs. */
+  spareApp: string;
 }
 
 /** An account of the instance with a password, signed in. */
@@ -38,5 +41,6 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const spare = decodeJwt((await begin()).accessToken);
   const client = createClient(baseUrl, { headers: { authorization: `Bearer ${accessToken}` } });
   const spareToken = (await createToken(operator(), { user: id, name: 'spare' })).id;
-  return { ...client, id, email, accessToken, spareSession: String(spare['sid']), spareToken };
+  const spareApp = (await registerApp(operator(), { user: id, name: 'spare' })).id;
+  return { ...client, id, email, accessToken, spareSession: String(spare['sid']), spareToken, spareApp };
 }

@@ -7,6 +7,7 @@ import { twoFactor } from './0006-two-factor.ts';
 import { groupMappings } from './0008-group-mappings.ts';
 import { scim } from './0009-scim.ts';
 import { ldap } from './0010-ldap.ts';
+import { apps } from './0011-apps.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   groupMappings,
   scim,
   ldap,
+  apps,
 ];

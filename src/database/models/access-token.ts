@@ -15,6 +15,8 @@ export type TokenKind = (typeof tokenKinds)[number];
 export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreationAttributes<AccessToken>> {
   declare id: string;
   declare accountId: string;
+  /** The app that a bot token was minted for, while there is one; it ends with it. */
+  declare appId: CreationOptional<string | null>;
   declare kind: TokenKind;
   declare name: string;
   declare description: string | null;
@@ -39,6 +41,13 @@ export function initAccessToken(sequelize: Sequelize): void {
         references: { model: 'accounts', key: 'id' },
         onDelete: 'CASCADE',
       },
+      appId: {
+        type: DataTypes.UUID,
+        allowNull: true,
+        defaultValue: null,
+        references: { model: 'apps', key: 'id' },
+        onDelete: 'CASCADE',
+      },
       kind: { type: DataTypes.TEXT, allowNull: false },
       name: { type: DataTypes.TEXT, allowNull: false },
       description: { type: DataTypes.TEXT, allowNull: true },
@@ -56,6 +65,8 @@ export function initAccessToken(sequelize: Sequelize): void {
       indexes: [
         { name: 'access_tokens_hash', unique: true, fields: ['hash'] },
         { name: 'access_tokens_account_id', fields: ['account_id', 'id'] },
+        { name: 'access_tokens_app_id', fields: ['app_id', 'id'] },
+        { name: 'access_tokens_expires_at', fields: ['kind', 'expires_at'] },
       ],
     },
   );

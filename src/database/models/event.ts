@@ -8,7 +8,7 @@ import {
 
 /** Who did it. */
 export interface EventActor {
-  kind: 'operator' | 'user' | 'scim' | 'system' | 'anonymous';
+  kind: 'operator' | 'user' | 'app' | 'scim' | 'system' | 'anonymous';
   id?: string;
   name?: string;
 }

@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize';
 import { initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
+import { initOAuthApp, OAuthApp } from './app.ts';
 import { initCounter } from './counter.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
@@ -48,6 +49,7 @@ export function initModels(sequelize: Sequelize): void {
   initGroupMapping(sequelize);
   initCounter(sequelize);
   initSsoAttempt(sequelize);
+  initOAuthApp(sequelize);
   initAccessToken(sequelize);
   initPendingSignIn(sequelize);
   initScimToken(sequelize);
@@ -68,5 +70,6 @@ export function initModels(sequelize: Sequelize): void {
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }

@@ -29,6 +29,8 @@ function viewActor(actor: Actor): EventActor {
   switch (actor.kind) {
     case 'user':
       return { kind: 'user', id: actor.accountId, name: actor.name };
+    case 'app':
+      return { kind: 'app', id: actor.appId, name: actor.name };
     case 'anonymous':
       return { kind: 'anonymous' };
     default:

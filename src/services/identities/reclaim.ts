@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
+import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -31,6 +32,7 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await discardTotp(account.id);
   await endSessions(ctx, { accountId: account.id });
   await AccessToken.destroy({ where: { accountId: account.id } });
+  await OAuthApp.destroy({ where: { accountId: account.id } });
   await Identity.destroy({ where: { accountId: account.id } });
   // What goes on with the account must see none of it.
   await account.reload();

@@ -21,6 +21,12 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   });
 }
 
+/** Counts one of what is limited although it is no attempt at guessing; call it inside the transaction that it lets through. */
+export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<void> {
+  if (ctx.config.limits.enabled === 'off' || (await countUp(ctx, limit)) !== null) return;
+  throw tooMany(await secondsUntilRoom(ctx, [limit]), message, 'Wait as long as Retry-After says.');
+}
+
 /** Takes back what an attempt spent that was not refused. */
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
@@ -46,10 +52,14 @@ async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> 
   return Math.max(0, ...waits);
 }
 
-/** The same words for every limit, whether or not there is such an account (security P8). */
-function tooMany(seconds: number): Refusal {
-  return new Refusal('too_many_requests', 'There were too many failed attempts.', {
-    hint: 'Wait as long as Retry-After says, or ask your administrator.',
+/** The same words for every limit of attempts, whether or not there is such an account (security P8). */
+function tooMany(
+  seconds: number,
+  message = 'There were too many failed attempts.',
+  hint = 'Wait as long as Retry-After says, or ask your administrator.',
+): Refusal {
+  return new Refusal('too_many_requests', message, {
+    hint,
     retryAfter: Math.max(1, Math.ceil(seconds)),
   });
 }

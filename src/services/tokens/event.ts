@@ -7,7 +7,8 @@ export function recordTokenEvent(
   ctx: Context,
   kind: 'token.created' | 'token.regenerated' | 'token.revoked',
   token: AccessToken,
+  more: Record<string, unknown> = {},
 ): Promise<void> {
   const subject = { type: 'token', id: token.id, name: token.name };
-  return recordEvent(ctx, { kind, subject, data: { account: token.accountId } });
+  return recordEvent(ctx, { kind, subject, data: { account: token.accountId, ...more } });
 }

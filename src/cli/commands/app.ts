@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { appView, newAppView } from '../../services/apps/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type App = z.output<typeof appView>;
+
+const block: Fields<App> = [
+  ['Name', (view) => view.name],
+  ['Client ID', (view) => view.clientId],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id],
+];
+
+const made: Fields<z.output<typeof newAppView>> = [['Client secret', (view) => view.clientSecret], ...block];
+
+const row: Fields<App> = [
+  ['Name', (view) => view.name],
+  ['Client ID', (view) => view.clientId, 'whole'],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const user = { '--user <user>': 'the account, by address or id' };
+
+/** Declares `idctl app`. */
+export function addAppCommands(program: Command): void {
+  const app = noun(
+    program,
+    'app',
+    'OAuth apps, whose tokens act as their owner',
+    'idctl app list --user ada@example.com',
+  );
+  verb(app, 'register', {
+    summary: 'Register an app of an account; --quiet prints its secret alone',
+    required: { ...user, '--name <name>': 'what it is called' },
+    example: 'idctl app register --user ada@example.com --name builder',
+    run: async (call) => {
+      const { registerApp } = await import('../../services/apps/register.ts');
+      const { registerAppInput } = await import('../../services/apps/schema.ts');
+      call.showSecret(await call.operate(registerAppInput, registerApp), made, (view) => view.clientSecret);
+    },
+  });
+  verb(app, 'list', {
+    summary: 'List the apps of an account, without their secrets',
+    required: user,
+    example: 'idctl app list --user ada@example.com',
+    run: async (call) => {
+      const { listApps } = await import('../../services/apps/list.ts');
+      const { listAppsInput } = await import('../../services/apps/schema.ts');
+      call.table(await call.every(listAppsInput, listApps), row, 'There are no apps.');
+    },
+  });
+  addRevoke(app);
+}
+
+function addRevoke(app: Command): void {
+  verb(app, 'revoke <id>', {
+    summary: 'End an app for good, and the tokens that it has',
+    options: { ...user, '--keep-tokens': 'leave its tokens until they expire' },
+    destroys: true,
+    example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
+    run: async (call) => {
+      const { revokeApp } = await import('../../services/apps/revoke.ts');
+      const { revokeAppInput } = await import('../../services/apps/schema.ts');
+      const keepTokens = call.input['keepTokens'] === true;
+      const telling = {
+        fields: block,
+        question: ({ name }: App) =>
+          `Revoke the app ${name}${keepTokens ? '' : ' and the tokens that it has'} for good?`,
+        done: ({ name }: App) => `Revoked the app ${name}.`,
+      };
+      const input = { ...call.input, keepTokens: String(keepTokens) };
+      await call.destroy(revokeAppInput, revokeApp, telling, input);
+    },
+  });
+}

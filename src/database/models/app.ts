@@ -1,0 +1,52 @@
+import {
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type NonAttribute,
+  type Sequelize,
+} from 'sequelize';
+import type { Account } from './account.ts';
+
+/** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */
+export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttributes<OAuthApp>> {
+  declare id: string;
+  /** The owner. */
+  declare accountId: string;
+  declare name: string;
+  declare clientId: string;
+  /** SHA-256 of the client secret, in hex. */
+  declare secretHash: string;
+  declare createdAt: Date;
+  declare account: NonAttribute<Account>;
+}
+
+/** Binds the model to the open database. */
+export function initOAuthApp(sequelize: Sequelize): void {
+  OAuthApp.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
+      accountId: {
+        type: DataTypes.UUID,
+        allowNull: false,
+        references: { model: 'accounts', key: 'id' },
+        onDelete: 'CASCADE',
+      },
+      name: { type: DataTypes.TEXT, allowNull: false },
+      clientId: { type: DataTypes.TEXT, allowNull: false },
+      secretHash: { type: DataTypes.TEXT, allowNull: false },
+      createdAt: { type: DataTypes.DATE, allowNull: false },
+    },
+    {
+      sequelize,
+      tableName: 'apps',
+      underscored: true,
+      timestamps: false,
+      indexes: [
+        { name: 'apps_client_id', unique: true, fields: ['client_id'] },
+        { name: 'apps_secret_hash', unique: true, fields: ['secret_hash'] },
+        { name: 'apps_account_id', fields: ['account_id', 'id'] },
+      ],
+    },
+  );
+}

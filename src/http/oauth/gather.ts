@@ -1,0 +1,77 @@
+import express, { type Request, type Response } from 'express';
+import { Refusal, refuseField } from '../../errors.ts';
+
+// How a client asks (RFC 6749 §2.3, §3.2): a form, in which it names itself unless it does by Basic. What is not
+// known is ignored, what is empty is as good as absent, what stands there twice is refused (security X6).
+
+const formType = 'application/x-www-form-urlencoded';
+
+/** The known fields of the form, and the client's own. */
+export async function gatherForm(
+  known: (field: string) => boolean,
+  request: Request,
+  response: Response,
+  limit: number,
+): Promise<Record<string, unknown>> {
+  const form = await readForm(request, response, limit);
+  const repeated = Object.entries(form).find(([, value]) => typeof value !== 'string');
+  if (repeated) throw refuseField(repeated[0], 'is given more than once');
+  const given = Object.fromEntries(
+    Object.entries(form).filter(([field, value]) => known(field) && value !== ''),
+  );
+  const client = readBasic(request);
+  if (client === null) return given;
+  const named = given['client_id'] ?? client.client_id;
+  if (given['client_secret'] !== undefined || named !== client.client_id) {
+    throw refuseField('client_secret', 'the client says twice who it is: in the form and by Basic');
+  }
+  return { ...given, ...client };
+}
+
+async function readForm(request: Request, response: Response, limit: number) {
+  const { headers } = request;
+  const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  if (empty) return {};
+  if (!request.is(formType)) {
+    throw new Refusal('unsupported_media_type', 'The body must be a form.', {
+      hint: `Send it with Content-Type: ${formType}.`,
+    });
+  }
+  if (Number(headers['content-length']) > limit) {
+    throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);
+  }
+  const parse = express.urlencoded({ extended: false, limit, inflate: false, type: formType });
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error: unknown) => (error ? reject(error) : resolve()));
+  });
+  // Express types a body as any.
+  const body: Record<string, unknown> = request.body;
+  return body;
+}
+
+/** Null where the client is not named by Basic; one that cannot be read is refused, not passed over (security P3). */
+function readBasic(request: Request): { client_id: string; client_secret: string } | null {
+  const [value, ...more] = request.headersDistinct['authorization'] ?? [];
+  const encoded = /^basic(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value ?? '')?.[1];
+  if (more.length > 0) throw unreadable('is sent more than once');
+  if (encoded === undefined) return null;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) throw unreadable('is malformed');
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  const [id, secret] = [decoded(text.slice(0, Math.max(0, colon))), decoded(text.slice(colon + 1))];
+  if (colon === -1 || id === null || secret === null) throw unreadable('is malformed');
+  return { client_id: id, client_secret: secret };
+}
+
+/** Both halves are form-encoded once more (RFC 6749 §2.3.1). */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+function unreadable(fault: string): Refusal {
+  return new Refusal('invalid_client', `The Authorization header ${fault}.`);
+}

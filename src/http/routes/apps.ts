@@ -1,0 +1,58 @@
+import { listApps } from '../../services/apps/list.ts';
+import { mintToken } from '../../services/apps/mint.ts';
+import { registerApp } from '../../services/apps/register.ts';
+import { revokeApp } from '../../services/apps/revoke.ts';
+import {
+  appPage,
+  listOwnAppsInput,
+  mintedView,
+  mintTokenInput,
+  newAppView,
+  registerOwnAppInput,
+  revokeOwnAppInput,
+} from '../../services/apps/schema.ts';
+import { route } from '../route.ts';
+
+/** OAuth apps, and what they ask by themselves (spec §2.8, §4.4). */
+export const appRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/me/apps',
+    summary: 'Your apps, without their secrets',
+    access: 'me.see',
+    input: listOwnAppsInput,
+    output: appPage,
+    cli: 'app list',
+    run: listApps,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/me/apps',
+    summary: 'Register an app that acts as you; its secret is shown this once',
+    access: 'me.credentials',
+    input: registerOwnAppInput,
+    output: newAppView,
+    status: 201,
+    cli: 'app register',
+    run: registerApp,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/me/apps/:id',
+    summary: 'Revoke an app for good, and its tokens unless they are to be kept',
+    access: 'me.credentials',
+    input: revokeOwnAppInput,
+    cli: 'app revoke',
+    run: revokeApp,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/oauth/token',
+    summary: 'Mint a token that acts as the owner of the app (RFC 6749 §4.4)',
+    access: 'public',
+    speaks: 'oauth',
+    input: mintTokenInput,
+    output: mintedView,
+    run: mintToken,
+  }),
+];

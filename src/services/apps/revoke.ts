@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
+import { OAuthApp } from '../../database/models/app.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { lockAccount } from '../accounts/lock.ts';
+import { requireHolder } from '../tokens/whose.ts';
+import { recordAppEvent } from './event.ts';
+import type { revokeAppInput, revokeOwnAppInput } from './schema.ts';
+import { viewApp } from './view.ts';
+
+type Input = z.output<typeof revokeOwnAppInput> & Partial<z.output<typeof revokeAppInput>>;
+
+/** Ends an app for good (spec §3.5), and the tokens it still has unless they are to be kept until they expire. */
+export async function revokeApp(ctx: Context, input: Input) {
+  const app = await requireApp(ctx, input);
+  await transaction(async () => {
+    // Whoever mints holds the account too, so that no token is made for an app that is going.
+    await lockAccount(app.accountId);
+    if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
+    if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
+    await recordAppEvent(ctx, 'app.revoked', app, { keepTokens: input.keepTokens });
+  });
+  return viewApp(app);
+}
+
+/** The app of this id among one's own; for the operator any, or one of the account named. */
+async function requireApp(ctx: Context, { id, user }: Pick<Input, 'id' | 'user'>): Promise<OAuthApp> {
+  const any = ctx.actor.kind === 'operator' && user === undefined;
+  const whose = any ? {} : { accountId: await requireHolder(ctx, 'me.credentials', user) };
+  const app = await OAuthApp.findOne({ where: { id, ...whose } });
+  if (app === null) throw noSuchApp(id);
+  return app;
+}
+
+function noSuchApp(id: string): Refusal {
+  return new Refusal('not_found', `There is no app ${id}.`);
+}

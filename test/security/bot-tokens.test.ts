@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { AccessToken } from '../../src/database/models/access-token.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { appOf } from '../support/apps.ts';
+import { openInstance } from '../support/instance.ts';
+import { useToken } from '../support/tokens.ts';
+
+// Security P14: how many tokens an app has, how fast it gets them, and how long they live.
+
+test('P14 it ends after oauth.botTokenTtl, and the sweep takes it away', async () => {
+  const instance = await openInstance({ oauth: { botTokenTtl: '30m' } });
+  const { id, ask } = await appOf(instance);
+  const { body } = await ask();
+  expect(body.expires_in).toBe(1800);
+  instance.wait(1799);
+  expect((await useToken(instance, body.access_token)).status).toBe(200);
+  instance.wait(1);
+  expect((await useToken(instance, body.access_token)).status).toBe(401);
+  instance.wait(1);
+  await sweepExpired(instance.operator());
+  expect(await AccessToken.count({ where: { appId: id } })).toBe(0);
+});
+
+test('P14 at most 100 are live: the oldest goes, with an event', async () => {
+  const instance = await openInstance({ limits: { enabled: 'off' } });
+  const { id, mint } = await appOf(instance);
+  const minted: string[] = [];
+  for (let n = 0; n < 102; n += 1) minted.push(await mint());
+  const live = await Promise.all(minted.map(async (token) => (await useToken(instance, token)).status));
+  expect(live).toEqual([401, 401, ...Array(100).fill(200)]);
+  const gone = await Event.findAll({ where: { kind: 'token.revoked' } });
+  expect(gone).toMatchObject(
+    Array(2).fill({ actor: { kind: 'app', id }, data: { app: id, reason: 'too_many' } }),
+  );
+  instance.wait(86_400);
+  await mint();
+  expect(await Event.count({ where: { kind: 'token.revoked' } })).toBe(2);
+});
+
+test('an app gets limits.tokenRequests a minute, then 429 and when to come back; other apps go on', async () => {
+  const instance = await openInstance({ limits: { tokenRequests: 3 } });
+  const [busy, other] = [await appOf(instance), await appOf(instance)];
+  for (let n = 0; n < 3; n += 1) await busy.mint();
+  const refused = await busy.ask();
+  expect(refused).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect(await AccessToken.count({ where: { appId: busy.id } })).toBe(3);
+  await other.mint();
+  instance.wait(Number(refused.headers['retry-after']));
+  await busy.mint();
+});
+
+test('a stranger who knows the client id takes none of its places', async () => {
+  const instance = await openInstance({ limits: { tokenRequests: 2 } });
+  const { ask, mint } = await appOf(instance);
+  for (let n = 0; n < 5; n += 1) expect((await ask({ client_secret: 'guess' })).status).toBe(401);
+  await mint();
+  await mint();
+});

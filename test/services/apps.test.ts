@@ -1,0 +1,206 @@
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { OAuthApp } from '../../src/database/models/app.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { registerApp } from '../../src/services/apps/register.ts';
+import { revokeApp } from '../../src/services/apps/revoke.ts';
+import { reclaim } from '../../src/services/identities/reclaim.ts';
+import { appOf } from '../support/apps.ts';
+import { organization, person } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { signedInPerson, useToken } from '../support/tokens.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+const eventsOf = async (id: string) =>
+  (await Event.findAll({ order: ['id'] })).filter(({ subject }) => subject?.id === id);
+
+describe('§2.8 apps', () => {
+  test('are registered with a client id and a secret that is shown once, listed without it, and revoked', async () => {
+    const ada = await signedInPerson(idctl);
+    const made = await ada.post('/api/v1/me/apps', { name: 'builder' });
+    expect(made.status).toBe(201);
+    const { clientSecret, ...view } = made.body;
+    expect(view).toEqual({
+      id: expect.any(String),
+      name: 'builder',
+      clientId: expect.stringMatching(/^app-[\w-]{22}$/),
+      createdAt: expect.any(String),
+    });
+    expect(clientSecret).toMatch(/^cos_secret_[0-9A-Za-z]{38}$/);
+    expect((await ada.get('/api/v1/me/apps')).body).toEqual({ items: [view], nextCursor: null });
+    expect((await ada.send('DELETE', `/api/v1/me/apps/${view.id}`)).status).toBe(204);
+    expect((await ada.get('/api/v1/me/apps')).body.items).toEqual([]);
+    expect((await ada.send('DELETE', `/api/v1/me/apps/${view.id}`)).body.code).toBe('not_found');
+  });
+
+  test('a name is required', async () => {
+    const ada = await signedInPerson(idctl);
+    expect(await ada.post('/api/v1/me/apps', {})).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'name' }] },
+    });
+  });
+
+  test('P13 only the SHA-256 of the secret is in the database', async () => {
+    const { id, clientSecret } = await appOf(idctl);
+    const row = await OAuthApp.findByPk(id, { raw: true, rejectOnEmpty: true });
+    expect(row.secretHash).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify(row)).not.toContain(clientSecret.slice(-20));
+  });
+
+  test('everybody has only their own; the operator has those of the account named, or any by id', async () => {
+    const { id, user, ask } = await appOf(idctl);
+    const eve = await signedInPerson(idctl);
+    expect((await eve.get('/api/v1/me/apps')).body.items).toEqual([]);
+    expect((await eve.send('DELETE', `/api/v1/me/apps/${id}`)).body.code).toBe('not_found');
+    const elsewhere = { id, user: eve.id, keepTokens: false };
+    await expect(revokeApp(idctl.operator(), elsewhere)).rejects.toMatchObject({ code: 'not_found' });
+    const as = idctl.as({ kind: 'user', accountId: eve.id, name: 'Eve', via: 'session', sessionId: id });
+    await expect(registerApp(as, { user, name: 'x' })).rejects.toMatchObject({ code: 'forbidden' });
+    expect((await ask()).status).toBe(200);
+    await revokeApp(idctl.operator(), { id, keepTokens: false });
+    expect((await ask()).status).toBe(401);
+  });
+
+  test('session_required: neither a token nor a bot token registers or revokes apps', async () => {
+    const { id, mint } = await appOf(idctl);
+    const bot = idctl.client({ headers: { authorization: `Bearer ${await mint()}` } });
+    expect((await bot.post('/api/v1/me/apps', { name: 'more' })).body.code).toBe('session_required');
+    expect((await bot.send('DELETE', `/api/v1/me/apps/${id}`)).body.code).toBe('session_required');
+    expect((await bot.get('/api/v1/me/apps')).body.items).toHaveLength(1);
+  });
+
+  test('I3 nothing is registered with a session that has ended meanwhile', async () => {
+    const ada = await person(idctl);
+    const sessionId = '0198c0de-0000-7000-8000-000000000000';
+    const as = idctl.as({ kind: 'user', accountId: ada.id, name: 'Ada', via: 'session', sessionId });
+    await expect(registerApp(as, { name: 'late' })).rejects.toMatchObject({ code: 'invalid_credential' });
+    expect(await OAuthApp.count({ where: { accountId: ada.id } })).toBe(0);
+  });
+
+  test('X5 registering, minting and revoking are events that name who did it, and hold no secret', async () => {
+    const ada = await signedInPerson(idctl);
+    const { id, clientId, clientSecret } = (await ada.post('/api/v1/me/apps', { name: 'builder' })).body;
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const { access_token } = (await idctl.client().form('/api/v1/oauth/token', form)).body;
+    await ada.send('DELETE', `/api/v1/me/apps/${id}`);
+    const events = (await Event.findAll({ order: ['id'] })).filter((event) =>
+      JSON.stringify([event.subject, event.data]).includes(id),
+    );
+    expect(events).toMatchObject([
+      { kind: 'app.registered', actor: { kind: 'user', id: ada.id }, data: { account: ada.id } },
+      { kind: 'token.created', actor: { kind: 'app', id, name: 'builder' }, data: { app: id } },
+      { kind: 'app.revoked', actor: { kind: 'user', id: ada.id }, data: { keepTokens: false } },
+    ]);
+    for (const secret of [clientSecret, access_token]) expect(JSON.stringify(events)).not.toContain(secret);
+  });
+});
+
+describe('§4.4 bot tokens', () => {
+  test('the token acts as the owner and is a token named bot:<app name>, told apart by its kind', async () => {
+    const { slug, owner } = await organization(idctl);
+    const { ask } = await appOf(idctl, { user: owner.id });
+    const { status, body } = await ask();
+    expect([status, body]).toEqual([
+      200,
+      { access_token: expect.stringMatching(/^cos_pat_/), token_type: 'Bearer', expires_in: 86_400 },
+    ]);
+    const bot = idctl.client({ headers: { authorization: `Bearer ${body.access_token}` } });
+    expect((await bot.get('/api/v1/me')).body.id).toBe(owner.id);
+    expect((await bot.get(`/api/v1/orgs/${slug}/events`)).status).toBe(200);
+    expect((await bot.get('/api/v1/me/tokens')).body.items).toMatchObject([
+      { name: 'bot:builder', kind: 'bot', description: null },
+    ]);
+    expect((await bot.send('DELETE', `/api/v1/orgs/${slug}`)).body.code).toBe('session_required');
+  });
+
+  test.each(['post', 'basic'] as const)(
+    "openid-client's client-credentials grant, client by %s",
+    async (by) => {
+      const { clientId, clientSecret, user } = await appOf(idctl);
+      const endpoint = { issuer: idctl.baseUrl, token_endpoint: `${idctl.baseUrl}/api/v1/oauth/token` };
+      const authentication =
+        by === 'post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
+      const config = new oidc.Configuration(endpoint, clientId, undefined, authentication);
+      oidc.allowInsecureRequests(config);
+      const tokens = await oidc.clientCredentialsGrant(config);
+      expect((await useToken(idctl, tokens.access_token)).body.id).toBe(user);
+      expect(tokens.expiresIn()).toBeGreaterThan(86_000);
+    },
+  );
+});
+
+describe('P14 tokens of an app die', () => {
+  test('with the app, and it mints no more', async () => {
+    const { id, ask, mint } = await appOf(idctl);
+    const token = await mint();
+    await revokeApp(idctl.operator(), { id, keepTokens: false });
+    expect((await useToken(idctl, token)).status).toBe(401);
+    expect(await ask()).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+
+  test('but with keepTokens they live until they expire', async () => {
+    const ada = await signedInPerson(idctl);
+    const { id, mint, ask } = await appOf(idctl, { user: ada.id });
+    const token = await mint();
+    expect((await ada.send('DELETE', `/api/v1/me/apps/${id}?keepTokens=maybe`)).status).toBe(400);
+    expect((await ada.send('DELETE', `/api/v1/me/apps/${id}?keepTokens=true`)).status).toBe(204);
+    expect((await useToken(idctl, token)).status).toBe(200);
+    expect((await ask()).status).toBe(401);
+    expect((await eventsOf(id)).at(-1)).toMatchObject({ kind: 'app.revoked', data: { keepTokens: true } });
+  });
+
+  test('P2 while the owner is disabled, and the app is refused like one that is not there', async () => {
+    const { user, ask, mint } = await appOf(idctl);
+    const token = await mint();
+    const nobody = await ask({ client_id: 'app-none' });
+    await disableUser(idctl.operator(), { user });
+    expect((await useToken(idctl, token)).status).toBe(401);
+    const refused = await ask();
+    expect([refused.status, refused.body]).toEqual([nobody.status, nobody.body]);
+    await enableUser(idctl.operator(), { user });
+    expect((await ask()).status).toBe(200);
+  });
+
+  test('O6 with the account', async () => {
+    const { id, user, ask, mint } = await appOf(idctl);
+    const token = await mint();
+    await deleteUser(idctl.operator(), { user });
+    expect(await OAuthApp.findByPk(id)).toBeNull();
+    expect((await useToken(idctl, token)).status).toBe(401);
+    expect((await ask()).status).toBe(401);
+  });
+
+  test('I3 with the holder whose address was never proven, and so do the apps', async () => {
+    const { id: organizationId } = await organization(idctl);
+    const { user, ask, mint } = await appOf(idctl);
+    const token = await mint();
+    await transaction(async () => {
+      const account = await Account.findByPk(user, { rejectOnEmpty: true });
+      await account.update({ emailProof: 'auto' });
+      await reclaim(idctl.operator(), account, organizationId);
+    });
+    expect((await useToken(idctl, token)).status).toBe(401);
+    expect((await ask()).status).toBe(401);
+    expect(await OAuthApp.count({ where: { accountId: user } })).toBe(0);
+  });
+});
+
+test('X5 refused clients are one counted event for an app, with the reason that the client is not told', async () => {
+  const { id, ask } = await appOf(idctl);
+  for (let n = 0; n < 3; n += 1) await ask({ client_secret: 'cos_secret_guess' });
+  expect(await eventsOf(id)).toMatchObject([
+    { kind: 'app.registered' },
+    { kind: 'app.refused', data: { reason: 'wrong_secret', count: 3 } },
+  ]);
+});
