@@ -110,6 +110,25 @@ test('P8 nothing is hashed for a locked account', async () => {
   expect(hashes).toBe(0);
 });
 
+test('P8 an attempt is counted, and committed, before its password is looked at', async () => {
+  const { email } = await person(idctl);
+  const { verify } = idctl.app.passwords;
+  const counted: number[] = [];
+  const look = async () => counted.push(Number(await Counter.sum('used')));
+  await look();
+  idctl.app.passwords.verify = async (hash, given, onTurn) => {
+    await onTurn?.();
+    await look();
+    return verify(hash, given);
+  };
+  await tryPassword(email ?? '', password);
+  idctl.app.passwords.verify = verify;
+  await look();
+  const [before = 0, whileHashed, after] = counted;
+  // One of the account's places and one of the client's.
+  expect([whileHashed, after]).toEqual([before + 2, before]);
+});
+
 test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
   const { email } = await person(idctl);
   const answers = await Promise.all(Array.from({ length: 20 }, () => tryPassword(email ?? '', 'wrong')));
