@@ -4,6 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { enterpriseSchema, type ScimResource, userSchema } from '../../src/services/scim/attributes.ts';
 import { parseFilter } from '../../src/services/scim/filter.ts';
 import { matches } from '../../src/services/scim/filter-match.ts';
+import { filterCondition } from '../../src/services/scim/filter-sql.ts';
 import { filters } from '../support/scim.ts';
 
 const barbara: ScimResource = {
@@ -110,7 +111,13 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
   ])('%s is %s', (filter, expected) => expect(says(filter)).toBe(expected));
 
   test('orders by code points, as the databases do', () => {
+    const options = { dialect: 'postgres', first: 2, organization: 1 } as const;
+    expect(filterCondition(parseFilter('displayName gt "x"'), options).sql).toContain('COLLATE "C" >');
     expect(says('displayName gt "\uffff"', { displayName: '😀' })).toBe(true);
+  });
+
+  test('takes an accent for the same however it is written', () => {
+    expect(says('displayName eq "Rene\\u0301"', { displayName: 'ren\u00e9' })).toBe(true);
   });
 
   test('folds the sigma at the end of a word as the one inside', () => {
@@ -188,6 +195,7 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
   test('a filter beyond the limits of length, depth and terms', () => {
     expect(() => parseFilter(nested(32))).not.toThrow();
     expect(refused(nested(33)).message).toContain('32');
+    expect(() => parseFilter(Array.from({ length: 40 }, () => '(active pr)').join(' and '))).not.toThrow();
     expect(() => parseFilter(terms(64, 'userName eq "x"'))).not.toThrow();
     expect(refused(terms(65, 'userName eq "x"')).message).toContain('64');
     expect(() => parseFilter(terms(16, 'title eq "x"'))).not.toThrow();

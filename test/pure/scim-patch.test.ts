@@ -77,6 +77,16 @@ describe('RFC 7644 §3.5.2', () => {
     );
   });
 
+  test('an extension of which nothing is left is gone', () => {
+    const given = { op: 'add', path: `${enterpriseSchema}:department`, value: 'Sales' };
+    expect(result(given, { op: 'remove', path: `${enterpriseSchema}:department` })).toEqual(barbara);
+    expect(result(given, { op: 'remove', path: enterpriseSchema })).toEqual(barbara);
+    expect(result(given, { op: 'replace', value: { [enterpriseSchema]: null } })).toEqual(barbara);
+    expect(result({ op: 'add', path: enterpriseSchema, value: { department: 'Sales' } })).toEqual(
+      result(given),
+    );
+  });
+
   test('§3.5.2.2 an e-mail of which only type and primary are left is gone', () => {
     expect(result({ op: 'remove', path: 'emails[type eq "work"].value' })['emails']).toEqual([home]);
     expect(result({ op: 'replace', path: 'emails[type eq "work"].value', value: null })['emails']).toEqual([
@@ -220,6 +230,7 @@ describe('design scim.md: refused', () => {
     ['noTarget', { op: 'replace', path: 'emails[type eq "fax"]', value: { value: 'x' } }],
     ['noTarget', { op: 'replace', path: 'emails[value co "nobody"].type', value: 'x' }],
     ['noTarget', { op: 'replace', path: 'emails[type eq "fax"].type', value: 'home' }],
+    ['noTarget', { op: 'add', path: 'emails[type eq "fax" and value co "x"].display', value: 'x' }],
     ['invalidValue', { op: 'replace', path: 'active', value: 'maybe' }],
     ['invalidValue', { op: 'replace', path: 'active', value: '' }],
     ['invalidValue', { op: 'replace', path: 'active', value: 0 }],
@@ -229,6 +240,7 @@ describe('design scim.md: refused', () => {
     ['invalidValue', { op: 'replace', value: { active: null } }],
     ['invalidValue', { op: 'remove', path: 'active' }],
     ['invalidValue', { op: 'replace', path: 'active' }],
+    ['invalidValue', { op: 'replace', path: 'title' }],
     ['invalidValue', { op: 'replace', value: 'active' }],
     ['invalidValue', { op: 'replace', path: 'userName', value: ' ' }],
     ['invalidValue', { op: 'replace', path: 'userName', value: 'x'.repeat(401) }],

@@ -63,8 +63,11 @@ const elements = fc.array(
   { maxLength: 3 },
 );
 
-const onePrimary = <T extends { primary?: boolean }>(list: T[]) =>
-  list.map((one, at) => (at === 0 ? one : { ...one, primary: false }));
+/** The last of them, so that it is not the first as a rule. */
+const onePrimary = <T extends { primary?: boolean }>(list: T[]) => {
+  const chosen = list.findLast((one) => one.primary);
+  return list.map((one) => (one.primary && one !== chosen ? { ...one, primary: false } : one));
+};
 
 /** A resource as a client wrote it. */
 export const resources: fc.Arbitrary<WrittenUser> = fc

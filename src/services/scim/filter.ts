@@ -95,7 +95,7 @@ function readNested(reading: Reading, end: ')' | ']'): Filter {
 
 function readTerm(reading: Reading): Filter {
   const target = resolve(reading.within, wordOf(reading, 'an attribute'));
-  if (reading.within === null && take(reading, '[')) return readElement(reading, target);
+  if (take(reading, '[')) return readElement(reading, target);
   return readComparison(reading, target);
 }
 

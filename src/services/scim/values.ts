@@ -75,7 +75,6 @@ function coerceOne(attribute: Attribute, given: unknown): ScimValue | undefined 
   if (attribute.type === 'complex') return coerceComplex(attribute, given);
   const value = isObject(given) ? unwrapped(member(given, 'value')) : given;
   if (value === null) return undefined;
-  if (value === undefined) throw unfit(attribute, 'must not be an object');
   return attribute.type === 'boolean' ? coerceBoolean(attribute, value) : coerceText(attribute, value);
 }
 
