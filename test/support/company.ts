@@ -91,6 +91,8 @@ export interface Sample {
   form?: Record<string, string>;
 }
 
+const noClient = { client_id: 'app-none', client_secret: 'none' };
+
 /** For every route that has fields, an input that somebody who may do it would send; it is all about `acme`. */
 export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/login': { body: { email: 'olga@acme.test', password: 'not the password' } },
@@ -105,8 +107,10 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
   'POST /api/v1/me/apps': { body: { name: 'builder' } },
   'POST /api/v1/oauth/token': {
-    form: { grant_type: 'client_credentials', client_id: 'app-none', client_secret: 'none' },
+    form: { ...noClient, grant_type: 'client_credentials' },
   },
+  'POST /api/v1/oauth/introspect': { form: { ...noClient, token: 'none' } },
+  'POST /api/v1/oauth/revoke': { form: { ...noClient, token: 'none' } },
   'POST /api/v1/me/totp/confirm': { body: { code: '000000' } },
   'POST /api/v1/me/totp/disable': { body: { code: '000000' } },
   'PATCH /api/v1/me': { body: { name: 'Renamed', locale: 'de' } },

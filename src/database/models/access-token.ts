@@ -4,8 +4,10 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type NonAttribute,
   type Sequelize,
 } from 'sequelize';
+import type { OAuthApp } from './app.ts';
 
 /** Who made a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
@@ -28,6 +30,7 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
   declare expiresAt: Date | null;
   /** To the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
+  declare app?: NonAttribute<OAuthApp | null>;
 }
 
 /** Binds the model to the open database. */

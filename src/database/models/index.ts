@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { initAccessToken } from './access-token.ts';
+import { AccessToken, initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initOAuthApp, OAuthApp } from './app.ts';
 import { initCounter } from './counter.ts';
@@ -70,6 +70,7 @@ export function initModels(sequelize: Sequelize): void {
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  AccessToken.belongsTo(OAuthApp, { as: 'app', foreignKey: 'appId', onUpdate: 'NO ACTION' });
   OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }

@@ -1,14 +1,23 @@
+import { introspectToken } from '../../services/apps/introspect.ts';
 import { listApps } from '../../services/apps/list.ts';
+import { viewMetadata } from '../../services/apps/metadata.ts';
 import { mintToken } from '../../services/apps/mint.ts';
 import { registerApp } from '../../services/apps/register.ts';
 import { revokeApp } from '../../services/apps/revoke.ts';
+import { revokeBotToken } from '../../services/apps/revoke-token.ts';
 import {
   appPage,
+  introspectionView,
+  introspectTokenInput,
   listOwnAppsInput,
+  metadataInput,
+  metadataView,
   mintedView,
   mintTokenInput,
   newAppView,
+  nothingView,
   registerOwnAppInput,
+  revokeBotTokenInput,
   revokeOwnAppInput,
 } from '../../services/apps/schema.ts';
 import { route } from '../route.ts';
@@ -54,5 +63,34 @@ export const appRoutes = [
     input: mintTokenInput,
     output: mintedView,
     run: mintToken,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/oauth/introspect',
+    summary: 'What a token is worth now, of an account in an organization that you administer (RFC 7662)',
+    access: 'public',
+    speaks: 'oauth',
+    input: introspectTokenInput,
+    output: introspectionView,
+    run: introspectToken,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/oauth/revoke',
+    summary: "End a token of the app's own; 200 for every other too (RFC 7009)",
+    access: 'public',
+    speaks: 'oauth',
+    input: revokeBotTokenInput,
+    output: nothingView,
+    run: revokeBotToken,
+  }),
+  route({
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    summary: 'Where apps get and give back their tokens (RFC 8414)',
+    access: 'public',
+    input: metadataInput,
+    output: metadataView,
+    run: viewMetadata,
   }),
 ];

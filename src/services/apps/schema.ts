@@ -40,3 +40,43 @@ export const mintedView = z.object({
   token_type: z.literal('Bearer'),
   expires_in: z.int(),
 });
+
+const token = z.string().min(1).max(4096);
+
+export const introspectTokenInput = z.strictObject({ token, ...client });
+
+/** RFC 7662 §2.2; `client_id` for the tokens of apps. */
+export const introspectionView = z.union([
+  z.object({
+    active: z.literal(true),
+    sub: id,
+    client_id: z.string().optional(),
+    exp: z.int().optional(),
+    iat: z.int().optional(),
+    token_type: z.literal('Bearer'),
+  }),
+  z.object({ active: z.literal(false) }),
+]);
+
+export const revokeBotTokenInput = z.strictObject({ token, ...client });
+
+/** RFC 7009 §2.2: the status says it all. */
+export const nothingView = z.object({});
+
+export const metadataInput = z.strictObject({});
+
+const methods = z.array(z.enum(['client_secret_basic', 'client_secret_post']));
+
+/** RFC 8414 §2. */
+export const metadataView = z.object({
+  issuer: z.string(),
+  token_endpoint: z.string(),
+  introspection_endpoint: z.string(),
+  revocation_endpoint: z.string(),
+  response_types_supported: z.array(z.string()),
+  grant_types_supported: z.array(z.literal('client_credentials')),
+  token_endpoint_auth_methods_supported: methods,
+  introspection_endpoint_auth_methods_supported: methods,
+  revocation_endpoint_auth_methods_supported: methods,
+  service_documentation: z.string(),
+});

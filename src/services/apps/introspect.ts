@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import type { Actor, Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
+import type { OAuthApp } from '../../database/models/app.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { Refusal } from '../../errors.ts';
+import { authenticate } from '../sessions/authenticate.ts';
+import { readToken } from '../sessions/tokens.ts';
+import { requireClient } from './client.ts';
+import type { introspectionView, introspectTokenInput } from './schema.ts';
+
+type View = z.input<typeof introspectionView>;
+
+/**
+ * What a token is worth now (RFC 7662), to an app whose owner administers an organization of the token's account.
+ * To every other app it is like a token that does not exist.
+ */
+export async function introspectToken(
+  ctx: Context,
+  input: z.output<typeof introspectTokenInput>,
+): Promise<View> {
+  const { app } = await requireClient(ctx, input);
+  const tokenUses = new Map<string, Date>();
+  const holder = await findHolder({ ...ctx, tokenUses }, input.token);
+  if (holder?.kind !== 'user' || !(await isAdministered(holder.accountId, app))) return { active: false };
+  // Whoever asks is about to serve it; a stranger's question is no use of a token.
+  for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
+  const details = holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
+  return { active: true, sub: holder.accountId, token_type: 'Bearer', ...(await details) };
+}
+
+async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
+  try {
+    return await authenticate(ctx, token);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'invalid_credential') return null;
+    throw error;
+  }
+}
+
+async function isAdministered(accountId: string, app: OAuthApp): Promise<boolean> {
+  const administered = await Membership.findAll({
+    where: { accountId: app.accountId, role: ['admin', 'owner'] },
+    attributes: ['organizationId'],
+  });
+  const organizationId = administered.map((membership) => membership.organizationId);
+  return (await Membership.count({ where: { accountId, organizationId } })) > 0;
+}
+
+async function sessionDetails(ctx: Context, token: string) {
+  const claims = await readToken(ctx, token, 'at+jwt');
+  return claims === null ? {} : { iat: claims.iat, exp: claims.exp };
+}
+
+async function tokenDetails(id: string) {
+  const token = await AccessToken.findByPk(id, { include: 'app' });
+  if (token === null) return {};
+  return {
+    ...(token.app ? { client_id: token.app.clientId } : {}),
+    iat: seconds(token.createdAt),
+    ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
+  };
+}
+
+function seconds(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000);
+}
