@@ -16,6 +16,8 @@ import { ruleOf } from '../../src/services/authority/table.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listIdentities } from '../../src/services/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { disableLdap } from '../../src/services/ldap/disable.ts';
+import { enableLdap } from '../../src/services/ldap/enable.ts';
 import { importMappings } from '../../src/services/mappings/import.ts';
 import { listMappings } from '../../src/services/mappings/list.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
@@ -66,6 +68,8 @@ const ofAdmins: Record<string, Act> = {
   'mappings export': (ctx) => listMappings(ctx, { org, limit: 1 }),
   'sso enable': (ctx) => enableSso(ctx, { org }),
   'sso disable': (ctx) => disableSso(ctx, { org }),
+  'ldap enable': (ctx) => enableLdap(ctx, { org }),
+  'ldap disable': (ctx) => disableLdap(ctx, { org }),
   'sso relink': (ctx) => relinkSso(ctx, { org, fromIssuer: 'https://idp.acme.test' }),
 };
 

@@ -72,7 +72,9 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
 }
 
 function configuration(folder: string, leaf: { certFile: string; keyFile: string }, global: string): string {
-  const schemas = ['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`);
+  const schemas = ['core', 'cosine', 'inetorgperson'].map(
+    (name) => `include /etc/ldap/schema/${name}.schema`,
+  );
   return `${schemas.join('\n')}
 modulepath /usr/lib/ldap
 moduleload back_mdb

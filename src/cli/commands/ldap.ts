@@ -68,8 +68,8 @@ export function addLdapCommands(program: Command): void {
     },
     example: `idctl ldap set --org acme --uri ldaps://ldap.acme.com \\
       --bind-dn cn=idctl,dc=acme,dc=com --password-stdin \\
-      --search-base ou=people,dc=acme,dc=com --search-filter '(uid={username})' \\
-      --email-attribute mail <password.txt`,
+      --search-base ou=people,dc=acme,dc=com \\
+      --search-filter '(uid={username})' --email-attribute mail <password.txt`,
     run: set,
   });
   verb(ldap, 'show', {

@@ -4,6 +4,7 @@ import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Refusal } from '../../errors.ts';
 import { directoryLimits } from '../limits/ldap.ts';
 import { giveBack, spend } from '../limits/spend.ts';
+import { syncDirectoryGroups } from '../mappings/reconcile.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { reasonOfFailure } from '../sessions/refused.ts';
 import { admit } from './admit.ts';
@@ -32,6 +33,7 @@ export async function signInByLdap(ctx: Context, input: Input) {
     });
     const session = await admit(ctx, connection, proved, input.totpCode);
     await giveBack(ctx, limits);
+    await syncDirectoryGroups(ctx, connection, session.user.id, proved.groups);
     return session;
   } catch (error) {
     const reason = reasonOfFailure(error);

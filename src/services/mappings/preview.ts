@@ -10,9 +10,9 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { isUuid } from '../fields.ts';
-import { type Because, type Plan, planMemberships } from './plan.ts';
-import { readCurrent, readMappings } from './read.ts';
+import type { Because, Plan } from './plan.ts';
 import type { previewMappingsInput } from './schema.ts';
+import { findSources, type GroupSource, readPlan, ssoSource } from './source.ts';
 
 type Input = z.output<typeof previewMappingsInput>;
 
@@ -23,24 +23,43 @@ type Input = z.output<typeof previewMappingsInput>;
  */
 export async function previewMappings(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, 'mappings.see', input.org);
-  const connection = await SsoConnection.findOne({ where: { organizationId: organization.id } });
-  const attempt = input.attempt === undefined ? null : await requireAttempt(connection, input.attempt);
+  const attempt = input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
   const user = input.user ?? attempt?.email;
   if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
   const accountId = await findMember(organization, user);
-  const groups = input.groups ?? (await knownGroups(connection, attempt, accountId, user));
-  const current = accountId === null ? [] : await readCurrent(organization.id, accountId);
-  const autoRemove = connection?.autoRemove ?? false;
-  const plan = planMemberships(groups, await readMappings(organization.id), current, { autoRemove });
-  return viewPlan(organization, plan);
+  const sources = await findSources(organization.id);
+  const last = await lastSaid(sources, accountId);
+  const [first = nowhere(organization)] = sources;
+  const source = attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
+  const said = input.groups ?? (attempt ?? last)?.groups ?? null;
+  if (said === null) throw notSaid(user, attempt !== null, last !== null);
+  return viewPlan(organization, await readPlan(source, accountId, said));
 }
 
-async function requireAttempt(connection: SsoConnection | null, id: string): Promise<SsoAttempt> {
+/** Groups as a connection said them; null when it did not. */
+interface Said {
+  source: GroupSource;
+  groups: string[] | null;
+}
+
+/** An organization without connections can still see what groups would call for. */
+function nowhere({ id: organizationId }: Organization): GroupSource {
+  return { kind: 'sso', id: '', organizationId, autoRemove: false };
+}
+
+async function requireAttempt(
+  { id: organizationId }: Organization,
+  id: string,
+): Promise<Said & Pick<SsoAttempt, 'email'>> {
+  const connection = await SsoConnection.findOne({ where: { organizationId } });
   const attempt = connection && (await SsoAttempt.findOne({ where: { id, connectionId: connection.id } }));
-  if (attempt !== null) return attempt;
-  throw new Refusal('not_found', `There is no attempt ${id}.`, {
-    hint: 'idctl sso attempts shows the last ones.',
-  });
+  if (connection === null || attempt === null) {
+    throw new Refusal('not_found', `There is no attempt ${id}.`, {
+      hint: 'idctl sso attempts shows the last ones.',
+    });
+  }
+  const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;
+  return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
 /** Who is no member is nobody here: whether they have an account elsewhere is not told. */
@@ -57,26 +76,24 @@ async function findMember(organization: Organization, user: string): Promise<str
   return membership?.accountId ?? null;
 }
 
-async function knownGroups(
-  connection: SsoConnection | null,
-  attempt: SsoAttempt | null,
-  accountId: string | null,
-  user: string,
-): Promise<string[]> {
-  if (attempt !== null) {
-    if (attempt.groups !== null) return attempt.groups;
-    if (!attempt.groupsMalformed && connection?.absentGroups === 'none') return [];
-    throw groupsUnknown(`The groups of the attempt ${attempt.id} are not known.`);
-  }
-  const identity =
-    accountId === null || connection === null
-      ? null
-      : await Identity.findOne({ where: { connectionId: connection.id, accountId } });
-  if (identity !== null && identity.lastGroups !== null) return identity.lastGroups;
-  throw groupsUnknown(
-    identity === null
-      ? `${user} has never signed in through the connection.`
-      : `The provider did not say the groups of ${user} at the last sign-in.`,
+/** What was said at the person's last sign-in through any of the connections; null before the first. */
+async function lastSaid(sources: GroupSource[], accountId: string | null): Promise<Said | null> {
+  if (accountId === null) return null;
+  const identities = await Identity.findAll({
+    where: { connectionId: sources.map(({ id }) => id), accountId },
+    order: [['groupsSyncedAt', 'ASC']],
+  });
+  const identity = identities.findLast(({ groupsSyncedAt }) => groupsSyncedAt !== null) ?? identities.at(-1);
+  const source = sources.find(({ id }) => id === identity?.connectionId);
+  return identity === undefined || source === undefined ? null : { source, groups: identity.lastGroups };
+}
+
+function notSaid(user: string, atAttempt: boolean, everSignedIn: boolean): Refusal {
+  if (atAttempt) return groupsUnknown('The groups of the attempt are not known.');
+  return groupsUnknown(
+    everSignedIn
+      ? `The provider did not say the groups of ${user} at the last sign-in.`
+      : `${user} has never signed in through the connection.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
+import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
@@ -8,76 +9,92 @@ import type { Proof } from '../../outbound/outbound.ts';
 import { recordEvent } from '../events/record.ts';
 import { applyPlan } from './apply.ts';
 import { type Groups, readGroups } from './groups.ts';
-import { planMemberships } from './plan.ts';
-import { readCurrent, readMappings } from './read.ts';
+import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
 
-/**
- * Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun.
- * It never fails the sign-in: what goes wrong is an event and a line in the log.
- */
+// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun. It never fails
+// the sign-in: what goes wrong is an event and a line in the log.
+
+/** Group sync at a single sign-on, by the claims of the provider. */
 export async function syncGroups(
   ctx: Context,
   connectionId: string,
   accountId: string,
   proof: Proof,
 ): Promise<void> {
+  await syncSafely(ctx, accountId, async () => {
+    const connection = await SsoConnection.findByPk(connectionId);
+    if (connection === null) return null;
+    const groups = () => readGroups(proof, connection);
+    return { source: ssoSource(connection), groups, everyTime: connection.syncOnLogin };
+  });
+}
+
+/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many to be known. */
+export async function syncDirectoryGroups(
+  ctx: Context,
+  connection: LdapConnection,
+  accountId: string,
+  said: string[] | null,
+): Promise<void> {
+  if (connection.groupsAttribute === null) return;
+  const groups: Groups = said === null ? { known: false, why: 'too_many' } : { known: true, groups: said };
+  const sync = { source: ldapSource(connection), groups: () => groups, everyTime: true };
+  await syncSafely(ctx, accountId, async () => sync);
+}
+
+/** What a sign-in says of groups, and whether it counts each time or at the first one alone. */
+interface Sync {
+  source: GroupSource;
+  groups: () => Groups;
+  everyTime: boolean;
+}
+
+async function syncSafely(ctx: Context, accountId: string, find: () => Promise<Sync | null>): Promise<void> {
   try {
-    await transaction(() => reconcile(ctx, connectionId, accountId, proof));
+    await transaction(async () => reconcile(ctx, await find(), accountId));
   } catch (error) {
     ctx.log.error({ err: error }, 'group sync failed');
-    await transaction(() => recordFailure(ctx, connectionId, accountId)).catch((second: unknown) => {
+    const recording = transaction(async () => {
+      const sync = await find();
+      if (sync !== null) await record(ctx, 'failed', sync.source, accountId, {});
+    });
+    await recording.catch((second: unknown) => {
       ctx.log.error({ err: second }, 'the failure of a group sync was not recorded');
     });
   }
 }
 
-async function reconcile(ctx: Context, connectionId: string, accountId: string, proof: Proof): Promise<void> {
-  const connection = await SsoConnection.findByPk(connectionId);
-  const identity = await Identity.findOne({ where: { connectionId, accountId } });
-  if (connection === null || identity === null) return;
-  const groups = readGroups(proof, connection);
+async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
+  if (sync === null) return;
+  const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
+  if (identity === null) return;
+  const groups = sync.groups();
   const isFirst = identity.groupsSyncedAt === null;
   await identity.update({ lastGroups: groups.known ? groups.groups : null, groupsSyncedAt: ctx.now });
-  if (connection.syncOnLogin || isFirst) await carryOut(ctx, connection, accountId, groups);
+  if (sync.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
 }
 
-async function carryOut(
-  ctx: Context,
-  connection: SsoConnection,
-  accountId: string,
-  groups: Groups,
-): Promise<void> {
-  const { organizationId, autoRemove } = connection;
+async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups): Promise<void> {
+  const { organizationId } = source;
   // Held until the end, so that nobody who is just being taken out is put into a project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
   if (membership === null) return;
-  if (!groups.known) {
-    await record(ctx, 'sso.groups.unknown', organizationId, accountId, { why: groups.why });
-    return;
-  }
-  const mappings = await readMappings(organizationId);
-  const plan = planMemberships(groups.groups, mappings, await readCurrent(organizationId, accountId), {
-    autoRemove,
-  });
-  await applyPlan(ctx, plan, { accountId, connectionId: connection.id });
+  if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
+  const plan = await readPlan(source, accountId, groups.groups);
+  await applyPlan(ctx, plan, { accountId, connectionId: source.id });
   const { adds, changes, removes } = plan;
   if (adds.length + changes.length + removes.length === 0) return;
-  await record(ctx, 'sso.groups.synced', organizationId, accountId, { adds, changes, removes });
-}
-
-async function recordFailure(ctx: Context, connectionId: string, accountId: string): Promise<void> {
-  const connection = await SsoConnection.findByPk(connectionId);
-  if (connection !== null) await record(ctx, 'sso.groups.failed', connection.organizationId, accountId, {});
+  await record(ctx, 'synced', source, accountId, { adds, changes, removes });
 }
 
 async function record(
   ctx: Context,
-  kind: string,
-  organizationId: string,
+  what: 'synced' | 'unknown' | 'failed',
+  { kind, organizationId }: GroupSource,
   accountId: string,
   data: Record<string, unknown>,
 ): Promise<void> {
   const account = await Account.findByPk(accountId);
   const subject = { type: 'user', id: accountId, ...(account === null ? {} : { name: account.name }) };
-  await recordEvent(ctx, { kind, organizationId, subject, data });
+  await recordEvent(ctx, { kind: `${kind}.groups.${what}`, organizationId, subject, data });
 }

@@ -1,0 +1,20 @@
+import { canonicalDn, commonNameOf, foldValue } from '../ldap/dn.ts';
+
+/**
+ * Of the groups that mappings name, those that a directory says a person is in: by DN, or by common name, in whatever
+ * case and spelling, since that is how directories compare them.
+ */
+export function groupsHeld(mapped: readonly string[], said: readonly string[]): string[] {
+  const dns = new Set<string>();
+  const names = new Set<string>();
+  for (const group of said) {
+    const dn = canonicalDn(group);
+    if (dn !== null) dns.add(dn.join(','));
+    const name = dn === null ? foldValue(group) : commonNameOf(dn);
+    if (name !== null) names.add(name);
+  }
+  return mapped.filter((group) => {
+    const dn = canonicalDn(group);
+    return dn === null ? names.has(foldValue(group)) : dns.has(dn.join(','));
+  });
+}
