@@ -6,6 +6,7 @@ import type { ProjectRole } from '../../database/models/project-membership.ts';
 import { select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireUser } from '../authority/require.ts';
+import { recordRenamed } from '../scim/records/member.ts';
 import type { updateMeInput } from './schema.ts';
 import { viewOwner } from './view.ts';
 
@@ -73,10 +74,12 @@ export async function updateMe(ctx: Context, input: z.output<typeof updateMeInpu
   const { accountId } = requireUser(ctx, 'me.change');
   const { name, locale } = input;
   await transaction(async () => {
-    await Account.update(
-      { ...(name === undefined ? {} : { name }), ...(locale === undefined ? {} : { locale }) },
-      { where: { id: accountId } },
-    );
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    await account.update({
+      ...(name === undefined ? {} : { name }),
+      ...(locale === undefined ? {} : { locale }),
+    });
+    if (name !== undefined) await recordRenamed(ctx, account);
   });
   return showMe(ctx);
 }
