@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+// Holds docs/security.md to the suite: every clause of every rule has a test, and every test's rule stands there.
+
+interface Rule {
+  id: string;
+  /** Each clause with words from the names of its tests; without any where it is not built yet. */
+  clauses: { clause: string; held: string[] }[];
+}
+
+const tests = resolve(import.meta.dirname, '..');
+const page = readFileSync(resolve(tests, '../docs/security.md'), 'utf8');
+const later = /^Not built yet: (.*?)\.$/ms.exec(page)?.[1]?.split(/,\s+/) ?? [];
+const rules = page.split(/^### /m).slice(1).map(readRule);
+
+function readRule(text: string): Rule {
+  const [section = ''] = text.split(/^## /m);
+  const clauses = section
+    .split(/^- /m)
+    .slice(1)
+    .map((item) => item.replace(/\s+/g, ' ').trim());
+  return {
+    id: /^\w+/.exec(section)?.[0] ?? '',
+    clauses: clauses.map((clause) => ({
+      clause,
+      held: [...clause.matchAll(/\*([^*]+)\*/g)].map((words) => words[1] ?? ''),
+    })),
+  };
+}
+
+// What follows `test(`, `it(`, `describe(` with their `.skipIf(…)`, or the `)(` that closes an `.each(…)`.
+const named =
+  /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)\s*,/g;
+
+/** The name of every test, as it stands in its file. */
+const names = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .flatMap((file) => [...readFileSync(join(tests, file), 'utf8').matchAll(named)])
+  .map(([, single, double, template]) => (single ?? double ?? template ?? '').replace(/\\(.)/g, '$1'));
+
+const cited = (name: string): string[] => name.match(/\b[IDSLPOX]\d{1,2}\b/g) ?? [];
+const isHeld = (id: string, words: string) =>
+  names.some((name) => cited(name).includes(id) && name.includes(words));
+
+describe('docs/security.md', () => {
+  test('is read here: rules, clauses, and names in every quote, behind every `each`', () => {
+    expect(rules.length).toBeGreaterThan(40);
+    expect(later).toContain('D6');
+    for (const name of [
+      'P3 refuses %s and never falls through',
+      "S5 a code that a lying provider got out of an honest one's user opens nothing",
+      'X8: run as root, the command line',
+      'X4 none is in what `ps` shows of any process',
+    ]) {
+      expect(names).toContain(name);
+    }
+  });
+
+  test.each(rules)('every clause of $id has a test', ({ id, clauses }) => {
+    expect(clauses).not.toEqual([]);
+    const silent = clauses.filter(
+      ({ clause, held }) => held.length === 0 && !clause.endsWith(': not built yet'),
+    );
+    const missing = clauses.flatMap(({ held }) => held).filter((words) => !isHeld(id, words));
+    expect([silent, missing]).toEqual([[], []]);
+  });
+
+  test('what is not built yet has no test', () => {
+    const tested = new Set(names.flatMap(cited));
+    expect(later.filter((id) => tested.has(id))).toEqual([]);
+  });
+
+  test('every rule that a test cites stands there, and none twice', () => {
+    const known = rules.map(({ id }) => id).concat(later);
+    expect([...new Set(names.flatMap(cited))].filter((id) => !known.includes(id))).toEqual([]);
+    expect(known.filter((id, at) => known.indexOf(id) !== at)).toEqual([]);
+  });
+
+  test('no rule of the sections that are built is left out', () => {
+    const known = new Set(rules.map(({ id }) => id).concat(later));
+    const counted = { I: 7, D: 7, S: 10, L: 9, P: 14, O: 7, X: 9 };
+    const all = Object.entries(counted).flatMap(([letter, count]) =>
+      Array.from({ length: count }, (_, at) => `${letter}${at + 1}`),
+    );
+    expect(all.filter((id) => !known.has(id))).toEqual([]);
+  });
+});
