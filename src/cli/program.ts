@@ -7,6 +7,7 @@ import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
 import { addIdentityCommands } from './commands/identity.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addKeyCommands } from './commands/key.ts';
 import { addLdapCommands } from './commands/ldap.ts';
 import { addMappingCommands } from './commands/mappings.ts';
 import { addMemberCommands } from './commands/member.ts';
@@ -56,6 +57,7 @@ export function createProgram(): Command {
   addScimCommands(program);
   addMappingCommands(program);
   addEventCommands(program);
+  addKeyCommands(program);
   addVersionCommand(program);
   return program;
 }

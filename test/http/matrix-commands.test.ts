@@ -16,6 +16,8 @@ import { ruleOf } from '../../src/services/authority/table.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listIdentities } from '../../src/services/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { listKeys } from '../../src/services/keys/list.ts';
+import { rotateSigningKey } from '../../src/services/keys/rotate-signing.ts';
 import { disableLdap } from '../../src/services/ldap/disable.ts';
 import { enableLdap } from '../../src/services/ldap/enable.ts';
 import { importMappings } from '../../src/services/mappings/import.ts';
@@ -57,6 +59,8 @@ const ofTheOperator: Record<string, Act> = {
   'identity list': (ctx) => listIdentities(ctx, { user, limit: 1 }),
   'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
+  'key list': (ctx) => listKeys(ctx, { limit: 1 }),
+  'key rotate signing': (ctx) => rotateSigningKey(ctx),
   'user delete': (ctx) => deleteUser(ctx, { user }),
 };
 

@@ -15,7 +15,7 @@ export class SigningKey extends Model<InferAttributes<SigningKey>, InferCreation
   /** Sealed. */
   declare privateJwk: string;
   declare createdAt: Date;
-  /** From then on it only verifies. */
+  /** From then on it only verifies; rotation sets it a little ahead. */
   declare retiredAt: CreationOptional<Date | null>;
 }
 

@@ -21,7 +21,8 @@ export interface ReadyKey {
   publicJwk: PublicJwk;
   verifier: VerificationKey;
   signer: TokenSigner;
-  retired: boolean;
+  /** From when on it only verifies; it may lie ahead. */
+  retiredAt: Date | null;
 }
 
 /** What reading the keys needs of a context; the app has it before there is one. */
@@ -99,6 +100,6 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
     publicJwk,
     verifier: await importVerificationKey(publicJwk),
     signer: await importSigner(row.id, privateJwk),
-    retired: row.retiredAt !== null,
+    retiredAt: row.retiredAt,
   };
 }

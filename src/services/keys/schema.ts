@@ -1,8 +1,24 @@
 import { z } from 'zod';
 import { publicJwkSchema } from '../../crypto/jwt.ts';
+import { instant } from '../fields.ts';
+import { pageInput, pageOf } from '../page.ts';
 
 /** `/.well-known/jwks.json` asks nothing. */
 export const jwksInput = z.strictObject({});
 
 /** RFC 7517 §5. */
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
+
+export const listKeysInput = z.strictObject(pageInput);
+export const rotateSigningKeyInput = z.strictObject({});
+
+export const keyView = z.object({
+  id: z.string(),
+  purpose: z.enum(['master', 'signing']),
+  /** A signing key waits to be known everywhere, signs, then only verifies until its last token has ended. */
+  state: z.enum(['seals', 'waits', 'signs', 'verifies']),
+  createdAt: instant,
+  retiredAt: instant.nullable(),
+});
+export const keyPage = pageOf(keyView);
+export const newKeyView = keyView.extend({ signsFrom: instant });

@@ -7,19 +7,27 @@ import { forgetKeys, type KeyContext, placeOfPrivateJwk, readyKey, readyKeys } f
 /** Sees to it, when the app opens, that there is a key to sign sessions with (security X2). */
 export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   if (await hasCurrent()) return;
-  const { kid, publicJwk, privateJwk } = await generateSigningKey();
-  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  const made = await makeSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at once on PostgreSQL may each make one: both verify, the newest signs.
+    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest signs.
     if (await hasCurrent()) return;
-    await SigningKey.create({ id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now });
+    await SigningKey.create(made);
   });
   forgetKeys(ctx);
 }
 
-/** The key that signs session tokens now; refuses `not_ready` before the first is made. */
+/** A new signing key, its private half sealed, for its row. */
+export async function makeSigningKey(ctx: KeyContext) {
+  const { kid, publicJwk, privateJwk } = await generateSigningKey();
+  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
+}
+
+/** The key that signs session tokens now, the oldest that is not retired yet; refuses `not_ready` before the first is made. */
 export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
-  const current = (await readyKeys(ctx)).find((key) => !key.retired);
+  const current = (await readyKeys(ctx)).findLast(
+    ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
+  );
   if (current === undefined) throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
   return current.signer;
 }

@@ -8,18 +8,20 @@ import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { transaction } from '../../database/transaction.ts';
+import { dropSpentKeys } from '../keys/drop.ts';
 import { epochSeconds } from '../limits/count.ts';
 import { after } from '../sessions/lifetimes.ts';
 
 const attemptSeconds = 7 * 24 * 3600;
 
-/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, expired bot tokens and states, old attempts and SCIM requests, old counts. */
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens and states, old attempts and SCIM requests, old counts. */
 export async function sweepExpired(ctx: Context): Promise<void> {
   const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
     await SpentState.destroy(expired);
     await PendingSignIn.destroy(expired);
     await Session.destroy(expired);
+    await dropSpentKeys(ctx);
     await AccessToken.destroy({ where: { kind: 'bot', ...expired.where } });
     await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
     const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { KeyCanary } from '../../database/models/key-canary.ts';
+import { SigningKey } from '../../database/models/signing-key.ts';
+import { requireOperator } from '../authority/require.ts';
+import type { keyPage, listKeysInput } from './schema.ts';
+import { viewMasterKey, viewSigningKey } from './view.ts';
+
+/** The master key and the keys that sign sessions, the oldest first; there are never more than a few. */
+export async function listKeys(
+  ctx: Context,
+  _input: z.output<typeof listKeysInput>,
+): Promise<z.input<typeof keyPage>> {
+  requireOperator(ctx);
+  const masters = await KeyCanary.findAll({ order: ['createdAt'] });
+  const keys = await SigningKey.findAll({
+    order: [
+      ['createdAt', 'ASC'],
+      ['id', 'ASC'],
+    ],
+  });
+  const isRetired = ({ retiredAt }: SigningKey) => retiredAt !== null && retiredAt <= ctx.now;
+  const current = keys.find((key) => !isRetired(key));
+  const signing = keys.map((key) =>
+    viewSigningKey(key, isRetired(key) ? 'verifies' : key === current ? 'signs' : 'waits'),
+  );
+  return { items: [...masters.map(viewMasterKey), ...signing], nextCursor: null };
+}

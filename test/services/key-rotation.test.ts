@@ -1,0 +1,145 @@
+import { decodeProtectedHeader } from 'jose';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readKeyFile } from '../../src/crypto/key-file.ts';
+import { createKeyring } from '../../src/crypto/seal.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { SigningKey } from '../../src/database/models/signing-key.ts';
+import { listKeys } from '../../src/services/keys/list.ts';
+import { rotateSigningKey } from '../../src/services/keys/rotate-signing.ts';
+import { currentSigner, findVerificationKey } from '../../src/services/keys/signing.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { person, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+// Security X2: the keys that sign sessions overlap when they are rotated, and nobody is signed out.
+
+let idctl: Idctl;
+beforeEach(async () => {
+  idctl = await openIdctl();
+});
+afterEach(() => idctl.close());
+
+const minute = 60;
+const day = 86_400;
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+const newcomer = async () => signedIn(idctl, (await person(idctl)).email);
+const refresh = async (client: Client) => {
+  const answer = await client.post('/api/v1/auth/refresh');
+  expect(answer.status).toBe(200);
+  return answer.body as { accessToken: string; refreshToken: string };
+};
+const publicKids = async () => {
+  const { body } = await idctl.client().get('/.well-known/jwks.json');
+  return body.keys.map(({ kid }: { kid: string }) => kid);
+};
+const states = async () => {
+  const { items } = await listKeys(idctl.operator(), { limit: 50 });
+  return items.map(({ purpose, state }) => `${purpose} ${state}`);
+};
+
+test('the new key is shown at once, signs two minutes later, and the old one goes on verifying', async () => {
+  const ada = await newcomer();
+  const old = kidOf(ada.accessToken);
+  expect(await states()).toEqual(['master seals', 'signing signs']);
+  const { id, signsFrom, state } = await rotateSigningKey(idctl.operator());
+  expect([state, Date.parse(signsFrom) - Date.now()]).toEqual(['waits', expect.closeTo(120_000, -4)]);
+  expect(await publicKids()).toEqual([id, old]);
+  expect(await states()).toEqual(['master seals', 'signing signs', 'signing waits']);
+  expect(kidOf((await newcomer()).accessToken)).toBe(old);
+  idctl.wait(121);
+  const late = await newcomer();
+  expect([kidOf(late.accessToken), kidOf(late.refreshToken)]).toEqual([id, id]);
+  expect(await states()).toEqual(['master seals', 'signing verifies', 'signing signs']);
+  const bearer = { authorization: `Bearer ${ada.accessToken}` };
+  expect((await idctl.client().get('/api/v1/me', bearer)).status).toBe(200);
+});
+
+test('nobody is signed out: sessions refresh across the rotation, and go over to the new key', async () => {
+  const [ada, bob] = [await newcomer(), await newcomer()];
+  const { id } = await rotateSigningKey(idctl.operator());
+  idctl.wait(13 * day);
+  const renewed = await refresh(ada);
+  expect([kidOf(renewed.accessToken), kidOf(renewed.refreshToken)]).toEqual([id, id]);
+  expect((await ada.get('/api/v1/me')).status).toBe(200);
+  await refresh(bob);
+});
+
+test('P4 a refresh token used twice around the moment answers the same successor, by the key that signed it', async () => {
+  const ada = await newcomer();
+  const again = idctl.client();
+  await rotateSigningKey(idctl.operator());
+  idctl.wait(110);
+  const first = await refresh(ada);
+  idctl.wait(20);
+  const second = await again.post('/api/v1/auth/refresh', { refreshToken: ada.refreshToken });
+  expect(second.body.refreshToken).toBe(first.refreshToken);
+  expect(kidOf(second.body.accessToken)).not.toBe(kidOf(first.refreshToken));
+});
+
+test('the old key stays until its longest token has ended, and is dropped then, with an event', async () => {
+  const ada = await newcomer();
+  const old = kidOf(ada.refreshToken);
+  await rotateSigningKey(idctl.operator());
+  for (const seconds of [minute, 20 * minute, 13 * day]) {
+    idctl.wait(seconds);
+    await sweepExpired(idctl.operator());
+    expect(await SigningKey.count()).toBe(2);
+  }
+  await refresh(ada);
+  await sweepExpired(idctl.operator());
+  expect(await SigningKey.count()).toBe(2);
+  idctl.wait(day);
+  await sweepExpired(idctl.operator());
+  expect((await SigningKey.findAll()).map(({ id }) => id)).not.toContain(old);
+  expect(await Event.findAll({ where: { kind: 'key.signing.dropped' } })).toMatchObject([
+    { subject: { type: 'key', id: old } },
+  ]);
+  expect((await ada.get('/api/v1/me')).status).toBe(401);
+  await refresh(ada);
+});
+
+test('a key that nobody signed in with stays as long as an access token may live', async () => {
+  await rotateSigningKey(idctl.operator());
+  idctl.wait(120 + 15 * minute);
+  await sweepExpired(idctl.operator());
+  expect(await SigningKey.count()).toBe(2);
+  idctl.wait(2 * minute + 1);
+  await sweepExpired(idctl.operator());
+  expect(await SigningKey.count()).toBe(1);
+});
+
+test('another daemon knows the new key before anything is signed with it, made-up key ids or not', async () => {
+  const now = (seconds: number) => new Date(Date.now() + seconds * 1000);
+  const keyring = createKeyring(await readKeyFile(idctl.app.config.keyFile));
+  const other = (seconds: number) => ({ keyring, now: now(seconds) });
+  const old = await currentSigner(other(0));
+  const { id } = await rotateSigningKey(idctl.operator());
+  expect((await currentSigner(other(1))).kid).toBe(old.kid);
+  idctl.wait(121);
+  expect((await currentSigner(idctl.operator())).kid).toBe(id);
+  await findVerificationKey(other(119), 'made-up');
+  expect(await findVerificationKey(other(121), id)).not.toBeNull();
+  expect((await currentSigner(other(121))).kid).toBe(id);
+});
+
+test('of several rotations the last one signs in the end, and every key verifies', async () => {
+  const ada = await newcomer();
+  await rotateSigningKey(idctl.operator());
+  idctl.wait(minute);
+  const { id } = await rotateSigningKey(idctl.operator());
+  expect((await ada.get('/api/v1/me')).status).toBe(200);
+  idctl.wait(121);
+  expect(kidOf((await newcomer()).accessToken)).toBe(id);
+  expect(await publicKids()).toHaveLength(3);
+  await refresh(ada);
+});
+
+test('X5 a rotation is an event, and the private half is stored sealed', async () => {
+  const { id } = await rotateSigningKey(idctl.operator());
+  const row = await SigningKey.findByPk(id);
+  expect(row?.privateJwk).toMatch(/^v1\./);
+  expect(await Event.findAll({ where: { kind: 'key.signing.rotated' } })).toMatchObject([
+    { actor: { kind: 'operator' }, subject: { type: 'key', id }, data: { retired: 1 } },
+  ]);
+});
