@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { revokeApp } from '../../src/services/apps/revoke.ts';
 import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
 import { appOf } from '../support/apps.ts';
 import { openInstance } from '../support/instance.ts';
@@ -57,4 +59,28 @@ test('a stranger who knows the client id takes none of its places', async () => 
   for (let n = 0; n < 5; n += 1) expect((await ask({ client_secret: 'guess' })).status).toBe(401);
   await mint();
   await mint();
+});
+
+test('of tokens asked for at once each app gets what is left, and no more than 100 are live', async () => {
+  const instance = await openInstance({ limits: { tokenRequests: 5 } });
+  const { id, ask } = await appOf(instance);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask()));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
+  expect(await AccessToken.count({ where: { appId: id } })).toBe(5);
+});
+
+test('no token outlives an app that is revoked, or an owner who is disabled, while it is minted', async () => {
+  const instance = await openInstance();
+  for (const end of [
+    ({ id }: { id: string }) => revokeApp(instance.operator(), { id, keepTokens: false }),
+    ({ user }: { user: string }) => disableUser(instance.operator(), { user }),
+  ]) {
+    const app = await appOf(instance);
+    const [, ...answers] = await Promise.all([end(app), app.ask(), app.ask(), app.ask()]);
+    for (const { status, body } of answers) {
+      expect([200, 401]).toContain(status);
+      if (status === 200) expect((await useToken(instance, body.access_token)).status).toBe(401);
+    }
+  }
 });

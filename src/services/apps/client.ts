@@ -14,6 +14,8 @@ export interface Client {
   as: Context;
 }
 
+const owner = { model: Account, as: 'account', attributes: ['disabledAt'], required: true };
+
 /**
  * Proves an app by its client id and secret, its owner's account being enabled; refuses `invalid_client`, the same
  * for every reason (RFC 6749 §5.2).
@@ -28,7 +30,7 @@ export async function requireClient(
       hint: 'Send client_id and client_secret, in the form or by Basic.',
     });
   }
-  const app = await OAuthApp.findOne({ where: { clientId }, include: { model: Account, as: 'account' } });
+  const app = await OAuthApp.findOne({ where: { clientId }, include: owner });
   const reason = app === null ? 'no_such_app' : reasonAgainst(app, secret);
   if (app !== null && reason === null) {
     return { app, as: { ...ctx, actor: { kind: 'app', appId: app.id, name: app.name } } };
