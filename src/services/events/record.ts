@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
-import { Event, type EventActor, type EventSubject } from '../../database/models/event.ts';
+import { insertRow } from '../../database/execute.ts';
+import type { EventActor, EventSubject } from '../../database/models/event.ts';
 
 /** What is written of something that happened. */
 export interface Happening {
@@ -14,11 +15,11 @@ export interface Happening {
 
 /** Writes what happened; call it inside the transaction that does it, so that both are kept or neither. */
 export async function recordEvent(ctx: Context, what: Happening, id: string = orderedId()): Promise<void> {
-  await Event.create({
+  await insertRow('events', {
     id,
     kind: what.kind,
     at: ctx.now,
-    organizationId: what.organizationId ?? null,
+    organization_id: what.organizationId ?? null,
     actor: viewActor(ctx.actor),
     subject: what.subject ?? null,
     data: what.data ?? {},

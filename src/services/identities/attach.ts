@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
+import { insertRow } from '../../database/execute.ts';
 import { Account, type EmailProof } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
+import { select } from '../../database/select.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { domainOf } from '../domains/canonical.ts';
-import { findOwner, ownsAddress } from '../domains/owns.ts';
+import { findOwner } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 import { reclaim } from './reclaim.ts';
@@ -67,6 +69,9 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
   return owner !== null && owner !== organizationId;
 }
 
+/** What provisioning has to do with of an account. */
+type Holder = Pick<Account, 'id' | 'email' | 'name'>;
+
 /** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
 export interface Provisioned {
   organizationId: string;
@@ -82,11 +87,12 @@ export interface Provisioned {
 export async function attachProvisioned(
   ctx: Context,
   { organizationId, email, name }: Provisioned,
-): Promise<{ account: Account; link: 'attached' | 'created' }> {
-  const holder = email === null ? null : await findByEmail(email);
+): Promise<{ account: Holder; link: 'attached' | 'created' }> {
+  const { holder, emailProof } = await lookUp(organizationId, email);
   if (holder !== null) return { account: holder, link: 'attached' };
-  const emailProof = await proofOf(organizationId, email);
-  const account = await Account.create({ id: orderedId(), email, emailProof, name, createdAt: ctx.now });
+  const account = { id: orderedId(), email, name };
+  const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
+  await insertRow('accounts', row);
   return { account, link: 'created' };
 }
 
@@ -95,16 +101,35 @@ export async function attachProvisioned(
  * else's. Whether it did.
  */
 export async function attachAddress(
-  account: Account,
+  account: Holder,
   { organizationId, email }: { organizationId: string; email: string },
 ): Promise<boolean> {
-  if (account.email !== null || (await findByEmail(email)) !== null) return false;
-  await account.update({ email, emailProof: await proofOf(organizationId, email) });
+  const { holder, emailProof } = await lookUp(organizationId, email);
+  if (account.email !== null || holder !== null) return false;
+  await Account.update({ email, emailProof }, { where: { id: account.id } });
   return true;
 }
 
-async function proofOf(organizationId: string, email: string | null): Promise<EmailProof> {
-  return (await ownsAddress(organizationId, email)) ? 'domain' : 'none';
+/** Whose the address is, and what the word of the organization is worth for it; in one read, past the ORM. */
+async function lookUp(
+  organizationId: string,
+  email: string | null,
+): Promise<{ holder: Holder | null; emailProof: EmailProof }> {
+  if (email === null) return { holder: null, emailProof: 'none' };
+  const [row] = await select<{
+    id: string | null;
+    email: string | null;
+    name: string;
+    domain: string | null;
+  }>(
+    `SELECT a.id, a.email, a.name, d.id AS domain FROM (SELECT 1 AS one) always
+       LEFT JOIN accounts a ON a.email = $1
+       LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
+    [email, organizationId, domainOf(email), 'Verified'],
+  );
+  const emailProof = (row?.domain ?? null) === null ? 'none' : 'domain';
+  if (row === undefined || row.id === null) return { holder: null, emailProof };
+  return { holder: { id: row.id, email: row.email, name: row.name }, emailProof };
 }
 
 async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {

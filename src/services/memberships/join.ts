@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { execute, insertRow } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../database/models/membership.ts';
 import type { Organization } from '../../database/models/organization.ts';
-import { Tombstone } from '../../database/models/tombstone.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
@@ -38,7 +38,7 @@ export async function joinOrganization(
   return membership;
 }
 
-/** The membership itself, for provisioning, which writes record and event in words of its own. */
+/** The membership itself, for provisioning, which writes record and event in words of its own; past the ORM. */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
@@ -46,7 +46,12 @@ export async function addMembership(
   as: Joining,
 ): Promise<Membership> {
   const key = { organizationId, accountId };
-  const membership = await Membership.create({ ...key, ...as, joinedAt: ctx.now });
-  await Tombstone.destroy({ where: key });
-  return membership;
+  const { role, origin } = as;
+  const row = { organization_id: organizationId, account_id: accountId, role, origin, joined_at: ctx.now };
+  await insertRow('memberships', row);
+  await execute('DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2', [
+    organizationId,
+    accountId,
+  ]);
+  return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
 }

@@ -52,7 +52,8 @@ function read(text: string, within: Attribute | null): Filter {
   return filter;
 }
 
-function termsOf(filter: Filter): Filter[] {
+/** The comparisons that the filter is made of. */
+export function termsOf(filter: Filter): Filter[] {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.flatMap(termsOf);
   return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];
 }

@@ -4,6 +4,7 @@ import { matches } from './filter-match.ts';
 import type { Operation } from './patch-operations.ts';
 import type { Path } from './path.ts';
 import { scimRefusal } from './refusal.ts';
+import { assertFew } from './resource.ts';
 import { coerce, isComplex, isUnset, merge, setOwn, setValue, valuesIn } from './values.ts';
 
 // Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so its elements are
@@ -103,6 +104,7 @@ function elementsIn(resource: ScimResource, attribute: Attribute): ScimResource[
 }
 
 function setElements(resource: ScimResource, attribute: Attribute, elements: ScimResource[]): void {
+  assertFew(attribute, elements);
   setValue(resource, attribute, elements.length === 0 ? undefined : elements);
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, enterpriseSchema, type ScimResource } from './attributes.ts';
+import { termsOf } from './filter.ts';
 import { findSchema } from './names.ts';
 import { applyToElements, applyToList } from './patch-elements.ts';
 import { type Operation, readOperations } from './patch-operations.ts';
@@ -34,7 +35,8 @@ export interface Patched {
 export function applyPatch(resource: ScimResource, body: unknown): Patched {
   const operations = readOperations(body);
   const patched = structuredClone(resource);
-  for (const operation of operations) apply(patched, operation);
+  const patching = { resource: patched, terms: 0 };
+  for (const operation of operations) apply(patching, operation);
   assertSound(patched);
   return {
     resource: patched,
@@ -45,12 +47,20 @@ export function applyPatch(resource: ScimResource, body: unknown): Patched {
 
 type Op = Operation['op'];
 
-function apply(resource: ScimResource, { op, path, value }: Operation): void {
+interface Patching {
+  resource: ScimResource;
+  /** How many terms its paths had so far: each reads every value of an attribute. */
+  terms: number;
+}
+
+const mostTerms = 50;
+
+function apply(patching: Patching, { op, path, value }: Operation): void {
   const schema = path === null ? '' : findSchema(path.trim());
   if (path === null && op === 'remove') throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
-  if (path === null) applyEach(resource, op, value, '');
-  else if (schema !== null) applyToSchema(resource, op, schema, value);
-  else applyAt(resource, op, requirePath(path), value);
+  if (path === null) applyEach(patching, op, value, '');
+  else if (schema !== null) applyToSchema(patching, op, schema, value);
+  else applyAt(patching, op, requirePath(path), value);
 }
 
 function requirePath(text: string): Path {
@@ -59,14 +69,14 @@ function requirePath(text: string): Path {
   throw scimRefusal(400, 'invalidPath', `A User has nothing called "${text.slice(0, 100)}".`);
 }
 
-function applyToSchema(resource: ScimResource, op: Op, schema: string, value: unknown): void {
-  if (op !== 'remove' && !isUnset(value)) applyEach(resource, op, value, `${schema}:`);
-  else if (schema === enterpriseSchema) setOwn(resource, enterpriseSchema, undefined);
+function applyToSchema(patching: Patching, op: Op, schema: string, value: unknown): void {
+  if (op !== 'remove' && !isUnset(value)) applyEach(patching, op, value, `${schema}:`);
+  else if (schema === enterpriseSchema) setOwn(patching.resource, enterpriseSchema, undefined);
   else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
 }
 
 /** Every member of the value by itself; as on POST, what a User does not have is dropped, but not when it is all there is. */
-function applyEach(resource: ScimResource, op: Op, value: unknown, prefix: string): void {
+function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given)) throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
   let known = 0;
@@ -75,8 +85,8 @@ function applyEach(resource: ScimResource, op: Op, value: unknown, prefix: strin
     const path = schema === null ? findPath(`${prefix}${key}`) : null;
     if (schema === null && path === null) continue;
     known += 1;
-    if (schema !== null) applyToSchema(resource, op, schema, part);
-    else if (path !== null && !isIgnored(path)) applyAt(resource, op, path, part);
+    if (schema !== null) applyToSchema(patching, op, schema, part);
+    else if (path !== null && !isIgnored(path)) applyAt(patching, op, path, part);
   }
   if (known === 0 && Object.keys(given).length > 0) {
     throw scimRefusal(400, 'invalidPath', 'The value holds nothing that a User has.');
@@ -88,8 +98,13 @@ function isIgnored({ attribute }: Path): boolean {
   return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
 }
 
-function applyAt(resource: ScimResource, op: Op, path: Path, value: unknown): void {
+function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
+  const { resource } = patching;
   const { attribute, filter, sub } = path;
+  patching.terms += filter === null ? 0 : termsOf(filter).length;
+  if (patching.terms > mostTerms) {
+    throw scimRefusal(400, 'invalidFilter', `The paths of a PATCH have at most ${mostTerms} terms.`);
+  }
   for (const part of [attribute, sub]) {
     if (part === null || part.mutability === 'readWrite') continue;
     throw scimRefusal(400, 'mutability', `${part.name} is not a client's to change.`);

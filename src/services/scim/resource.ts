@@ -1,5 +1,5 @@
 import { canonicalEmail } from '../domains/canonical.ts';
-import { attributes, type ScimResource } from './attributes.ts';
+import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
 import { findSchema, findTarget } from './names.ts';
 import { scimRefusal } from './refusal.ts';
 import { coerce, isComplex, isObject, setValue, valuesIn } from './values.ts';
@@ -59,14 +59,18 @@ export function assertSound(resource: ScimResource): void {
   }
   for (const attribute of attributes) {
     const elements = attribute.multiValued ? valuesIn(resource, attribute) : [];
-    if (elements.length > most.elements) {
-      throw scimRefusal(400, 'invalidValue', `${attribute.name} has at most ${most.elements} values.`);
-    }
+    assertFew(attribute, elements);
     // RFC 7643 §2.4.
     if (elements.filter((element) => isComplex(element) && element['primary'] === true).length > 1) {
       throw scimRefusal(400, 'invalidValue', `Only one value of ${attribute.name} can be primary.`);
     }
   }
+}
+
+/** Refuses more values of an attribute than anybody has. */
+export function assertFew({ name }: Attribute, values: ScimValue[]): void {
+  if (values.length <= most.elements) return;
+  throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
 /** The canonical address of the resource: `userName` when it is one, else that of the first entry of `emails`, or null. */

@@ -2,9 +2,9 @@ import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { OutOfTime, type Query, selectWithin, whileInTime } from '../../../database/select-within.ts';
 import type { Filter } from '../filter.ts';
 import { filterCondition } from '../filter-sql.ts';
+import { columns, type Entry, entryOf, type Row } from '../records/record.ts';
 import { scimRefusal } from '../refusal.ts';
 import { sortExpression } from '../sort.ts';
-import { columns, type Row, recordOf, type Visible } from './rows.ts';
 import { inTurn } from './turns.ts';
 
 /** A list that is not simply the whole one in its own order. */
@@ -25,7 +25,7 @@ const budgetMs = 2000;
 export async function readFiltered(
   organizationId: string,
   asked: Asked,
-): Promise<{ total: number; records: Visible[] }> {
+): Promise<{ total: number; records: Entry[] }> {
   const query = compose(organizationId, asked);
   if (query.indexed) return readPage(asked, query, (given) => select(given.sql, given.bind));
   const until = performance.now() + budgetMs;
@@ -49,7 +49,7 @@ type Read = <R extends object>(query: Query) => Promise<R[]>;
 
 async function readPage({ from, count }: Asked, query: Composed, read: Read) {
   const rows = count === 0 ? [] : await read<Row>(query.page);
-  const records = rows.map(recordOf);
+  const records = rows.map(entryOf);
   // A page that is not full ends the list, and says so how long that is.
   if (rows.length < count && (rows.length > 0 || from === 0)) return { total: from + rows.length, records };
   const [counted] = await read<{ total: number | string }>(query.count);

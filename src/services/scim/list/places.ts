@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { firstKey } from '../../page.ts';
-import { columns, type Row, recordOf, type Visible } from './rows.ts';
+import { columns, type Entry, entryOf, type Row } from '../records/record.ts';
 
 // Clients crawl by `startIndex`, and want the total with every page. Neither is counted from the beginning each time:
 // every so many records, the process remembers where in the list that is. Records only join at the end of the list;
@@ -32,7 +32,7 @@ export async function readWholeList(
   ctx: Context,
   organizationId: string,
   window: { from: number; count: number },
-): Promise<{ total: number; records: Visible[] }> {
+): Promise<{ total: number; records: Entry[] }> {
   const { places, total } = await survey(ctx, organizationId);
   const passed = Math.min(Math.floor(window.from / step), places.at.length);
   const after = places.at[passed - 1] ?? beginning;
@@ -45,7 +45,7 @@ export async function readWholeList(
        JOIN scim_records r ON r.id = page.id ORDER BY r.created_at, r.id`,
     [organizationId, false, after.created_at, after.id, window.count, window.from - passed * step],
   );
-  return { total, records: rows.map(recordOf) };
+  return { total, records: rows.map(entryOf) };
 }
 
 /** The places of the list, as far as they can be known, and its length. */

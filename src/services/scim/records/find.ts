@@ -1,27 +1,54 @@
-import { Transaction } from 'sequelize';
-import type { Account } from '../../../database/models/account.ts';
-import { ScimRecord } from '../../../database/models/scim-record.ts';
-import { lockAccount } from '../../accounts/lock.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { isUuid } from '../../fields.ts';
 import { fold } from '../names.ts';
 import { scimRefusal } from '../refusal.ts';
+import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
 
 /** The organization's record of this name, in any case of letters; hidden ones too. */
-export function findRecordNamed(organizationId: string, userName: string): Promise<ScimRecord | null> {
-  return ScimRecord.findOne({ where: { organizationId, userNameCanonical: fold(userName) } });
+export async function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2`,
+    [organizationId, fold(userName)],
+  );
+  return row === undefined ? null : entryOf(row);
 }
 
 /** The organization's record of the account; hidden ones too. */
-export function findRecordOf(organizationId: string, accountId: string): Promise<ScimRecord | null> {
-  return ScimRecord.findOne({ where: { organizationId, accountId } });
+export async function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.organization_id = $2`,
+    [accountId, organizationId],
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** The record of whoever has the name, else of whoever has the address; hidden ones too. */
+export async function findRecord(
+  organizationId: string,
+  { userName, email }: { userName: string; email: string | null },
+): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns}, 1 AS rank FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2
+     UNION ALL
+     SELECT ${columns}, 2 AS rank FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id AND r.organization_id = $1 WHERE a.email = $3
+     ORDER BY rank LIMIT 1`,
+    [organizationId, fold(userName), email],
+  );
+  return row === undefined ? null : entryOf(row);
 }
 
 /** The record of this id that clients of the organization see, or 404. */
-export async function requireRecord(organizationId: string, id: string): Promise<ScimRecord> {
-  const known = isUuid(id) ? { id: id.toLowerCase(), organizationId, hidden: false } : null;
-  const record = known === null ? null : await ScimRecord.findOne({ where: known });
-  if (record === null) throw noSuchUser(id);
-  return record;
+export async function requireRecord(organizationId: string, id: string): Promise<Entry> {
+  const rows = isUuid(id)
+    ? await select<Row>(
+        `SELECT ${columns} FROM scim_records r WHERE r.id = $1 AND r.organization_id = $2 AND r.hidden = $3`,
+        [id.toLowerCase(), organizationId, false],
+        { prepared: true },
+      )
+    : [];
+  if (rows[0] === undefined) throw noSuchUser(id);
+  return entryOf(rows[0]);
 }
 
 /** The refusal of a User that is not there for the client. */
@@ -31,16 +58,22 @@ export function noSuchUser(id: string) {
 
 /** A record and its account, which stay as they are until the transaction ends. */
 export interface Held {
-  record: ScimRecord;
-  account: Account;
+  record: Entry;
+  account: Person;
 }
 
 /**
  * Holds the record as it is now, and its account before it, as everybody does, so that nobody waits for each other; null
  * when it is gone.
  */
-export async function holdRecord({ id, accountId }: ScimRecord): Promise<Held | null> {
-  const account = await lockAccount(accountId);
-  const record = await ScimRecord.findByPk(id, { lock: Transaction.LOCK.UPDATE });
-  return account === null || record === null ? null : { account, record };
+export async function holdRecord({ id, accountId }: Pick<Entry, 'id' | 'accountId'>): Promise<Held | null> {
+  // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
+  const [holdAccount, hold] =
+    dialectOfDatabase() === 'sqlite' ? ['', ''] : ['FOR NO KEY UPDATE', 'FOR UPDATE'];
+  const [account] = await select<Person>(
+    `SELECT id, email, name FROM accounts WHERE id = $1 ${holdAccount}`,
+    [accountId],
+  );
+  const [row] = await select<Row>(`SELECT ${columns} FROM scim_records r WHERE r.id = $1 ${hold}`, [id]);
+  return account === undefined || row === undefined ? null : { account, record: entryOf(row) };
 }

@@ -1,14 +1,14 @@
 import type { Context } from '../../../context.ts';
-import type { Account } from '../../../database/models/account.ts';
-import { ScimRecord } from '../../../database/models/scim-record.ts';
+import { select } from '../../../database/select.ts';
 import { memberResource } from '../resource.ts';
 import { findRecordNamed, findRecordOf } from './find.ts';
+import { columns, entryOf, type Person, type Row } from './record.ts';
 import { changeRecord, insertRecord, type Named } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
 
 /** Sees that a new member has a record, which says that they are one. */
-export async function recordMember(ctx: Context, organizationId: string, account: Account): Promise<void> {
+export async function recordMember(ctx: Context, organizationId: string, account: Person): Promise<void> {
   const record = await findRecordOf(organizationId, account.id);
   if (record === null) await insertMemberRecord(organizationId, account, ctx.now);
   else if (!record.active || record.hidden) await changeRecord(ctx, record, { active: true, hidden: false });
@@ -21,11 +21,7 @@ export async function recordLeft(ctx: Context, organizationId: string, accountId
 }
 
 /** Writes the record of a member of whom no client has spoken. */
-export async function insertMemberRecord(
-  organizationId: string,
-  account: Pick<Account, 'id' | 'email' | 'name'>,
-  at: Date,
-): Promise<void> {
+export async function insertMemberRecord(organizationId: string, account: Person, at: Date): Promise<void> {
   const resource = resourceOfMember(account);
   // A client may have given the name to somebody else: that must keep nobody from joining.
   const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
@@ -40,14 +36,17 @@ export async function insertMemberRecord(
 }
 
 /** Tells the clients that have not named a member themselves what the member is called now. */
-export async function recordRenamed(ctx: Context, account: Account): Promise<void> {
-  const records = await ScimRecord.findAll({ where: { accountId: account.id, link: 'member' } });
-  for (const record of records) {
+export async function recordRenamed(ctx: Context, account: Person): Promise<void> {
+  const rows = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2`,
+    [account.id, 'member'],
+  );
+  for (const record of rows.map(entryOf)) {
     const resource = { ...resourceOfMember(account), userName: record.userName };
     await changeRecord(ctx, record, { resource });
   }
 }
 
-function resourceOfMember({ id, email, name }: Pick<Account, 'id' | 'email' | 'name'>): Named {
+function resourceOfMember({ id, email, name }: Person): Named {
   return memberResource({ email: email ?? id, name });
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../context.ts';
-import type { ScimRecord } from '../../../database/models/scim-record.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { recordEvent } from '../../events/record.ts';
 import { findRecordNamed, type Held, holdRecord, noSuchUser, requireRecord } from '../records/find.ts';
+import type { Entry } from '../records/record.ts';
 import { changeRecord, type Named, resourceOf } from '../records/write.ts';
 import { notUnique, requireMatch } from './checks.ts';
 import { followResource } from './follow.ts';
@@ -23,7 +23,7 @@ export async function changeUser(
   organizationId: string,
   { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
   decide: (current: Decided) => Decided,
-): Promise<ScimRecord> {
+): Promise<Entry> {
   const found = await requireRecord(organizationId, id);
   const changing = transaction(async () => {
     const held = await holdRecord(found);
@@ -53,7 +53,7 @@ async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Pr
   if (toggled && !active) await deactivateMember(ctx, held);
 }
 
-async function requireFreeName(record: ScimRecord, resource: Named): Promise<void> {
+async function requireFreeName(record: Entry, resource: Named): Promise<void> {
   const holder = await findRecordNamed(record.organizationId, resource.userName);
   if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
 }

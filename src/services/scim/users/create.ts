@@ -1,13 +1,13 @@
 import type { Context } from '../../../context.ts';
-import type { ScimRecord } from '../../../database/models/scim-record.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../../database/unique.ts';
-import { findByEmail } from '../../accounts/find.ts';
 import { requireScim } from '../../authority/require.ts';
 import { recordEvent } from '../../events/record.ts';
 import { attachProvisioned } from '../../identities/attach.ts';
 import type { ScimResource } from '../attributes.ts';
-import { findRecordNamed, findRecordOf, holdRecord } from '../records/find.ts';
+import { fold } from '../names.ts';
+import { findRecord, type Held, holdRecord } from '../records/find.ts';
+import type { Entry } from '../records/record.ts';
 import { changeRecord, insertRecord } from '../records/write.ts';
 import { emailOf, readCreation } from '../resource.ts';
 import { readProjection } from '../view.ts';
@@ -34,14 +34,13 @@ export async function createUser(ctx: Context, input: AtUsers & { body: unknown 
   return present(ctx, record, project);
 }
 
-async function provision(ctx: Context, organizationId: string, resource: Creation): Promise<ScimRecord> {
-  const named = await findRecordNamed(organizationId, resource.userName);
-  if (named !== null) return comeBack(ctx, named, resource);
+async function provision(ctx: Context, organizationId: string, resource: Creation): Promise<Entry> {
   const email = emailOf(resource);
-  const holder = email === null ? null : await findByEmail(email);
-  const known = holder === null ? null : await findRecordOf(organizationId, holder.id);
+  const known = await findRecord(organizationId, { userName: resource.userName, email });
   if (known === null) return admit(ctx, organizationId, resource, email);
-  if (!known.active || known.link === 'member') return comeBack(ctx, known, resource);
+  if (isNamed(known, resource) || !known.active || known.link === 'member') {
+    return comeBack(ctx, known, resource);
+  }
   // Two people of one address are not made one: the second has an account that knows none.
   const record = await admit(ctx, organizationId, resource, null);
   await recordEvent(ctx, {
@@ -58,7 +57,7 @@ async function admit(
   organizationId: string,
   resource: Creation,
   email: string | null,
-): Promise<ScimRecord> {
+): Promise<Entry> {
   const name = calledBy(resource);
   const { account, link } = await attachProvisioned(ctx, { organizationId, email, name });
   const { active } = resource;
@@ -69,12 +68,13 @@ async function admit(
 }
 
 /** The person of a record that is there already: refused while they are what is asked for. */
-async function comeBack(ctx: Context, found: ScimRecord, resource: Creation): Promise<ScimRecord> {
+async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
   const held = await holdRecord(found);
   if (held === null) return provision(ctx, found.organizationId, resource);
   const { record } = held;
   const { active } = resource;
-  if (record.active || (!active && isSame(record, resource))) throw notUnique(resource.userName);
+  const unchanged = !active && !record.hidden && isNamed(record, resource);
+  if (record.active || unchanged) throw notUnique(resource.userName);
   const link = record.link === 'member' ? 'adopted' : record.link;
   await changeRecord(ctx, record, { resource, active, hidden: false, link });
   await followResource(held, resource);
@@ -82,12 +82,11 @@ async function comeBack(ctx: Context, found: ScimRecord, resource: Creation): Pr
   return record;
 }
 
-/** Whether asking for this once more, inactive, would change nothing. */
-function isSame(record: ScimRecord, { userName }: Creation): boolean {
-  return !record.hidden && record.userName.toLowerCase() === userName.toLowerCase();
+function isNamed(record: Entry, { userName }: Creation): boolean {
+  return fold(record.userName) === fold(userName);
 }
 
-async function begin(ctx: Context, held: Parameters<typeof about>[0]): Promise<void> {
+async function begin(ctx: Context, held: Held): Promise<void> {
   if (held.record.active) await activateMember(ctx, held, 'scim.user.provisioned');
   else await recordEvent(ctx, about(held, 'scim.user.recorded'));
 }

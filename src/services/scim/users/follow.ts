@@ -1,3 +1,4 @@
+import { execute } from '../../../database/execute.ts';
 import { ownsAddress } from '../../domains/owns.ts';
 import { attachAddress } from '../../identities/attach.ts';
 import type { Held } from '../records/find.ts';
@@ -17,5 +18,6 @@ export async function followResource({ record, account }: Held, resource: Named)
   if (email !== null && account.email === null) await attachAddress(account, { organizationId, email });
   const name = calledBy(resource);
   if (nameOf(resource) === null || name === account.name) return;
-  if (await ownsAddress(organizationId, account.email)) await account.update({ name });
+  if (!(await ownsAddress(organizationId, account.email))) return;
+  await execute('UPDATE accounts SET name = $2 WHERE id = $1', [account.id, name]);
 }

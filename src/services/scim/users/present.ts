@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { ScimResource } from '../attributes.ts';
 import { baseOf } from '../base.ts';
-import type { Visible } from '../list/rows.ts';
+import type { Entry } from '../records/record.ts';
 import { resourceOf } from '../records/write.ts';
 import { etag, viewUser } from '../view.ts';
 
@@ -15,7 +15,7 @@ export interface Presented {
 /** The record as its client sees it. */
 export function present(
   ctx: Context,
-  record: Visible,
+  record: Entry,
   project: (view: ScimResource) => ScimResource,
 ): Presented {
   const { id, active, createdAt, modifiedAt, version } = record;

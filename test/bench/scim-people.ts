@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { openApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { openContext } from '../../src/context.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { ScimRecord } from '../../src/database/models/scim-record.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createOrganization } from '../../src/services/organizations/create.ts';
+import { memberResource } from '../../src/services/scim/resource.ts';
+import { searchDocument } from '../../src/services/scim/search.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+
+/** An organization of so many people, and what its client needs. */
+export interface People {
+  count: number;
+  base: string;
+  token: string;
+  nameOf(n: number): string;
+}
+
+/** Fills a fresh database with an organization of each size. */
+export async function populate(database: string, keyFile: string, sizes: number[]): Promise<People[]> {
+  const settings = configSchema.parse({ log: { level: 'fatal' } });
+  const address = { ...settings.database, url: database };
+  const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: address };
+  const app = await openApp({ config }, { migrate: 'yes' });
+  const operator = openContext(app, { kind: 'operator', name: 'bench' });
+  const made: People[] = [];
+  for (const count of sizes) {
+    const { id, slug } = await createOrganization(operator, { name: `Size ${count}` });
+    const { token } = await rotateScimToken(operator, { org: slug });
+    const nameOf = (n: number) => `u${n}.${count}@elsewhere.test`;
+    await fill(id, count, nameOf);
+    made.push({ count, base: `/scim/v2/orgs/${id}`, token, nameOf });
+  }
+  await app.close();
+  return made;
+}
+
+async function fill(organizationId: string, count: number, nameOf: (n: number) => string): Promise<void> {
+  for (let from = 0; from < count; from += 1000) {
+    const some = Array.from({ length: Math.min(1000, count - from) }, (_, at) => from + at);
+    await transaction(() => fillSome(organizationId, some, nameOf));
+  }
+}
+
+async function fillSome(
+  organizationId: string,
+  some: number[],
+  nameOf: (n: number) => string,
+): Promise<void> {
+  const people = some.map((n) => ({ accountId: randomUUID(), at: new Date(Date.now() - 86_400_000 + n), n }));
+  await Account.bulkCreate(
+    people.map(({ accountId, at, n }) => {
+      return { id: accountId, email: nameOf(n), emailProof: 'none' as const, name: 'Ada', createdAt: at };
+    }),
+  );
+  await ScimRecord.bulkCreate(
+    people.map(({ accountId, at, n }) => {
+      const resource = memberResource({ email: nameOf(n), name: 'Ada Byron' });
+      return {
+        id: randomUUID(),
+        organizationId,
+        accountId,
+        link: 'created' as const,
+        userName: nameOf(n),
+        userNameCanonical: nameOf(n),
+        externalId: `e${n}`,
+        active: false,
+        hidden: false,
+        resource: JSON.stringify(resource),
+        search: searchDocument(resource),
+        version: 1,
+        createdAt: at,
+        modifiedAt: at,
+      };
+    }),
+  );
+}
+
+/** Requests of one kind; a path and a body are made for each. */
+export interface Load {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: () => string;
+  body?: () => object;
+  learn?: (answer: Record<string, unknown>) => void;
+}
+
+/** Answers a second with so many requests in flight for so many milliseconds. */
+export async function load(
+  url: string,
+  people: People,
+  kind: Load,
+  ms: number,
+  atOnce = 16,
+): Promise<number> {
+  const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
+  const began = performance.now();
+  let done = 0;
+  const one = async () => {
+    while (performance.now() - began < ms) {
+      const text = await send(pool, people, kind);
+      if (kind.learn) kind.learn(JSON.parse(text));
+      done += 1;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, one));
+    return (1000 * done) / (performance.now() - began);
+  } finally {
+    await pool.close();
+  }
+}
+
+const pools = new Map<string, Pool>();
+
+/** One request after the other, on a connection that is kept. */
+export async function ask(url: string, people: People, path: string): Promise<void> {
+  const pool = pools.get(url) ?? new Pool(url, { connections: 1 });
+  pools.set(url, pool);
+  await send(pool, people, { method: 'GET', path: () => path });
+}
+
+async function send(pool: Pool, people: People, { method, path, body }: Load): Promise<string> {
+  const answer = await pool.request({
+    method,
+    path: people.base + path(),
+    headers: { authorization: `Bearer ${people.token}`, 'content-type': 'application/scim+json' },
+    body: body === undefined ? null : JSON.stringify(body()),
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode >= 300) throw new Error(`${method}: ${answer.statusCode} ${text}`);
+  return text;
+}

@@ -1,0 +1,158 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { type Figure, figure, median, table } from './figures.ts';
+import { ask, type Load, load, type People, populate } from './scim-people.ts';
+
+// `node test/bench/scim.ts [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`. Writing beside
+// transactions of four writes through models (goal 4); filters and pages beside those of the smallest organization
+// (goal 5). Turn by turn, medians of the rounds.
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    sizes: { type: 'string', default: '1000,10000' },
+    on: { type: 'string' },
+  },
+});
+const rounds = Number(values.rounds);
+const sizes = values.sizes.split(',').map(Number);
+const ms = 1500;
+
+async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
+  const servers = name === 'SQLite' ? [] : [await startPostgres(), await startPostgres()];
+  const place = (at: number) => servers[at]?.url ?? `sqlite:${join(folder, `${at}.db`)}`;
+  const keyFile = join(folder, 'master.key');
+  await createKeyFile(keyFile);
+  const organizations = await populate(place(0), keyFile, sizes);
+  const env = { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'info' };
+  const daemon = await startDaemon({ database: place(0), keyFile, env });
+  const limit = fork(fileURLToPath(new URL('./scim-limit.ts', import.meta.url)), [place(1)]);
+  await once(limit, 'message');
+  const limitRate = async () => {
+    limit.send(ms);
+    return Number((await once(limit, 'message'))[0]);
+  };
+  try {
+    process.stdout.write(table(`SCIM writes, ${name}`, await writes(daemon.url, organizations, limitRate)));
+    process.stdout.write(table(`SCIM reads, ${name}`, await reads(daemon.url, organizations)));
+  } finally {
+    limit.disconnect();
+    await daemon.stop();
+    for (const server of servers) await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writes(url: string, [people]: People[], limitRate: () => Promise<number>): Promise<Figure[]> {
+  if (people === undefined) return [];
+  const rates = { limit: [], create: [], patch: [], put: [], delete: [] } as Record<string, number[]>;
+  let serial = 0;
+  const fresh = () => {
+    serial += 1;
+    return `new${serial}@elsewhere.test`;
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const made: string[] = [];
+    rates['limit']?.push(await limitRate());
+    const creating: Load = {
+      method: 'POST',
+      path: () => '/Users',
+      body: () => ({ userName: fresh(), ...profile }),
+    };
+    rates['create']?.push(
+      await load(url, people, { ...creating, learn: ({ id }) => made.push(String(id)) }, ms),
+    );
+    let turn = 0;
+    const next = () => `/Users/${made[turn++ % made.length]}`;
+    const off = () => ({
+      Operations: [{ op: 'replace', path: 'active', value: Math.floor(turn / made.length) % 2 === 1 }],
+    });
+    rates['patch']?.push(await load(url, people, { method: 'PATCH', path: next, body: off }, ms));
+    const put = () => ({ ...profile, displayName: `Ada ${turn}` });
+    rates['put']?.push(await load(url, people, { method: 'PUT', path: next, body: put }, ms));
+    turn = 0;
+    rates['delete']?.push(await load(url, people, { method: 'DELETE', path: next }, ms));
+  }
+  const rate = (what: string) => median(rates[what] ?? []);
+  const share = (what: string, of: string) =>
+    median((rates[what] ?? []).map((value, at) => (100 * value) / (rates[of]?.[at] ?? value)));
+  return [
+    figure('four-write transactions, models', rate('limit'), '/s'),
+    figure('create', rate('create'), '/s'),
+    figure('create, against that limit', share('create', 'limit'), '%', { least: 60 }),
+    ...['patch', 'put', 'delete'].map((what) =>
+      figure(`${what.toUpperCase()}, against create`, share(what, 'create'), '%', { least: 120 }),
+    ),
+  ];
+}
+
+const profile = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  name: { givenName: 'Ada', familyName: 'Byron' },
+  emails: [{ value: 'ada@elsewhere.test', type: 'work', primary: true }],
+};
+
+async function reads(url: string, organizations: People[]): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const seen = organizations.map(() => ({
+    filter: [] as number[],
+    page: [] as number[],
+    first: [] as number[],
+    deep: [] as number[],
+  }));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, people] of organizations.entries()) {
+      const anybody = () => Math.floor(Math.random() * people.count);
+      const filter = () => `/Users?filter=${encodeURIComponent(`userName eq "${people.nameOf(anybody())}"`)}`;
+      seen[at]?.filter.push(await load(url, people, { method: 'GET', path: filter }, ms));
+      seen[at]?.first.push(await load(url, people, { method: 'GET', path: () => '/Users?count=100' }, ms, 1));
+      const deep = () =>
+        `/Users?count=100&startIndex=${1 + Math.floor(people.count / 2 + Math.random() * (people.count / 2 - 100))}`;
+      seen[at]?.deep.push(await load(url, people, { method: 'GET', path: deep }, ms, 1));
+      seen[at]?.page.push(await crawl(url, people));
+    }
+  }
+  const of = (at: number, what: 'filter' | 'page' | 'first' | 'deep') => median(seen[at]?.[what] ?? []);
+  for (const [at, { count }] of organizations.entries()) {
+    figures.push(figure(`filter userName eq, ${count} users`, of(at, 'filter'), '/s'));
+    if (at > 0)
+      figures.push(
+        figure('  against the smallest', (100 * of(at, 'filter')) / of(0, 'filter'), '%', { least: 85 }),
+      );
+    figures.push(figure(`a page of a crawl, ${count} users`, of(at, 'page'), 'ms'));
+    if (at > 0)
+      figures.push(
+        figure('  against the smallest', (100 * of(at, 'page')) / of(0, 'page'), '%', { most: 130 }),
+      );
+    figures.push(
+      figure('  a deep page at random, against the first', (100 * of(at, 'first')) / of(at, 'deep'), '%', {
+        most: 300,
+      }),
+    );
+  }
+  return figures;
+}
+
+/** Milliseconds a page of a crawl by `startIndex` takes, on the average of at most 200 pages spread over the list. */
+async function crawl(url: string, people: People): Promise<number> {
+  const began = performance.now();
+  let pages = 0;
+  for (let startIndex = 1; startIndex <= people.count; startIndex += 100) {
+    await ask(url, people, `/Users?count=100&startIndex=${startIndex}`);
+    pages += 1;
+  }
+  return (performance.now() - began) / pages;
+}
+
+for (const name of ['SQLite', 'PostgreSQL'] as const) {
+  if (values.on === undefined || values.on === name) await bench(name);
+}
