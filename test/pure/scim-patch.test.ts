@@ -292,6 +292,21 @@ describe('design scim.md: refused', () => {
     },
   );
 
+  test('more work than anybody needs', () => {
+    const path = 'emails[type eq "a" or type eq "b"].value';
+    const keys = Array.from({ length: 26 }, (_, at) => `emails[type eq "work" or type eq "${at}"].value`);
+    expect(refused(...Array.from({ length: 26 }, () => ({ op: 'replace', path, value: null })))).toBe(
+      'invalidFilter',
+    );
+    expect(refused({ op: 'add', value: Object.fromEntries(keys.map((key) => [key, 'x'])) })).toBe(
+      'invalidFilter',
+    );
+    const many = Array.from({ length: 201 }, (_, at) => ({ value: `${at}` }));
+    expect(refused({ op: 'add', path: 'roles', value: many }, { op: 'remove', path: 'roles' })).toBe(
+      'invalidValue',
+    );
+  });
+
   test('more operations than anybody needs', () => {
     expect(refused(...Array.from({ length: 201 }, () => ({ op: 'remove', path: 'title' })))).toBe(
       'invalidValue',
