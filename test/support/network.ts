@@ -8,6 +8,7 @@ export function openNetwork(
   settings: {
     outbound?: { allow?: string[]; caFile?: string };
     doh?: { resolverUrl?: string; caFile?: string };
+    ldap?: { allowPlaintext?: 'on' | 'off' };
   },
   limits: Partial<Limits> = {},
   assertIdle: (what: string) => void = () => undefined,
