@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { newSecret } from '../../src/crypto/secret.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { appOf, basic } from '../support/apps.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -51,6 +52,8 @@ test('§5.2 a client that is not accepted is 401 by the scheme it can use, with 
   const wrong = [
     await post({ ...grant, ...app.credentials, client_id: 'app-none' }),
     await post({ ...grant, ...app.credentials, client_secret: 'cos_secret_none' }),
+    await post({ ...grant, ...app.credentials, client_secret: newSecret('cos_secret_').value }),
+    await post(grant, basic((await appOf(idctl)).clientId, app.clientSecret)),
     await post(grant, basic('app-none', app.clientSecret)),
     await post(grant, basic(app.clientId, 'wrong')),
   ];

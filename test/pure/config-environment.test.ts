@@ -48,6 +48,9 @@ const special: Record<string, [text: string, value: unknown]> = {
   'orgs.creation': ['operator', 'operator'],
   'signup.open': ['true', 'on'],
   'tokens.manageCredentials': ['on', 'on'],
+  'oauth.botTokenTtl': ['30m', '30m'],
+  'scim.deleteMode': ['remove', 'remove'],
+  'ldap.allowPlaintext': ['on', 'on'],
   'log.level': ['warn', 'warn'],
 };
 

@@ -92,6 +92,9 @@ async function byPassword(): Promise<void> {
   await signIn(login(secrets.password));
   const token = await browser.post('/api/v1/me/tokens', { name: 'laptop' });
   learn('personalAccessToken', token.body.token);
+  const app = await browser.post('/api/v1/me/apps', { name: 'builder' });
+  learn('appSecret', app.body.clientSecret);
+  await asApp(app.body.clientId, app.body.clientSecret);
   const totp = await browser.post('/api/v1/me/totp');
   learn('totpSecret', totp.body.secret);
   see(await browser.post('/api/v1/me/totp/confirm', { code: '000000' }));
@@ -100,6 +103,17 @@ async function byPassword(): Promise<void> {
   see(await browser.post('/api/v1/me/password', passwords));
   await signIn(browser.post('/api/v1/auth/refresh'));
   see(await browser.get('/api/v1/me', { authorization: `Bearer ${learned.get('personalAccessToken')}` }));
+}
+
+async function asApp(client_id: string, client_secret: string): Promise<void> {
+  const form = { grant_type: 'client_credentials', client_id, client_secret };
+  const { body } = await browser.form('/api/v1/oauth/token', form);
+  learn('botToken', body.access_token);
+  const asked = { client_id, client_secret, token: body.access_token };
+  see(await browser.form('/api/v1/oauth/introspect', asked));
+  see(await browser.form('/api/v1/oauth/token', { ...form, client_secret: secrets.clientSecret }));
+  see(await browser.form(`/api/v1/oauth/token?client_secret=${secrets.query}`, form));
+  see(await browser.form('/api/v1/oauth/token', { ...form, grant_type: secrets.surplus }));
 }
 
 async function byProvider(): Promise<void> {
@@ -172,11 +186,14 @@ async function read(): Promise<void> {
     ['user', 'list'],
     ['session', 'list', '--user', eve],
     ['pat', 'list', '--user', eve],
+    ['app', 'list', '--user', eve],
+    ['key', 'list'],
     ['config', 'show'],
   ]) {
     await run([...words, '--json']);
   }
-  for (const path of ['/api/v1/me', '/api/v1/me/sessions', '/api/v1/me/tokens']) see(await browser.get(path));
+  for (const path of ['/api/v1/me', '/api/v1/me/sessions', '/api/v1/me/tokens', '/api/v1/me/apps'])
+    see(await browser.get(path));
 }
 
 async function run(words: string[], input?: string): Promise<void> {

@@ -47,10 +47,9 @@ export async function mintToken(
   return { access_token: value, token_type: 'Bearer', expires_in: lifetime };
 }
 
-/** Nobody disables or reclaims the account, or revokes the app, until the transaction ends; one that is gone is refused. */
+/** Nobody reclaims the account or revokes the app until the transaction ends; one that is gone meanwhile is refused. */
 async function holdApp({ id, accountId }: OAuthApp): Promise<void> {
-  const owner = await lockAccount(accountId);
-  if (owner === null || owner.disabledAt !== null) throw clientRefused('account_disabled');
+  await lockAccount(accountId);
   if ((await OAuthApp.count({ where: { id } })) === 0) throw clientRefused('no_such_app');
 }
 
