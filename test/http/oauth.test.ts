@@ -88,6 +88,12 @@ test.each([
   },
 );
 
+test('P3 an Authorization header that is sent twice is refused', async () => {
+  const { authorization } = basic(app.clientId, app.clientSecret);
+  const answer = await post(grant, { authorization: [authorization, authorization] });
+  expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
+});
+
 test('an Authorization header of another scheme is none', async () => {
   const token = await app.mint();
   expect((await post({ ...grant, ...app.credentials }, { authorization: `Bearer ${token}` })).status).toBe(
