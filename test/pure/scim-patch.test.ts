@@ -382,3 +382,30 @@ describe('for any resource', () => {
     );
   });
 });
+
+describe('a value is read once, however many elements it changes (security P8: one client stalls nobody)', () => {
+  const photos = Array.from({ length: 200 }, (_, at) => ({ value: `https://pictures.example/${at}` }));
+  const many: ScimResource = { ...barbara, photos };
+
+  test.each([
+    ['add', 'photos[value pr]'],
+    ['replace', 'photos[value pr]'],
+    ['replace', 'photos.display'],
+  ])('%s at %s', (op, path) => {
+    let reads = 0;
+    const value: object = Object.defineProperty({}, 'value', {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return 'x';
+      },
+    });
+    expect(patched([{ op, path, value }], many).changed).toBe(true);
+    expect(reads).toBeLessThan(5);
+  });
+
+  test('and of more values than anybody has, none is compared', () => {
+    const value = Array.from({ length: 201 }, () => 'x');
+    expect(refused({ op: 'remove', path: 'photos', value })).toBe('invalidValue');
+  });
+});

@@ -5,7 +5,7 @@ import type { Operation } from './patch-operations.ts';
 import type { Path } from './path.ts';
 import { scimRefusal } from './refusal.ts';
 import { assertFew } from './resource.ts';
-import { coerce, isComplex, isUnset, merge, setOwn, setValue, valuesIn } from './values.ts';
+import { coerce, isComplex, isUnset, readParts, setOwn, setParts, setValue, valuesIn } from './values.ts';
 
 // Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so its elements are
 // changed in place.
@@ -17,9 +17,11 @@ export function applyToList(resource: ScimResource, op: Op, attribute: Attribute
   const held = elementsIn(resource, attribute);
   if (op === 'add' && isUnset(value)) return;
   const given = isUnset(value) ? [] : elementsOf(attribute, value);
+  assertFew(attribute, given);
   if (op === 'remove') {
+    const wanted = given.map((element) => Object.entries(element));
     const kept = held.filter(
-      (element) => given.length > 0 && !given.some((wanted) => hasAll(element, wanted)),
+      (element) => wanted.length > 0 && !wanted.some((parts) => hasAll(element, parts)),
     );
     setElements(resource, attribute, kept);
     return;
@@ -37,10 +39,11 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   const held = elementsIn(resource, attribute);
   const selected = new Set(filter === null ? held : held.filter((element) => matches(element, filter)));
   const given = op === 'remove' || isUnset(value) ? undefined : value;
+  const change = selected.size === 0 ? () => null : changeOf(op, path, given);
   const after: ScimResource[] = [];
   const touched: ScimResource[] = [];
   for (const element of held) {
-    const changed = selected.has(element) ? changeElement(op, path, element, given) : null;
+    const changed = selected.has(element) ? change(element) : null;
     if (changed !== null) touched.push(changed);
     if (changed !== null || !selected.has(element)) after.push(changed ?? element);
   }
@@ -53,18 +56,28 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   setElements(resource, attribute, after);
 }
 
-/** What becomes of a selected element; null when nothing is left of it. */
-function changeElement(op: Op, path: Path, element: ScimResource, given: unknown): ScimResource | null {
+/** What becomes of each selected element, null when nothing is left of it; the value is read once, however many there are. */
+function changeOf(op: Op, path: Path, given: unknown): (element: ScimResource) => ScimResource | null {
   const { attribute, filter, sub } = path;
   if (sub !== null) {
-    setOwn(element, sub.name, given === undefined ? undefined : coerce(sub, given));
-    return given === undefined && isBare(element) ? null : element;
+    const part = given === undefined ? undefined : coerce(sub, given);
+    return (element) => {
+      setOwn(element, sub.name, part);
+      return given === undefined && isBare(element) ? null : element;
+    };
   }
-  if (given === undefined) return null;
-  // RFC 7644 §3.5.2.3 has the value replace the element; what the path said of it stays true.
-  if (op === 'replace') return { ...(filter && impliedBy(filter)), ...elementOf(attribute, given) };
-  if (!merge(attribute, element, given)) throw nothingIn(attribute);
-  return element;
+  if (given === undefined) return () => null;
+  if (op === 'replace') {
+    // RFC 7644 §3.5.2.3 has the value replace the element; what the path said of it stays true.
+    const whole = { ...(filter && impliedBy(filter)), ...elementOf(attribute, given) };
+    return () => ({ ...whole });
+  }
+  const parts = readParts(attribute, given);
+  if (parts === null) throw nothingIn(attribute);
+  return (element) => {
+    setParts(element, parts);
+    return element;
+  };
 }
 
 /** The element that a path asks for where none is, as Entra expects of `emails[type eq "work"].value`; null for none. */
@@ -125,8 +138,8 @@ function isBare(element: ScimResource): boolean {
   return Object.keys(element).every((name) => name === 'type' || name === 'primary');
 }
 
-function hasAll(element: ScimResource, wanted: ScimResource): boolean {
-  return Object.entries(wanted).every(([name, value]) => element[name] === value);
+function hasAll(element: ScimResource, wanted: [string, ScimValue][]): boolean {
+  return wanted.every(([name, value]) => element[name] === value);
 }
 
 function keyOf(attribute: Attribute, element: ScimResource): string {

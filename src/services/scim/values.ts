@@ -89,16 +89,32 @@ function coerceComplex(attribute: Attribute, given: unknown): ScimResource | und
  * nothing given at all.
  */
 export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
+  const parts = readParts(attribute, given);
+  if (parts !== null) setParts(held, parts);
+  return parts !== null;
+}
+
+/** Parts of a complex value by their names; undefined for one that is taken away. */
+export type Parts = ReadonlyMap<string, ScimValue | undefined>;
+
+/** The parts that are given, or null when something is and none of it is a part. */
+export function readParts(attribute: Attribute, given: unknown): Parts | null {
   const value = unwrapped(given);
   if (!isObject(value) && findSub(attribute, 'value') === null) throw unfit(attribute, 'must be an object');
   const entries = Object.entries(isObject(value) ? value : { value });
+  const parts = new Map<string, ScimValue | undefined>();
   let known = entries.length === 0;
   for (const [name, part] of entries) {
     const sub = findSub(attribute, name);
     known ||= sub !== null;
-    if (sub !== null && sub.mutability !== 'readOnly') setOwn(held, sub.name, coerce(sub, part));
+    if (sub !== null && sub.mutability !== 'readOnly') parts.set(sub.name, coerce(sub, part));
   }
-  return known;
+  return known ? parts : null;
+}
+
+/** Sets the parts. */
+export function setParts(held: ScimResource, parts: Parts): void {
+  for (const [name, part] of parts) setOwn(held, name, part);
 }
 
 function coerceBoolean(attribute: Attribute, value: unknown): boolean {
