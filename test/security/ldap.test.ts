@@ -1,0 +1,371 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { listEvents } from '../../src/services/events/list.ts';
+import { changeLdap } from '../../src/services/ldap/change.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { fresh, organization, verifiedDomain } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import type { Answer } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
+import { freePorts } from '../support/ports.ts';
+import {
+  entry,
+  type Request,
+  result,
+  type Script,
+  startScriptedDirectory,
+} from '../support/scripted-directory.ts';
+import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
+
+// Against OpenLDAP with `allow bind_anon_dn`, since its default hides what an empty password would do.
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] }, limits: { addressFailures: 1_000_000 } });
+});
+afterAll(() => idctl.close());
+
+const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
+const spoken = { tls: false, caCertificate: null, ...service, searchBase: suffix };
+const plain = (uri: string) => ({
+  ...spoken,
+  uri,
+  searchFilter: '(uid={username})',
+  emailAttribute: 'mail',
+});
+
+/** What an answer says, but for what differs from one request to the next. */
+function seen({ status, body, headers, cookies }: Answer) {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { status, body: { ...body, requestId: '' }, headers: rest, cookies };
+}
+
+/** The reasons of the organization's refused sign-ins, each with how often. */
+async function reasons(org: string, kind = 'ldap.signin.refused') {
+  const { items } = await listEvents(idctl.operator(), { org, kind, limit: 200 });
+  return items.map(({ data }) => [data['reason'], data['count']]);
+}
+
+async function scripted(script: Script) {
+  const directory = await startScriptedDirectory(script);
+  onTestFinished(() => directory.stop());
+  return directory;
+}
+
+/** Answers every bind, and every search with one person of this address. */
+const welcoming =
+  (mail: string, dn = `uid=ada,${suffix}`): Script =>
+  (request: Request) =>
+    request.kind === 'search'
+      ? Buffer.concat([entry(request, dn, { mail: [mail], entryUUID: [dn] }), result(request)])
+      : result(request);
+
+describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
+  let slapd: Slapd;
+  beforeAll(async () => {
+    slapd = await startSlapd({ global: 'allow bind_anon_dn' });
+  });
+  afterAll(() => slapd?.stop());
+
+  test('L2 an empty, missing, null, array or NUL password never becomes a bind', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
+    for (const password of ['', undefined, null, ['x'], {}, 'a\0b', '\0', 'x'.repeat(1025)]) {
+      const answer = await signInByLdap(idctl, { username: uid, password, org: org.slug });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' }, cookies: [] });
+    }
+    expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${uid},`);
+    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+  });
+
+  test('L3 a user name is a value of the filter and nothing else', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { mail: `${uid}@${domain}` });
+    const cases = [
+      ['*', '(uid=\\2A)'],
+      [`${uid.slice(0, 3)}*`, `(uid=${uid.slice(0, 3)}\\2A)`],
+      [')(uid=*))(|(uid=*', '(uid=\\29\\28uid=\\2A\\29\\29\\28|\\28uid=\\2A)'],
+      ['\\2a', '(uid=\\5C2a)'],
+      ['jürgen', 'uid=j'],
+      [`${uid})(objectClass=*`, `(uid=${uid}\\29\\28objectClass=\\2A)`],
+    ] as const;
+    for (const [username, filter] of cases) {
+      const from = slapd.log.length;
+      expect(await signInByLdap(idctl, { username, org: org.slug })).toMatchObject(failed);
+      const said = slapd.log.slice(from);
+      const searched = said.filter((line) => / SRCH base=/.test(line));
+      expect(searched).toHaveLength(1);
+      expect(searched[0]?.toLowerCase()).toContain(filter.toLowerCase());
+      expect(said.join('\n')).toContain('nentries=0');
+      expect(said.join('\n')).not.toContain('BIND dn="uid=');
+    }
+    const before = slapd.log.length;
+    for (const username of ['a\0b', 'a'.repeat(10_240), 'a\nb', '']) {
+      expect(await signInByLdap(idctl, { username, org: org.slug })).toMatchObject({ status: 400 });
+    }
+    expect(slapd.log.length).toBe(before);
+  });
+
+  test('L4 a filter that two entries match names nobody', async () => {
+    const { org, domain } = await joined(idctl, { ...settingsFor(slapd), searchFilter: '(cn={username})' });
+    const cn = fresh('twin');
+    for (const at of [1, 2]) await slapd.person(`${cn}-${at}`, { cn, mail: `${cn}${at}@${domain}` });
+    expect(await signInByLdap(idctl, { username: cn, org: org.slug })).toMatchObject(failed);
+    expect(await reasons(org.slug)).toEqual([['user_ambiguous', 1]]);
+    expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${cn}`);
+  });
+
+  test('L7 one answer, byte for byte, whatever was wrong', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const other = await joined(idctl, settingsFor(slapd));
+    const taken = fresh('taken');
+    const [ada, mute, gone, off] = [fresh('ada'), fresh('mute'), fresh('gone'), fresh('off')];
+    await slapd.person(ada, { mail: `${ada}@${domain}` });
+    await slapd.person(mute, {});
+    await slapd.person(taken, { mail: `${taken}@elsewhere.test` });
+    for (const uid of [gone, off]) {
+      await slapd.person(uid, { mail: `${uid}@${domain}` });
+      const { body } = await signInByLdap(idctl, { username: uid, org: org.slug });
+      if (uid === off) await disableUser(idctl.operator(), { user: body.user.id });
+      else await removeMember(idctl.operator(), { org: org.slug, user: body.user.id });
+    }
+    const change = (more: object) => changeLdap(idctl.operator(), { org: other.org.slug, ...more });
+    const told = [
+      await signInByLdap(idctl, { username: 'nobody', org: org.slug }),
+      await signInByLdap(idctl, { username: ada, org: org.slug, password: 'wrong' }),
+      await signInByLdap(idctl, { username: mute, org: org.slug }),
+      await signInByLdap(idctl, { username: taken, org: org.slug }),
+      await signInByLdap(idctl, { username: gone, org: org.slug }),
+      await signInByLdap(idctl, { username: off, org: org.slug }),
+      await signInByLdap(idctl, { username: ada, org: 'no-such-organization' }),
+    ];
+    await change({ bindPassword: 'wrong' });
+    told.push(await signInByLdap(idctl, { username: ada, org: other.org.slug }));
+    await change({ bindPassword: service.bindPassword, searchBase: `ou=nowhere,${suffix}` });
+    told.push(await signInByLdap(idctl, { username: ada, org: other.org.slug }));
+    for (const answer of told) expect(seen(answer)).toEqual(seen(told[0] ?? answer));
+    expect(told[0]).toMatchObject(failed);
+    const why = await reasons(org.slug);
+    expect(why).toEqual([
+      ['user_not_found', 1],
+      ['credentials_refused', 1],
+      ['email_missing', 1],
+      ['email_domain_not_verified', 1],
+      ['deactivated', 1],
+      ['account_disabled', 1],
+    ]);
+    expect(await reasons(other.org.slug)).toEqual([
+      ['service_bind_credentials_refused', 1],
+      ['service_search_base_missing', 1],
+    ]);
+  });
+
+  test('L8 after five refused tries the directory is not asked any more, however the name is spelled', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { mail: `${uid}@${domain}` });
+    const spellings = [uid, uid.toUpperCase(), ` ${uid}`, `${uid}\u00ad`, uid];
+    for (const username of spellings) {
+      expect(await signInByLdap(idctl, { username, org: org.slug, password: 'wrong' })).toMatchObject(failed);
+    }
+    const asked = slapd.log.length;
+    const locked = await signInByLdap(idctl, { username: uid, org: org.slug });
+    expect(locked).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(900);
+    expect(slapd.log.length).toBe(asked);
+    idctl.wait(901);
+    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+  });
+
+  test('L8 parallel guesses do not pass together, and a right password costs nothing', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { mail: `${uid}@${domain}` });
+    for (let done = 0; done < 7; done += 1) {
+      expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+    }
+    const from = slapd.log.length;
+    const guess = () => signInByLdap(idctl, { username: uid, org: org.slug, password: 'wrong' });
+    const answers = await Promise.all(Array.from({ length: 12 }, guess));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
+    const binds = slapd.log
+      .slice(from)
+      .filter((line) => line.includes(`BIND dn="uid=${uid},`) && line.includes('method'));
+    expect(binds).toHaveLength(5);
+  });
+
+  test('L8 trying a person in ldap test is trying a password', async () => {
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
+    const { testLdap } = await import('../../src/services/ldap/test.ts');
+    const guess = (password: string) =>
+      testLdap(idctl.operator(), { org: org.slug, username: uid, password });
+    for (let done = 0; done < 5; done += 1) expect((await guess('wrong')).ok).toBe(false);
+    await expect(guess('wrong')).rejects.toMatchObject({ code: 'too_many_requests' });
+  });
+});
+
+describe('L1 exactly one directory', () => {
+  test('L1 of two enabled ones, the other sees no byte', async () => {
+    const [one, two] = [await scripted(welcoming('x@y.test')), await scripted(welcoming('x@y.test'))];
+    const first = await joined(idctl, plain(one.uri));
+    const second = await joined(idctl, plain(two.uri));
+    await signInByLdap(idctl, { username: 'ada', org: first.org.slug });
+    await signInByLdap(idctl, { username: `ada@${first.domain}` });
+    await signInByLdap(idctl, { username: 'ada', org: first.org.id });
+    expect(one.requests.length).toBeGreaterThan(0);
+    expect(two.received()).toBe(0);
+    const before = one.received();
+    await signInByLdap(idctl, { username: `Ada@${second.domain.toUpperCase()}` });
+    expect(one.received()).toBe(before);
+    expect(two.received()).toBeGreaterThan(0);
+    const unclear = await signInByLdap(idctl, { username: 'ada' });
+    expect(unclear).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'org', message: 'is required' }] },
+    });
+    expect(one.received()).toBe(before);
+  });
+
+  test('L1 the password for an address goes to no other organization than the one that owns its domain', async () => {
+    const directory = await scripted(welcoming('x@y.test'));
+    await joined(idctl, plain(directory.uri));
+    const { slug } = await organization(idctl);
+    const domain = await verifiedDomain(idctl, slug);
+    expect(await signInByLdap(idctl, { username: `ada@${domain}` })).toMatchObject(failed);
+    expect(directory.received()).toBe(0);
+  });
+
+  test('L1 a connection that is off is not asked', async () => {
+    const directory = await scripted(welcoming('x@y.test'));
+    const { org } = await joined(idctl, { ...plain(directory.uri), enabled: false });
+    expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
+    expect(directory.received()).toBe(0);
+  });
+});
+
+describe('L4 L6 I2 what a directory says', () => {
+  test('L4 an entry that is not under the base is not bound with', async () => {
+    const directory = await scripted(welcoming('x@y.test', 'uid=ada,dc=elsewhere,dc=test'));
+    const { org } = await joined(idctl, plain(directory.uri));
+    expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
+    expect(directory.requests.filter(({ kind }) => kind === 'bind')).toHaveLength(1);
+    expect(await reasons(org.slug)).toEqual([['dn_outside_base', 1]]);
+  });
+
+  test('L6 of several addresses the first on a verified domain of the organization counts; of none, nobody', async () => {
+    const rival = await organization(idctl);
+    const foreign = await verifiedDomain(idctl, rival.slug);
+    const mails: string[] = [];
+    const directory = await scripted((request) =>
+      request.kind === 'search'
+        ? Buffer.concat([
+            entry(request, `uid=ada,${suffix}`, { mail: mails, entryUUID: ['u-1'] }),
+            result(request),
+          ])
+        : result(request),
+    );
+    const { org, domain } = await joined(idctl, plain(directory.uri));
+    const signIn = () => signInByLdap(idctl, { username: 'ada', org: org.slug });
+    mails.push(`ada@${foreign}`, `ada@sub.${domain}`, 'ada@unknown.test');
+    expect(await signIn()).toMatchObject(failed);
+    mails.push(`Ada@${domain}`, `second@${domain}`);
+    expect(await signIn()).toMatchObject({ status: 200, body: { user: { email: `ada@${domain}` } } });
+  });
+
+  test('S10 the bind password goes only to the server, account and TLS mode it was entered for', async () => {
+    const { org } = await joined(idctl, plain('ldap://127.0.0.1:1'));
+    const given = { org: org.slug };
+    for (const change of [
+      { uri: 'ldap://127.0.0.1:2' },
+      { bindDn: 'cn=other,dc=acme,dc=test' },
+      { tls: true },
+    ]) {
+      await expect(changeLdap(idctl.operator(), { ...given, ...change })).rejects.toMatchObject({
+        code: 'secret_required',
+      });
+      const saved = await changeLdap(idctl.operator(), { ...given, ...change, bindPassword: 'again' });
+      expect(saved).toMatchObject(change);
+    }
+    expect(
+      await changeLdap(idctl.operator(), { ...given, searchBase: 'dc=other', bindPassword: '' }),
+    ).toMatchObject({
+      searchBase: 'dc=other',
+      hasBindPassword: true,
+    });
+  });
+});
+
+describe('L7 a directory that cannot be talked with', () => {
+  test('L7 is 502, says nothing of where it is, is an event, and costs no try', async () => {
+    const [port] = await freePorts(1);
+    const { org } = await joined(idctl, plain(`ldap://127.0.0.1:${port}`));
+    for (let done = 0; done < 7; done += 1) {
+      const answer = await signInByLdap(idctl, { username: 'ada', org: org.slug });
+      expect(answer).toMatchObject({
+        status: 502,
+        body: { code: 'upstream_failed', detail: 'The directory could not be reached.' },
+        cookies: [],
+      });
+      expect(JSON.stringify(answer.body)).not.toMatch(/127\.0\.0\.1|reason/);
+    }
+    expect(await reasons(org.slug, 'ldap.directory.failed')).toEqual([['connection_refused', 7]]);
+  });
+
+  test('L7 S9 also one that may not be reached', async () => {
+    const { org } = await joined(idctl, { ...plain('ldap://[::1]:389') });
+    expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject({
+      status: 502,
+      body: { code: 'upstream_failed' },
+    });
+    expect(await reasons(org.slug, 'ldap.directory.failed')).toEqual([['loopback', 1]]);
+  });
+
+  test('L5 while it keeps silent, others are answered at once', async () => {
+    const silent = await scripted(() => undefined);
+    const { org } = await joined(idctl, plain(silent.uri));
+    const began = performance.now();
+    const slow = Promise.all(
+      Array.from({ length: 20 }, (_, at) => signInByLdap(idctl, { username: `u${at}`, org: org.slug })),
+    );
+    const quick: number[] = [];
+    for (let done = 0; done < 20; done += 1) {
+      const from = performance.now();
+      expect((await idctl.client().get('/healthz')).status).toBe(200);
+      quick.push(performance.now() - from);
+    }
+    expect(Math.max(...quick)).toBeLessThan(1000);
+    for (const answer of await slow) expect(answer.status).toBe(502);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});
+
+test('§4.2 what Active Directory says of an account is for the admins, not for the person', async () => {
+  let data = '';
+  const said = () =>
+    `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
+  const directory = await scripted((request) => {
+    if (request.kind === 'search') return welcoming('x@y.test')(request);
+    return request.dn === service.bindDn ? result(request) : result(request, 49, said());
+  });
+  const { org } = await joined(idctl, plain(directory.uri));
+  const told: Answer[] = [];
+  const codes = ['52e', '532', '533', '701', '773', '775'];
+  for (data of codes) told.push(await signInByLdap(idctl, { username: `u${data}`, org: org.slug }));
+  for (const answer of told) expect(seen(answer)).toEqual(seen(told[0] ?? answer));
+  expect(await reasons(org.slug)).toEqual(
+    [
+      'wrong_password',
+      'password_expired',
+      'account_disabled',
+      'account_expired',
+      'must_change_password',
+      'account_locked',
+    ].map((reason) => [reason, 1]),
+  );
+});
