@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Refusal } from '../../errors.ts';
-import { directoryLimits } from '../limits/ldap.ts';
+import { directoryLimits, entryLimit } from '../limits/ldap.ts';
+import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
 import { syncDirectoryGroups } from '../mappings/reconcile.ts';
 import { signInFailed } from '../sessions/failed.ts';
@@ -28,8 +29,9 @@ export async function signInByLdap(ctx: Context, input: Input) {
   if (connection === null) throw signInFailed('no_directory');
   let person: Person | null = null;
   try {
-    const proved = await provePerson(ctx, connection, input, (found) => {
+    const proved = await provePerson(ctx, connection, input, async (found) => {
       person = found;
+      limits.push(await spendTry(ctx, connection, found));
     });
     const session = await admit(ctx, connection, proved, input.totpCode);
     await giveBack(ctx, limits);
@@ -41,6 +43,20 @@ export async function signInByLdap(ctx: Context, input: Input) {
     if (reason !== null) await recordRefused(ctx, connection, { reason, person });
     throw await told(ctx, connection, error);
   }
+}
+
+/** Counts a try of the entry's password, whatever name it was found by; one too many is answered like a wrong one (security L7, L8). */
+async function spendTry(
+  ctx: Context,
+  { organizationId }: LdapConnection,
+  person: Pick<Person, 'issuer' | 'subject'>,
+): Promise<Limit> {
+  const limit = entryLimit(ctx, person, organizationId);
+  await spend(ctx, [limit]).catch((error: unknown) => {
+    const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+    throw tooMany ? signInFailed('too_many_tries') : error;
+  });
+  return limit;
 }
 
 /** Where the directory is, and why it cannot be talked with, is for the organization's admins alone. */

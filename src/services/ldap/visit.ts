@@ -6,13 +6,13 @@ import { openBindPassword } from './secret.ts';
 
 /**
  * Asks the directory who has this user name, and whether this is their password (spec §4.2 step 1 to 3). `found` is
- * told of the entry before the password is tried. Refuses `signin_failed`, or `upstream_failed` when it cannot be asked.
+ * told of the entry before the password is tried, and may refuse. Refuses `signin_failed`, or `upstream_failed` when it cannot be asked.
  */
 export async function provePerson(
   ctx: Context,
   connection: LdapConnection,
   given: { username: string; password: string },
-  found: (person: Person) => void,
+  found: (person: Person) => Promise<void>,
 ): Promise<Person> {
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
@@ -20,7 +20,7 @@ export async function provePerson(
   if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
   const one = onePerson(search.value, connection);
   if (!one.ok) throw signInFailed(one.reason);
-  found(one.person);
+  await found(one.person);
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
   return one.person;

@@ -10,6 +10,16 @@ export function directoryLimits(ctx: Context, username: string, organizationId: 
   return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
 }
 
+/** What a password of one entry costs to try, whatever name found it: a person may have several, and directories their own idea of which are alike. */
+export function entryLimit(
+  ctx: Context,
+  { issuer, subject }: { issuer: string; subject: string },
+  organizationId: string,
+): Limit {
+  const { ldapFailures: most } = ctx.config.limits;
+  return { name: 'ldap entry', of: `${issuer} ${subject}`, apart: organizationId, most, seconds: 900 };
+}
+
 /**
  * What all spellings of a user name have in common that some directory takes for one: case, width, accents, invisible
  * characters and spaces. Two people whose names differ in no more share their tries.
