@@ -350,7 +350,8 @@ test('§4.2 what Active Directory says of an account is for the admins, not for 
   const said = () =>
     `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
   const directory = await scripted((request) => {
-    if (request.kind === 'search') return welcoming('x@y.test')(request);
+    // Somebody else each time: one person has five tries.
+    if (request.kind === 'search') return welcoming('x@y.test', `uid=u${data},${suffix}`)(request);
     return request.dn === service.bindDn ? result(request) : result(request, 49, said());
   });
   const { org } = await joined(idctl, plain(directory.uri));
