@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Identity } from '../../src/database/models/identity.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
+import { ProjectMembership } from '../../src/database/models/project-membership.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { listEvents } from '../../src/services/events/list.ts';
+import { removeLdap } from '../../src/services/ldap/remove.ts';
+import { addMapping } from '../../src/services/mappings/add.ts';
+import { previewMappings } from '../../src/services/mappings/preview.ts';
+import { syncGroups } from '../../src/services/mappings/reconcile.ts';
+import { removeMapping } from '../../src/services/mappings/remove.ts';
+import { createProject } from '../../src/services/projects/create.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { fresh } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
+import { type Slapd, startSlapd, suffix } from '../support/slapd.ts';
+
+// memberOf is what slapd's overlay writes, when groups change over the wire.
+
+let idctl: Idctl;
+let slapd: Slapd;
+const missing = counterpartMissing('slapd');
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  if (!missing) slapd = await startSlapd();
+});
+afterAll(async () => {
+  await slapd?.stop();
+  await idctl.close();
+});
+
+describe.skipIf(missing)('groups of a directory feed the mappings', () => {
+  let org: string;
+  let orgId: string;
+  let domain: string;
+  let uid: string;
+  let dev: string;
+
+  beforeEach(async () => {
+    const made = await joined(idctl, { ...settingsFor(slapd), groupsAttribute: 'memberOf' });
+    ({ domain } = made);
+    org = made.org.slug;
+    orgId = made.org.id;
+    uid = fresh('ada');
+    dev = fresh('Dev Team ');
+    await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
+    await slapd.apply(
+      `dn: cn=${dev},ou=groups,${suffix}\nobjectClass: groupOfNames\ncn: ${dev}\nmember: uid=${uid},ou=people,${suffix}\n`,
+    );
+    for (const name of ['One', 'Two']) await createProject(idctl.operator(), { org, name });
+  });
+
+  const map = (group: string, project: string, role: 'viewer' | 'member' | 'admin') =>
+    addMapping(idctl.operator(), { org, group, project, role });
+  const signIn = () => signInByLdap(idctl, { username: uid, org });
+  /** The person's projects, each with role and marker. */
+  const projects = async () => {
+    const client = idctl.client({ keepCookies: true });
+    await client.post('/auth/ldap/login', { username: uid, org, password: 'Ada directory 1' });
+    const { body } = await client.get('/api/v1/me');
+    return body.organizations[0].projects.map(({ slug, role, synced }: Record<string, unknown>) => [
+      slug,
+      role,
+      synced,
+    ]);
+  };
+  const connection = () => LdapConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
+
+  test('by DN in any spelling, and by common name; the membership remembers its connection', async () => {
+    await map(`CN=${dev.toUpperCase()}, OU=Groups,${suffix}`, 'one', 'member');
+    await map(dev.toLowerCase(), 'two', 'viewer');
+    await map(`cn=${dev},ou=others,${suffix}`, 'two', 'admin');
+    expect(await projects()).toEqual([
+      ['one', 'member', true],
+      ['two', 'viewer', true],
+    ]);
+    const rows = await ProjectMembership.findAll({ where: { synced: true } });
+    const { id } = await connection();
+    expect(rows.filter(({ origin }) => origin.by === id)).toHaveLength(2);
+    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.groups.synced', limit: 9 });
+    expect(items).toMatchObject([{ data: { adds: [{ role: 'member' }, { role: 'viewer' }] } }]);
+  });
+
+  test('its own are changed, and none is removed', async () => {
+    const mapping = await map(dev, 'one', 'viewer');
+    expect(await projects()).toEqual([['one', 'viewer', true]]);
+    await map(dev, 'one', 'admin');
+    expect(await projects()).toEqual([['one', 'admin', true]]);
+    const other = await removeMapping(idctl.operator(), { org, id: mapping.id });
+    expect(other.group).toBe(dev);
+    await slapd.apply(`dn: cn=${dev},ou=groups,${suffix}\nchangetype: delete\n`);
+    expect(await projects()).toEqual([['one', 'admin', true]]);
+  });
+
+  test('what single sign-on gave is not the directory’s to change, nor the other way round', async () => {
+    await map(dev, 'one', 'viewer');
+    await map('sso-devs', 'one', 'admin');
+    await map('sso-devs', 'two', 'viewer');
+    await map(dev, 'two', 'admin');
+    const { body } = await signIn();
+    const accountId = body.user.id;
+    await transaction(() => ProjectMembership.destroy({ where: { accountId } }));
+    // The same person by single sign-on: `two` becomes that connection's.
+    const sso = await singleSignOn(accountId);
+    await sso.sync(['sso-devs'], 'two');
+    expect(await roles(accountId)).toEqual({ two: 'viewer' });
+    await signIn();
+    expect(await roles(accountId)).toEqual({ one: 'viewer', two: 'viewer' });
+    // Single sign-on wants `one` as admin, and removes what it does not call for; `one` is the directory's.
+    await sso.sync(['sso-devs']);
+    expect(await roles(accountId)).toEqual({ one: 'viewer', two: 'viewer' });
+    await sso.sync([]);
+    expect(await roles(accountId)).toEqual({ one: 'viewer' });
+    // Once the directory is gone, single sign-on keeps house for it.
+    await removeLdap(idctl.operator(), { org });
+    await sso.sync([]);
+    expect(await roles(accountId)).toEqual({});
+  });
+
+  test('the preview plans with what the directory said last, by the same rules', async () => {
+    await map(dev, 'one', 'viewer');
+    const user = `${uid}@${domain}`;
+    const preview = (more: object = {}) => previewMappings(idctl.operator(), { org, user, ...more });
+    await signIn();
+    expect(await preview()).toEqual({ adds: [], changes: [], removes: [] });
+    await map(dev, 'one', 'admin');
+    expect(await preview()).toMatchObject({
+      changes: [{ project: { slug: 'one' }, from: 'viewer', role: 'admin' }],
+    });
+    const given = await preview({ groups: [`CN=${dev},OU=groups,${suffix}`] });
+    expect(given).toMatchObject({ changes: [{ role: 'admin' }] });
+    expect(await preview({ groups: [] })).toEqual({ adds: [], changes: [], removes: [] });
+  });
+
+  test('without the attribute nothing is read', async () => {
+    const { org: plain, domain: other } = await joined(idctl, settingsFor(slapd));
+    const who = fresh('bob');
+    await slapd.person(who, { mail: `${who}@${other}` });
+    const { body } = await signInByLdap(idctl, { username: who, org: plain.slug });
+    const [identity] = await Identity.findAll({ where: { accountId: body.user.id } });
+    expect(identity).toMatchObject({ lastGroups: null, groupsSyncedAt: null });
+  });
+
+  async function roles(accountId: string): Promise<Record<string, string>> {
+    const rows = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
+    return Object.fromEntries(rows.map(({ project, role }) => [project.slug, role]).sort());
+  }
+
+  /** A connection of the organization for single sign-on that removes, and a sign-in of the person through it. */
+  async function singleSignOn(accountId: string) {
+    const registered = {
+      emailDomain: domain,
+      issuer: 'https://idp.acme.test',
+      clientId: 'c',
+      clientSecret: 's',
+    };
+    await saveSso(idctl.operator(), saveSsoInput.parse({ org, ...registered, autoRemove: true }));
+    const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
+    const { id } = await SsoConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
+    const key = { connectionId: id, organizationId: orgId, issuer: registered.issuer, subject: uid };
+    const row = { ...key, accountId, kind: 'sso' as const, id: crypto.randomUUID(), linkedAt: new Date() };
+    await transaction(() => Identity.create(row));
+    return {
+      /** Syncs with these groups; `only` takes what it then gave elsewhere away again. */
+      async sync(groups: string[], only?: string) {
+        const proof = { issuer: registered.issuer, subject: uid, userinfo: { groups }, idToken: {} };
+        await syncGroups(idctl.operator(), id, accountId, proof);
+        if (only === undefined) return;
+        const rows = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
+        for (const row of rows) if (row.project.slug !== only) await transaction(() => row.destroy());
+      },
+    };
+  }
+});

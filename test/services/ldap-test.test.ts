@@ -1,0 +1,241 @@
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { Membership } from '../../src/database/models/membership.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import type { Answer } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
+import { freePorts } from '../support/ports.ts';
+import { result, startScriptedDirectory } from '../support/scripted-directory.ts';
+import { directoryPassword, type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1', 'localhost'] } });
+});
+afterAll(() => idctl.close());
+
+interface Step {
+  name: string;
+  ok: boolean;
+  seen: string;
+  hint?: string;
+}
+
+const names = ({ body }: Answer) => body.steps.map(({ name }: Step) => name);
+const last = ({ body }: Answer): Step => body.steps.at(-1);
+const whole = ['name', 'connection', 'TLS', 'service bind', 'base', 'filter', 'attributes', 'sample entries'];
+
+describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test', () => {
+  let slapd: Slapd;
+  beforeAll(async () => {
+    slapd = await startSlapd();
+  });
+  afterAll(() => slapd?.stop());
+
+  /** An admin of a connected organization with a person in its directory, and what `ldap test` answers them. */
+  async function tester(more: Record<string, unknown> = {}) {
+    const branch = `ou=${fresh('branch')},${suffix}`;
+    await slapd.apply(`dn: ${branch}\nobjectClass: organizationalUnit\n`);
+    const { org, domain } = await joined(idctl, { ...settingsFor(slapd), searchBase: branch, ...more });
+    const add = (uid: string, lines = `givenName: Ada\nsn: Byron\nmail: ${uid}@${domain}\n`) =>
+      slapd.apply(
+        `dn: uid=${uid},${branch}\nobjectClass: inetOrgPerson\ncn: ${uid}\nuserPassword: ${directoryPassword}\n${lines}`,
+      );
+    await add('ada');
+    const admin = await signedIn(idctl, org.owner.email);
+    const ask = (body?: object) => admin.post(`/api/v1/orgs/${org.slug}/ldap/test`, body);
+    return { org, domain, branch, add, ask };
+  }
+
+  test('§4.2 the stored connection, right in every step, and how many sample entries were returned', async () => {
+    const { ask, add } = await tester();
+    expect(await ask()).toMatchObject({
+      status: 200,
+      body: { ok: true, entries: 1, message: 'The connection worked; 1 sample entry was returned.' },
+    });
+    await add('bob');
+    const answer = await ask();
+    expect(answer.body).toMatchObject({ ok: true, entries: 2 });
+    expect(answer.body.message).toBe('The connection worked; 2 sample entries were returned.');
+    expect(names(answer)).toEqual(whole);
+    const until = new Date(new X509Certificate(slapd.ca).validTo).toISOString().slice(0, 10);
+    expect(answer.body.steps[2].seen).toBe(`a trusted certificate, valid until ${until}`);
+  });
+
+  test('§4.2 a large directory is sampled, not read', async () => {
+    const { ask, add } = await tester();
+    for (let at = 0; at < 11; at += 1) await add(`u${at}`);
+    expect((await ask()).body).toMatchObject({ ok: true, entries: 10 });
+  });
+
+  test('L9 each thing that can be wrong ends the walk at its step, with its sentence and one thing to change', async () => {
+    const { ask } = await tester();
+    const [port] = await freePorts(1);
+    const again = { bindPassword: service.bindPassword };
+    const cases: [object, string, string][] = [
+      [{ uri: 'ldaps://nobody.invalid', ...again }, 'name', 'cannot be resolved'],
+      [{ uri: 'ldaps://10.0.0.1', ...again }, 'name', 'private address'],
+      [{ uri: `ldaps://127.0.0.1:${port}`, ...again }, 'connection', 'refused the connection'],
+      [{ caCertificate: null }, 'TLS', 'not trusted'],
+      [{ bindPassword: 'wrong' }, 'service bind', 'the name or the password is refused'],
+      [{ bindDn: `cn=nobody,${suffix}`, ...again }, 'service bind', 'the name or the password is refused'],
+      [{ searchBase: `ou=nowhere,${suffix}` }, 'base', 'the search base is not there'],
+      [{ searchFilter: '(roomNumber={username})' }, 'filter', 'no entry matches it, whatever the user name'],
+      [{ username: 'nobody' }, 'filter', 'no entry matches it with this user name'],
+      [{ emailAttribute: 'mailbox' }, 'attributes', 'nothing in mailbox'],
+      [{ givenNameAttribute: 'title', familyNameAttribute: 'l' }, 'attributes', 'nothing in title, l'],
+    ];
+    for (const [change, at, seen] of cases) {
+      const answer = await ask(change);
+      expect(answer).toMatchObject({ status: 200, body: { ok: false } });
+      expect(last(answer)).toMatchObject({ name: at, ok: false, seen: expect.stringContaining(seen) });
+      expect(last(answer).hint).toMatch(/\S/);
+      expect(names(answer)).toEqual(whole.slice(0, whole.indexOf(at) + 1));
+      expect(answer.body.message).toBe(`Step ${whole.indexOf(at) + 1}, ${at}, failed: ${last(answer).seen}.`);
+    }
+  });
+
+  test('L9 another name in the certificate, and no TLS on the port', async () => {
+    const { ask } = await tester();
+    const again = { bindPassword: service.bindPassword };
+    const narrow = await startSlapd({ names: ['DNS:ldap.acme.test'] });
+    onTestFinished(() => narrow.stop());
+    const other = await ask({ uri: narrow.ldaps, caCertificate: narrow.ca, ...again });
+    expect(last(other)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('for another name') });
+    const plain = await ask({ uri: slapd.ldap.replace('ldap:', 'ldaps:'), ...again });
+    expect(last(plain)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('does not speak TLS') });
+  });
+
+  test('S10 a changed server, account or TLS mode needs the bind password again; other values do not', async () => {
+    const { ask, org } = await tester();
+    const before = slapd.log.length;
+    for (const change of [{ uri: slapd.ldap }, { bindDn: `cn=x,${suffix}` }]) {
+      expect(await ask(change)).toMatchObject({ status: 409, body: { code: 'secret_required' } });
+    }
+    expect(slapd.log.length).toBe(before);
+    expect((await ask({ uri: slapd.ldap, bindPassword: service.bindPassword })).body.ok).toBe(true);
+    expect((await ask({ searchFilter: '(cn={username})' })).body.ok).toBe(true);
+    const { get } = await signedIn(idctl, org.owner.email);
+    expect((await get(`/api/v1/orgs/${org.slug}/ldap`)).body).toMatchObject({
+      uri: slapd.ldaps,
+      searchFilter: '(uid={username})',
+    });
+  });
+
+  test('values that were never stored can be tried', async () => {
+    const org = await organization(idctl);
+    const admin = await signedIn(idctl, org.owner.email);
+    const path = `/api/v1/orgs/${org.slug}/ldap/test`;
+    expect(await admin.post(path, {})).toMatchObject({ status: 404 });
+    const { bindPassword, ...rest } = settingsFor(slapd);
+    expect(await admin.post(path, rest)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'bindPassword' }] },
+    });
+    expect(await admin.post(path, { ...rest, bindPassword, searchBase: suffix })).toMatchObject({
+      status: 200,
+    });
+    expect(
+      await admin.post(path, { ...rest, bindPassword, uri: 'ldap://127.0.0.1', tls: false, password: 'x' }),
+    ).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'username' }] },
+    });
+  });
+
+  test('a whole sign-in is tried, and leaves nothing behind', async () => {
+    const { ask, org, domain } = await tester();
+    const count = async () => [
+      await Account.count(),
+      await Identity.count(),
+      await Membership.count(),
+      await Session.count(),
+      await Event.count(),
+    ];
+    const before = await count();
+    const right = await ask({ username: 'ada', password: directoryPassword });
+    expect(right.body).toMatchObject({
+      ok: true,
+      message: 'The connection worked; 1 sample entry was returned. The person would be let in.',
+    });
+    expect(names(right)).toEqual([...whole, 'password', 'e-mail', 'account']);
+    const wrong = await ask({ username: 'ada', password: 'wrong' });
+    expect(last(wrong)).toMatchObject({ name: 'password', ok: false });
+    expect(JSON.stringify(wrong.body)).not.toContain('The person would');
+    expect(await count()).toEqual(before);
+    await signInByLdap(idctl, { username: 'ada', org: org.slug });
+    await removeMember(idctl.operator(), { org: org.slug, user: `ada@${domain}` });
+    const gone = await ask({ username: 'ada', password: directoryPassword });
+    expect(last(gone)).toMatchObject({
+      name: 'account',
+      ok: false,
+      seen: 'the person was taken out of the organization',
+    });
+  });
+
+  test('an address on no verified domain, and one that another entry signs in to', async () => {
+    const { ask, add, org, domain } = await tester();
+    await add('bob', `givenName: Bob\nsn: B\nmail: bob@elsewhere.test\n`);
+    const foreign = await ask({ username: 'bob', password: directoryPassword });
+    expect(last(foreign)).toMatchObject({
+      name: 'e-mail',
+      ok: false,
+      seen: expect.stringContaining('verified'),
+    });
+    await signInByLdap(idctl, { username: 'ada', org: org.slug });
+    await add('eve', `givenName: Eve\nsn: E\nmail: ada@${domain}\n`);
+    const second = await ask({ username: 'eve', password: directoryPassword });
+    expect(last(second)).toMatchObject({
+      name: 'account',
+      ok: false,
+      seen: expect.stringContaining('another entry'),
+    });
+  });
+
+  test('groups that nobody in the sample has are worth a note, not a failure', async () => {
+    const { ask } = await tester({ groupsAttribute: 'memberOf' });
+    const answer = await ask();
+    expect(answer.body.ok).toBe(true);
+    expect(answer.body.steps[6].hint).toContain('None of these entries has memberOf');
+  });
+
+  test('members may not, and no answer has a password or a word of the directory in it', async () => {
+    const { ask, org } = await tester();
+    const { email } = await person(idctl);
+    await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
+    const member = await signedIn(idctl, email);
+    expect(await member.post(`/api/v1/orgs/${org.slug}/ldap/test`, {})).toMatchObject({ status: 403 });
+    const canary = 'a canary of a password';
+    const answer = await ask({ username: 'ada', password: canary, bindPassword: service.bindPassword });
+    expect(JSON.stringify(answer.body)).not.toMatch(new RegExp(`${canary}|${service.bindPassword}|uid=ada`));
+  });
+});
+
+test('L9 Active Directory tells the service account what is wrong with it', async () => {
+  const data = '532';
+  const said = `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`;
+  const directory = await startScriptedDirectory((request) => result(request, 49, said));
+  onTestFinished(() => directory.stop());
+  const org = await organization(idctl);
+  const admin = await signedIn(idctl, org.owner.email);
+  const answer = await admin.post(`/api/v1/orgs/${org.slug}/ldap/test`, {
+    uri: directory.uri,
+    tls: false,
+    bindDn: 'svc@corp.test',
+    bindPassword: 'x',
+    searchBase: 'dc=corp,dc=test',
+    searchFilter: '(sAMAccountName={username})',
+    emailAttribute: 'mail',
+  });
+  expect(last(answer)).toMatchObject({ name: 'service bind', seen: 'the password has expired' });
+  expect(answer.body.steps[2]).toMatchObject({ name: 'TLS', seen: 'none: this connection goes without' });
+  expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
+});
