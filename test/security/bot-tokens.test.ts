@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { revokeApp } from '../../src/services/apps/revoke.ts';
 import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
@@ -83,4 +85,23 @@ test('no token outlives an app that is revoked, or an owner who is disabled, whi
       if (status === 200) expect((await useToken(instance, body.access_token)).status).toBe(401);
     }
   }
+});
+
+test('an app that is being revoked is refused like one that is gone', async () => {
+  const instance = await openInstance();
+  const { id, ask } = await appOf(instance);
+  const revoked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const revoking = transaction(async () => {
+    await revokeApp(instance.operator(), { id, keepTokens: false });
+    revoked.resolve();
+    await go.promise;
+  });
+  await revoked.promise;
+  const asked = ask();
+  // Time for it to come to where it waits; without that much it would only try less.
+  await pause(500);
+  go.resolve();
+  await revoking;
+  expect(await asked).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
 });
