@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Session } from '../../src/database/models/session.ts';
@@ -8,12 +8,16 @@ import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
-import { password, person } from '../support/builders.ts';
+import { fresh, password, person } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { joined, signInByLdap } from '../support/ldap.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { entry, result, startScriptedDirectory } from '../support/scripted-directory.ts';
+import { service, suffix } from '../support/slapd.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
 import { failed, returning } from './returning.ts';
 
@@ -106,4 +110,22 @@ describe('nobody slips in while the door is being shut', () => {
     const sessions = await Session.findAll({ where: { accountId: id, endedAt: null } });
     expect(sessions.map(({ method, organizationId }) => [method, organizationId])).toEqual([['sso', org.id]]);
   });
+});
+
+test('I2 a domain that is given up while somebody signs in by LDAP links nobody', async () => {
+  const dn = `uid=ada,${suffix}`;
+  const entered = { mail: '' };
+  const directory = await startScriptedDirectory((request) =>
+    request.kind === 'search'
+      ? Buffer.concat([entry(request, dn, { mail: [entered.mail] }), result(request)])
+      : result(request),
+  );
+  onTestFinished(() => directory.stop());
+  const settings = { ...service, uri: directory.uri, tls: false, searchBase: suffix, emailAttribute: 'mail' };
+  const { org, domain } = await joined(idctl, { ...settings, searchFilter: '(uid={username})' });
+  entered.mail = `${fresh('ada')}@${domain}`;
+  const removing = () => removeDomain(idctl.operator(), { org: org.slug, domain });
+  const signingIn = () => signInByLdap(idctl, { username: 'ada', org: org.slug });
+  expect(await during(removing, signingIn)).toMatchObject({ status: 401 });
+  expect(await Account.count({ where: { email: entered.mail } })).toBe(0);
 });

@@ -3,7 +3,8 @@ import { Account } from '../../database/models/account.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
-import { ownsAddress } from '../domains/owns.ts';
+import { domainOf } from '../domains/canonical.ts';
+import { findVerified } from '../domains/owns.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { ensureMember } from '../memberships/ensure.ts';
 import { beginSession } from '../sessions/begin.ts';
@@ -72,7 +73,9 @@ async function requireSameConnection(seen: LdapConnection): Promise<LdapConnecti
 /** The first address on a domain that the organization has verified now (security L6, I2). */
 async function requireEmail(ctx: Context, organizationId: string, emails: string[]): Promise<string> {
   for (const email of emails) {
-    if (ctx.config.trust.domains === 'off' || (await ownsAddress(organizationId, email))) return email;
+    if (ctx.config.trust.domains === 'off') return email;
+    // Held until the end, so that no link outlives the domain.
+    if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
   }
   throw signInFailed(emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
 }
