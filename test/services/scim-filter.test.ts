@@ -101,6 +101,10 @@ test.each([
   ['id eq "x" or displayName eq "x"', false],
   ['active eq true and displayName co "x"', false],
   ['not (userName co "x")', false],
+  ['not (userName eq "x")', true],
+  [Array.from({ length: 5 }, (_, at) => `not (userName eq "${at}")`).join(' and '), false],
+  [Array.from({ length: 5 }, (_, at) => `userName eq "${at}"`).join(' or '), true],
+  [Array.from({ length: 5 }, (_, at) => `meta.created eq "201${at}-01-01T00:00:00Z"`).join(' or '), false],
 ])('design scim.md: %s is answered by indexes: %s', (filter, indexed) => {
   expect(filterCondition(parseFilter(filter), { dialect, first: 2, organization: 1 }).indexed).toBe(indexed);
 });

@@ -1,5 +1,5 @@
 import type { Attribute, Column } from './attributes.ts';
-import { type Filter, isIndexed, type Operator } from './filter.ts';
+import { type Filter, isIndexed, type Operator, termsOf } from './filter.ts';
 import { columnOf, fold } from './names.ts';
 import { searchKey, searchPath } from './search.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
@@ -35,7 +35,15 @@ export function filterCondition(
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${first + values.push(value) - 1}`;
   const sql = write({ dialect, organization, bind, within: null }, filter);
-  return { sql, bind: values, indexed: isNarrow(filter) || isWhollyIndexed(filter) };
+  return { sql, bind: values, indexed: isNarrow(filter) || isQuick(filter) };
+}
+
+// Each term is asked of every record of the organization.
+const mostQuick = 4;
+
+/** Whether so little is asked that it may be asked of every record. */
+function isQuick(filter: Filter): boolean {
+  return isWhollyIndexed(filter) && termsOf(filter).length <= mostQuick;
 }
 
 /** Whether an index leads to the few records in question. */
@@ -43,9 +51,10 @@ function isNarrow(filter: Filter): boolean {
   if (filter.kind === 'and') return filter.filters.some(isNarrow);
   if (filter.kind === 'or') return filter.filters.every(isNarrow);
   if (filter.kind === 'element') return emailsIn(filter.filter).length > 0;
-  return filter.kind === 'compare' && filter.operator === 'eq' && columnOf(filter.target) !== 'active'
-    ? isIndexed(filter)
-    : false;
+  if (filter.kind !== 'compare' || filter.operator !== 'eq') return false;
+  const column = columnOf(filter.target);
+  // Many records can have the same of these.
+  return column !== 'active' && column !== 'created' && column !== 'lastModified' && isIndexed(filter);
 }
 
 function isWhollyIndexed(filter: Filter): boolean {

@@ -60,7 +60,8 @@ function compose(organizationId: string, { filter, sortBy, descending, from, cou
   const dialect = dialectOfDatabase();
   const order = sortBy === undefined ? null : sortExpression(sortBy, dialect);
   const condition = filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
-  const indexed = condition?.indexed === true;
+  // To sort is to read every record that is meant.
+  const indexed = condition?.indexed === true && order === null;
   const where = [
     'r.organization_id = $1 AND r.hidden = $2',
     indexed ? 'true' : whileInTime(dialect),
