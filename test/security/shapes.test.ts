@@ -18,7 +18,8 @@ afterAll(() => instance.close());
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const takesBody = ({ method }: Route) => /^(POST|PUT|PATCH)$/.test(method);
-const withBody = surface.routes.filter(takesBody);
+// Forms as OAuth has them ignore what they do not know, and have tests of their own.
+const withBody = surface.routes.filter((route) => takesBody(route) && route.speaks !== 'oauth');
 const withQuery = surface.routes.filter((route) => !takesBody(route));
 const sampleOf = (route: Route) => samples[nameOf(route)] ?? {};
 

@@ -25,7 +25,9 @@ export interface SignIn {
 
 /** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
 export async function beginSession(ctx: Context, account: Account, via: SignIn) {
-  const now = await lockAccount(account.id);
+  // A second factor's step is written to the account, and a connection's person may go on to join.
+  const plain = via.connection === undefined && typeof via.secondFactor !== 'number';
+  const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
   if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
   if (changed) throw signInFailed('changed_meanwhile');
