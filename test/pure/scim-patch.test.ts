@@ -408,4 +408,14 @@ describe('a value is read once, however many elements it changes (security P8: o
     const value = Array.from({ length: 201 }, () => 'x');
     expect(refused({ op: 'remove', path: 'photos', value })).toBe('invalidValue');
   });
+
+  test('and a value without a path changes no more than anybody has', () => {
+    const spellings = (most: number) =>
+      Array.from({ length: most }, (_, at) =>
+        [...'photos.display'].map((sign, bit) => ((at >> bit) & 1 ? sign.toUpperCase() : sign)).join(''),
+      );
+    const value = (most: number) => Object.fromEntries(spellings(most).map((name) => [name, 'x']));
+    expect(patched([{ op: 'add', value: value(50) }], many).changed).toBe(true);
+    expect(refused({ op: 'add', value: value(2000) })).toBe('invalidValue');
+  });
 });

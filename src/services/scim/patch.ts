@@ -35,7 +35,7 @@ export interface Patched {
 export function applyPatch(resource: ScimResource, body: unknown): Patched {
   const operations = readOperations(body);
   const patched = structuredClone(resource);
-  const patching = { resource: patched, terms: 0 };
+  const patching = { resource: patched, terms: 0, changes: 0 };
   for (const operation of operations) apply(patching, operation);
   assertSound(patched);
   return {
@@ -51,9 +51,12 @@ interface Patching {
   resource: ScimResource;
   /** How many terms its paths had so far: each reads every value of an attribute. */
   terms: number;
+  /** How many attributes it was to change so far: a value without a path names one with each of its members. */
+  changes: number;
 }
 
 const mostTerms = 50;
+const mostChanges = 500;
 
 function apply(patching: Patching, { op, path, value }: Operation): void {
   const schema = path === null ? '' : findSchema(path.trim());
@@ -101,6 +104,10 @@ function isIgnored({ attribute }: Path): boolean {
 function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   const { resource } = patching;
   const { attribute, filter, sub } = path;
+  patching.changes += 1;
+  if (patching.changes > mostChanges) {
+    throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${mostChanges} changes.`);
+  }
   patching.terms += filter === null ? 0 : termsOf(filter).length;
   if (patching.terms > mostTerms) {
     throw scimRefusal(400, 'invalidFilter', `The paths of a PATCH have at most ${mostTerms} terms.`);
