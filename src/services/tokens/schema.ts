@@ -3,9 +3,12 @@ import { tokenKinds } from '../../database/models/access-token.ts';
 import { description, id, instant, name, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
+/** What takes no room between the signs of a name. */
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+
 /** The name that a person gives a token; what begins with `bot:` belongs to apps (security P14). */
 const ownName = name.refine(
-  (text) => !text.normalize('NFKC').toLowerCase().startsWith('bot:'),
+  (text) => !text.normalize('NFKC').replace(unseen, '').toLowerCase().trim().startsWith('bot:'),
   'must not begin with bot:, which is for the tokens of apps',
 );
 const days = 'must be a whole number of days from 1 to 365';
