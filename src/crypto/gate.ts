@@ -9,21 +9,25 @@ interface Waiter {
 const waitersPerPlace = 80;
 
 /**
- * Lets this many works run at once; the others wait in order, at most `maxWaitMs`.
- * Refuses `overloaded` when the time is over or the queue is full.
+ * Lets as many works run at once as there are places at the moment; the others wait in order, at most
+ * `maxWaitMs`. Refuses `overloaded` when the time is over or the queue is full.
  */
-export function createGate(places: number, maxWaitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createGate(
+  places: () => number,
+  maxWaitMs: number,
+): <T>(work: () => Promise<T>) => Promise<T> {
   const queue: Waiter[] = [];
-  let free = places;
+  let running = 0;
 
   const enter = () =>
     new Promise<void>((resolve, reject) => {
-      if (free > 0) {
-        free -= 1;
+      const most = places();
+      if (running < most) {
+        running += 1;
         resolve();
         return;
       }
-      if (queue.length >= places * waitersPerPlace) {
+      if (queue.length >= most * waitersPerPlace) {
         reject(overloaded(maxWaitMs));
         return;
       }
@@ -36,13 +40,13 @@ export function createGate(places: number, maxWaitMs: number): <T>(work: () => P
     });
 
   const leave = () => {
-    const next = queue.shift();
-    if (next === undefined) {
-      free += 1;
-      return;
+    running -= 1;
+    for (let most = places(); running < most; running += 1) {
+      const next = queue.shift();
+      if (next === undefined) return;
+      clearTimeout(next.timer);
+      next.start();
     }
-    clearTimeout(next.timer);
-    next.start();
   };
 
   return async (work) => {

@@ -27,7 +27,9 @@ export interface HashingOptions {
 /** A hasher with these parameters; `hash` and `verify` refuse `overloaded` when their turn does not come (P6). */
 export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
-  const turn = createGate(options.concurrency ?? hashesAtOnce(), options.maxWaitMs ?? 2000);
+  const { concurrency } = options;
+  const places = concurrency === undefined ? hashesAtOnce() : () => concurrency;
+  const turn = createGate(places, options.maxWaitMs ?? 2000);
   // No password makes a random hash, so this one costs as much as a real one and never matches (P7).
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
   const parameters: HashOptions = { type: argon2id, memoryCost: memory, timeCost: time, parallelism: lanes };
@@ -49,11 +51,25 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   };
 }
 
-/** As many as there are cores, and fewer than the threads of libuv's pool, which all files and DNS share. */
-function hashesAtOnce(): number {
+/**
+ * As many as there are cores, and fewer than the threads of libuv's pool, which all files and DNS share (P6). One
+ * less while everything else takes more than half of the event loop's time: a storm of sign-ins makes way.
+ */
+function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
-  return Math.max(1, Math.min(availableParallelism(), pool - 1));
+  const most = Math.max(1, Math.min(availableParallelism(), pool - 1));
+  let sample = { at: performance.now(), loop: performance.eventLoopUtilization(), busy: 0 };
+  return () => {
+    const at = performance.now();
+    if (at - sample.at >= sampleMs) {
+      const loop = performance.eventLoopUtilization();
+      sample = { at, loop, busy: performance.eventLoopUtilization(loop, sample.loop).utilization };
+    }
+    return sample.busy > 0.5 ? Math.max(1, most - 1) : most;
+  };
 }
+
+const sampleMs = 100;
 
 const encoded =
   /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;

@@ -82,7 +82,7 @@ function work() {
 }
 
 test('P6 no more hashes run at once than there are places, and the others follow in order', async () => {
-  const turn = createGate(2, 60_000);
+  const turn = createGate(() => 2, 60_000);
   const works = [work(), work(), work(), work()];
   const all = works.map(({ run }) => turn(run));
   await Promise.resolve();
@@ -97,8 +97,29 @@ test('P6 no more hashes run at once than there are places, and the others follow
   expect(await Promise.all(all.slice(2))).toEqual(['done', 'done']);
 });
 
+test('P6 the places may become fewer and more while works wait', async () => {
+  let places = 2;
+  const turn = createGate(() => places, 60_000);
+  const works = Array.from({ length: 5 }, work);
+  const all = works.map(({ run }) => turn(run));
+  const started = () => works.filter((one) => one.hasStarted()).length;
+  await expect.poll(started).toBe(2);
+  places = 1;
+  works[0]?.finish('done');
+  await all[0];
+  await new Promise(setImmediate);
+  expect(started()).toBe(2);
+  works[1]?.finish('done');
+  await expect.poll(started).toBe(3);
+  places = 2;
+  works[2]?.finish('done');
+  await expect.poll(started).toBe(5);
+  for (const one of works) one.finish('done');
+  await Promise.all(all);
+});
+
 test('P6 who waits too long is refused with a time to come back, and is never run', async () => {
-  const turn = createGate(1, 20);
+  const turn = createGate(() => 1, 20);
   const [long, late, next] = [work(), work(), work()];
   const running = turn(long.run);
   await expect(turn(late.run)).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 });
@@ -110,7 +131,7 @@ test('P6 who waits too long is refused with a time to come back, and is never ru
 });
 
 test('P6 a full queue refuses at once', async () => {
-  const turn = createGate(1, 60_000);
+  const turn = createGate(() => 1, 60_000);
   const long = work();
   const running = turn(long.run);
   const waiting = Array.from({ length: 80 }, () => turn(async () => 'waited'));
