@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -359,7 +359,11 @@ describe('mappings over REST and in bulk', () => {
       kept: 3,
       removed: [],
     });
+    const reading = vi.spyOn(ProjectMembership, 'findAll');
+    onTestFinished(() => reading.mockRestore());
     const replaced = await list(true, row, dev);
+    // Once for all that go: an organization has thousands of both.
+    expect(reading).toHaveBeenCalledTimes(1);
     expect(replaced).toMatchObject({ added: [], kept: 2, removed: [{ group: 'ops' }, { group: 'ops' }] });
     await expect(list(true, { ...row, project: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' });
     expect(await list(false)).toMatchObject({ kept: 2 });

@@ -6,6 +6,7 @@ import { transaction } from '../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { requireProject } from '../projects/find.ts';
 import { addMapping } from './add.ts';
+import { findGiven } from './affected.ts';
 import { dropMapping } from './remove.ts';
 import type { importMappingsInput } from './schema.ts';
 
@@ -35,8 +36,9 @@ export async function importMappings(ctx: Context, input: z.output<typeof import
       seen.add(key);
     }
     const removed = [];
+    const given = await findGiven(organization.id);
     for (const [key, mapping] of input.replace ? surplus : []) {
-      if (!seen.has(key)) removed.push(await dropMapping(ctx, organization, mapping));
+      if (!seen.has(key)) removed.push(await dropMapping(ctx, organization, { mapping, given }));
     }
     return { added, kept: stored.length - removed.length, removed };
   });

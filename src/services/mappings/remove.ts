@@ -7,7 +7,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { findSynced } from './affected.ts';
+import { findGiven } from './affected.ts';
 import type { mappingRefInput } from './schema.ts';
 import { viewMapping } from './view.ts';
 
@@ -23,14 +23,17 @@ export async function removeMapping(ctx: Context, input: z.output<typeof mapping
       include: { model: Project, as: 'project', required: true },
     });
     if (mapping === null) throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
-    return dropMapping(ctx, organization, mapping);
+    return dropMapping(ctx, organization, { mapping, given: await findGiven(organization.id) });
   });
 }
 
 /** Deletes the row, with its event; the view says which memberships it had given. */
-export async function dropMapping(ctx: Context, organization: Organization, mapping: GroupMapping) {
-  const affected = await findSynced(organization.id, ({ origin }) => origin.mappingId === mapping.id);
-  const view = { ...viewMapping(mapping), affected };
+export async function dropMapping(
+  ctx: Context,
+  organization: Organization,
+  { mapping, given }: { mapping: GroupMapping; given: Awaited<ReturnType<typeof findGiven>> },
+) {
+  const view = { ...viewMapping(mapping), affected: given.get(mapping.id) ?? [] };
   await mapping.destroy();
   await recordEvent(ctx, {
     kind: 'mapping.removed',
