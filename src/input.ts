@@ -7,7 +7,7 @@ import { type InputFault, Refusal } from './errors.ts';
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   // Without its input an issue cannot tell an absent field from one of the wrong type.
-  const result = schema.safeParse(value, { reportInput: true });
+  const result = schema.safeParse(value, { reportInput: true, error: plainly });
   if (result.success) return result.data;
   const faults = result.error.issues.flatMap(faultsOf);
   throw new Refusal(
@@ -32,6 +32,17 @@ function wording(issue: z.core.$ZodIssue): string {
     return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`;
   }
   return issue.message;
+}
+
+// The words for schemas that bring none of their own.
+function plainly(issue: z.core.$ZodRawIssue): string | undefined {
+  const unit = issue.origin === 'string' ? ' characters' : '';
+  if (issue.code === 'too_small') {
+    if (unit !== '' && issue.minimum === 1) return 'must not be empty';
+    return `must ${unit === '' ? 'be' : 'have'} at least ${issue.minimum}${unit}`;
+  }
+  if (issue.code === 'too_big') return `must ${unit === '' ? 'be' : 'have'} at most ${issue.maximum}${unit}`;
+  return undefined;
 }
 
 function article(noun: string): string {

@@ -70,11 +70,26 @@ export async function main(argv: string[]): Promise<number> {
     running = command;
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(helpSpelledOut(program, argv), { from: 'user' });
     return 0;
   } catch (error) {
     return failed(error, argv, running);
   }
+}
+
+// `help sso set` is `sso set --help`; commander reads no name after the first, and passes over a wrong one.
+function helpSpelledOut(program: Command, argv: string[]): string[] {
+  if (argv[0] !== 'help') return argv;
+  let found = program;
+  const path: string[] = [];
+  for (const name of argv.slice(1)) {
+    if (found.commands.length === 0) break;
+    const next = found.commands.find((command) => command.name() === name);
+    if (next === undefined) return [...path, name];
+    path.push(name);
+    found = next;
+  }
+  return [...path, '--help'];
 }
 
 /** Says why the command line came to nothing; answers the exit code. */

@@ -8,7 +8,9 @@ export function canAsk(): boolean {
 
 /** Asks before something cannot be undone; refuses when the answer is no, or nobody is there to answer. */
 export async function confirmed(question: string): Promise<void> {
-  if (!canAsk()) throw refuseField('--yes', 'is needed where nobody can be asked', question);
+  if (!canAsk()) {
+    throw refuseField('--yes', 'is needed where nobody can be asked', `With --yes you agree to: ${question}`);
+  }
   const { confirm } = await import('@inquirer/prompts');
   const agreed = await confirm({ message: question, default: false }, { output: process.stderr });
   if (!agreed) throw new Refusal('not_confirmed', 'Nothing was changed.');

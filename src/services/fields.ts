@@ -8,7 +8,7 @@ import { canonicalDomain, canonicalEmail } from './domains/canonical.ts';
 const invisible = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u;
 
 /** An identifier. */
-export const id = z.uuid('must be an id (a UUID)').toLowerCase();
+export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLowerCase();
 
 /** An organization or project by id or slug. */
 export const ref = z.string().min(1).max(100);

@@ -91,6 +91,27 @@ describe('wrong usage is told before anything is opened', () => {
     expect(out).toBe('');
   });
 
+  it.each([
+    [['org', 'show', ''], 'org: must not be empty'],
+    [['event', 'list', ...org, '--kind', 'x'.repeat(101)], '--kind: must have at most 100 characters'],
+    [['user', 'show', 'nobody'], 'user: must be an e-mail address or an id'],
+    [['help', 'nope'], "unknown command 'nope'"],
+    [['help', 'org', 'lst'], "unknown command 'lst'\nhint: Did you mean list?"],
+  ])('%j says %s', async (line, words) => {
+    expect(await main(line)).toBe(2);
+    expect(err).toContain(`idctl: ${words}`);
+    expect(out).toBe('');
+  });
+
+  it.each([
+    ['help', 'sso', 'set'],
+    ['help', 'sso'],
+    ['help', 'org', 'show', 'acme'],
+  ])('%s %s %s %s is the help of that command', async (...line) => {
+    expect(await main(line)).toBe(0);
+    expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
+  });
+
   const leaves = leavesOf(createProgram()).map((command) => {
     const words = spelled(command).split(' ');
     const mandatory = command.options.filter((option) => option.mandatory);
@@ -116,7 +137,7 @@ describe('wrong usage is told before anything is opened', () => {
     },
   );
 
-  it.each(leaves.filter(({ count, name }) => count > 0 && name !== 'session revoke'))(
+  it.each(leaves.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)))(
     '$name asks for its argument',
     async ({ words, options }) => {
       expect(await main([...words, ...options])).toBe(2);

@@ -87,7 +87,7 @@ async function verify(call: Call): Promise<Domain> {
   const once = () => call.operate(verifyDomainInput, verifyDomain, input);
   const limit = seconds(timeout ?? '10m');
   return wait === true
-    ? until(limit, once, (refusal) => call.note(`${refusal.message} Looking again.`))
+    ? until(limit, once, (refusal) => call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`))
     : once();
 }
 

@@ -41,7 +41,7 @@ export function addInitCommand(program: Command): void {
     summary: 'Set up an instance: configuration, master key, database, first owner',
     options: {
       '--base-url <url>': 'where people reach it (default: the listen address)',
-      '--database <url>': 'sqlite:FILE or postgres://… (default: a file beside the key)',
+      '--database <url>': 'sqlite:FILE or postgres://… (default: an SQLite file)',
       '--org <name>': 'the first organization (default: Default)',
       '--owner <email>': 'its owner (default: admin@idctl.test)',
     },

@@ -6,7 +6,6 @@ import type {
   mappingView,
   previewView,
 } from '../../services/mappings/schema.ts';
-import { projectRoles } from '../../services/projects/roles.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -47,7 +46,7 @@ export function addMappingCommands(program: Command): void {
       ...org,
       '--group <group>': 'name exactly as the provider sends it',
       '--project <project>': 'the project, by id or slug',
-      '--role <role>': projectRoles.map(({ role }) => role).join(', '),
+      '--role <role>': 'viewer, commenter, member or admin',
     },
     example: 'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     run: async (call) => {
@@ -130,7 +129,7 @@ function addImport(mappings: Command): void {
     summary: 'Add the mappings of a CSV or YAML file',
     required: org,
     options: { '--replace': 'also remove those that the file does not have' },
-    destroys: true,
+    rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
     run: async (call) => {
       const { importMappings } = await import('../../services/mappings/import.ts');

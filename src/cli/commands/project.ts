@@ -60,7 +60,7 @@ export function addProjectCommands(program: Command): void {
       const { projectRefInput } = await import('../../services/projects/schema.ts');
       await call.destroy(projectRefInput, deleteProject, {
         fields,
-        question: ({ name, members }) => `Delete ${name}, which has ${members} members?`,
+        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
       });
     },

@@ -193,7 +193,7 @@ function addRelink(sso: Command): void {
   verb(sso, 'relink', {
     summary: 'After a change of provider: link people anew at their next sign-in',
     required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
-    destroys: true,
+    rehearsable: true,
     example: 'idctl sso relink --org acme --from-issuer https://old.acme.com --dry-run',
     run: async (call) => {
       const { relinkSso } = await import('../../services/sso/relink.ts');

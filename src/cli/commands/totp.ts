@@ -3,7 +3,7 @@ import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
-const user = { '--user <user>': 'account, by address or id' };
+const user = { '--user <user>': 'the account, by address or id' };
 const code = { '--code <digits>': 'the six digits that the authenticator shows' };
 
 /** Declares `idctl totp`. */

@@ -77,7 +77,10 @@ export async function requireProjectAuthority(
     isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
   // Said before whether there is such a project, which those outside it are not told.
   if (!allowed) throw notAllowed(standing, operation);
-  if (project === null) throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`);
+  if (project === null)
+    throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
+      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+    });
   requireSession(ctx, operation);
   return { ...standing, project };
 }
@@ -112,7 +115,9 @@ async function requireStanding(ctx: Context, org: string): Promise<Standing> {
   });
   const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
   if (organization !== null && role !== null) return { organization, role };
-  throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`);
+  throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
+    hint: 'idctl org list (or GET /api/v1/orgs) shows them.',
+  });
 }
 
 async function roleIn(actor: Actor, organizationId: string): Promise<Standing['role'] | null> {

@@ -21,6 +21,9 @@ export async function requireProject(
   options: { lock?: LOCK } = {},
 ): Promise<Project> {
   const found = await findProject(organization, project, options);
-  if (found === null) throw new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`);
+  if (found === null)
+    throw new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
+      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+    });
   return found;
 }
