@@ -22,7 +22,7 @@ export async function departing(idctl: Idctl, domain: string): Promise<Departure
 }
 
 /** Where the provider sends the browser: the callback with these parameters. */
-export function callbackWith(idctl: Idctl, parameters: Record<string, string>): string {
+function callbackWith(idctl: Idctl, parameters: Record<string, string>): string {
   return `${idctl.baseUrl}/auth/sso/callback?${new URLSearchParams(parameters)}`;
 }
 
