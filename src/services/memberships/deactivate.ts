@@ -1,34 +1,47 @@
 import type { Context } from '../../context.ts';
 import { execute } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
+import type { Role } from '../../database/models/membership.ts';
+import { select } from '../../database/select.ts';
 import { lockAccount } from '../accounts/lock.ts';
-import { ownsAddress } from '../domains/owns.ts';
+import { domainOf } from '../domains/canonical.ts';
 import { leaveProjects } from '../projects/leave.ts';
 import { recordLeft } from '../scim/records/member.ts';
-import { endSessions } from '../sessions/end.ts';
+import { endSessionsThrough } from '../sessions/end.ts';
 
-/**
- * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the organization's
- * connections, and all of them when it has verified the domain of the address (security I5).
- */
+/** As `endMembership`, of an account that is not held yet; its record says so too. */
 export async function deactivate(
   ctx: Context,
   organizationId: string,
   account: Pick<Account, 'id' | 'email'>,
 ): Promise<void> {
-  const key = { organizationId, accountId: account.id };
-  const bind = [organizationId, account.id];
   await lockAccount(account.id);
-  await execute('DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2', bind);
+  await recordLeft(ctx, organizationId, account.id);
+  await endMembership(ctx, organizationId, account);
+}
+
+/**
+ * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the
+ * organization's connections, and all of them when it has verified the domain of the address (security I5). Answers the
+ * role that ended. Call it with the account held. Past the ORM: provisioning does it by the thousand.
+ */
+export async function endMembership(
+  ctx: Context,
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<Role | null> {
+  const bind = [organizationId, account.id];
+  const [ended] = await select<{ role: Role }>(
+    'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
+    bind,
+  );
   await leaveProjects(organizationId, account.id);
   await execute(
     `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
      ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
     [...bind, ctx.now],
   );
-  await recordLeft(ctx, organizationId, account.id);
-  await endSessions(
-    ctx,
-    (await ownsAddress(organizationId, account.email)) ? { accountId: account.id } : key,
-  );
+  const domain = account.email === null ? null : domainOf(account.email);
+  await endSessionsThrough(ctx, organizationId, { accountId: account.id, domain });
+  return ended?.role ?? null;
 }

@@ -1,5 +1,6 @@
 import { Op, type WhereOptions } from 'sequelize';
 import type { Context } from '../../context.ts';
+import { execute } from '../../database/execute.ts';
 import { Session } from '../../database/models/session.ts';
 
 type Which =
@@ -17,4 +18,20 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const where: WhereOptions = { ...exactly, ...spared, endedAt: null };
   const [ended] = await Session.update({ endedAt: ctx.now }, { where });
   return ended;
+}
+
+/**
+ * Ends the live sessions of an account that came through the organization, and all of them when it has verified the
+ * domain. Past the ORM: provisioning does it by the thousand.
+ */
+export async function endSessionsThrough(
+  ctx: Context,
+  organizationId: string,
+  { accountId, domain }: { accountId: string; domain: string | null },
+): Promise<void> {
+  await execute(
+    `UPDATE sessions SET ended_at = $1 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $3
+        OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $3 AND name = $4 AND state = $5))`,
+    [ctx.now, accountId, organizationId, domain, 'Verified'],
+  );
 }

@@ -68,12 +68,12 @@ export interface Held {
  */
 export async function holdRecord({ id, accountId }: Pick<Entry, 'id' | 'accountId'>): Promise<Held | null> {
   // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
-  const [holdAccount, hold] =
-    dialectOfDatabase() === 'sqlite' ? ['', ''] : ['FOR NO KEY UPDATE', 'FOR UPDATE'];
-  const [account] = await select<Person>(
-    `SELECT id, email, name FROM accounts WHERE id = $1 ${holdAccount}`,
-    [accountId],
+  const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
+  const [row] = await select<Row & Pick<Person, 'email' | 'name'>>(
+    `SELECT ${columns}, a.email, a.name FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id WHERE a.id = $1 AND r.id = $2 ${hold}`,
+    [accountId, id],
   );
-  const [row] = await select<Row>(`SELECT ${columns} FROM scim_records r WHERE r.id = $1 ${hold}`, [id]);
-  return account === undefined || row === undefined ? null : { account, record: entryOf(row) };
+  if (row === undefined) return null;
+  return { account: { id: accountId, email: row.email, name: row.name }, record: entryOf(row) };
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { recordEvent } from '../../events/record.ts';
+import { fold } from '../names.ts';
 import { findRecordNamed, type Held, holdRecord, noSuchUser, requireRecord } from '../records/find.ts';
 import type { Entry } from '../records/record.ts';
 import { changeRecord, type Named, resourceOf } from '../records/write.ts';
@@ -42,7 +43,7 @@ async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Pr
   const resource = rest as Named; // TypeScript forgets the named members of a rest.
   const [rewritten, toggled] = [!isDeepStrictEqual(before, resource), active !== record.active];
   if (!rewritten && !toggled) return;
-  if (rewritten) await requireFreeName(record, resource);
+  if (fold(resource.userName) !== fold(record.userName)) await requireFreeName(record, resource);
   const link = record.link === 'member' && rewritten ? 'adopted' : record.link;
   await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
   if (rewritten) {

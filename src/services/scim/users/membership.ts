@@ -1,8 +1,7 @@
-import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { recordEvent } from '../../events/record.ts';
-import { deactivate } from '../../memberships/deactivate.ts';
+import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
 import type { Held } from '../records/find.ts';
 import { resourceOf } from '../records/write.ts';
@@ -27,13 +26,13 @@ export async function activateMember(
 /** Ends the membership, the last owner's too (spec §3.2: always); that nobody owns the organization any more is an event. */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
-  const ownerless = await isLastOwner(record.organizationId, account.id);
-  await deactivate(ctx, record.organizationId, account);
+  const role = await endMembership(ctx, record.organizationId, account);
   await recordEvent(ctx, {
     ...about(held, 'scim.user.deactivated'),
     data: { record: record.id, userName: record.userName },
   });
-  if (ownerless) await recordEvent(ctx, about(held, 'organization.ownerless'));
+  if (role === 'owner' && !(await hasOwner(record.organizationId)))
+    await recordEvent(ctx, about(held, 'organization.ownerless'));
 }
 
 /** What happened to the person, in the name that the client gives them. */
@@ -42,9 +41,6 @@ export function about({ record, account }: Held, kind: string) {
   return { kind, organizationId: record.organizationId, subject: { type: 'user', id: account.id, name } };
 }
 
-async function isLastOwner(organizationId: string, accountId: string): Promise<boolean> {
-  const own = await Membership.findOne({ where: { organizationId, accountId, role: 'owner' } });
-  if (own === null) return false;
-  const others = { organizationId, role: 'owner' as const, accountId: { [Op.ne]: accountId } };
-  return (await Membership.count({ where: others })) === 0;
+async function hasOwner(organizationId: string): Promise<boolean> {
+  return (await Membership.findOne({ where: { organizationId, role: 'owner' } })) !== null;
 }

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { listScimUsers } from '../../src/services/scim/records/list.ts';
+import { fresh } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { filtered, scimClient } from '../support/scim-client.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ scim: { deleteMode: 'remove' } });
+});
+afterAll(() => idctl.close());
+
+test('RFC 7644 §3.6 under scim.deleteMode: remove a deleted User is gone for the client, and deactivated', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  const { id } = await client.create({ userName });
+  expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
+    const body = method === 'PUT' ? { userName } : { Operations: [] };
+    expect(
+      (await client.send(method, `/Users/${id}`, method.startsWith('P') ? body : undefined)).status,
+    ).toBe(404);
+  }
+  expect((await client.get(filtered(`userName eq "${userName}"`))).body.totalResults).toBe(0);
+  expect((await client.get('/Users')).body.totalResults).toBe(1);
+  const { items } = await listScimUsers(idctl.operator(), { org: client.org.slug, limit: 50 });
+  expect(items.map((user) => user.userName)).not.toContain(userName);
+  expect(await client.events('scim.user.deactivated')).toHaveLength(1);
+});
+
+test('one who is inactive already is deleted too; created again, they are there again', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  const { id } = await client.create({ userName, active: false });
+  expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  expect(await client.create({ userName, active: false })).toMatchObject({ active: false });
+  expect((await client.get(filtered(`userName eq "${userName}"`))).body.totalResults).toBe(1);
+  expect((await client.get('/Users')).body.totalResults).toBe(2);
+});
+
+test('one whom an admin adds again is there again', async () => {
+  const client = await scimClient(idctl);
+  const userName = `${fresh('ada')}@elsewhere.test`;
+  const { id } = await client.create({ userName });
+  await client.send('DELETE', `/Users/${id}`);
+  await addMember(idctl.operator(), { org: client.org.slug, email: userName, role: 'member' });
+  expect((await client.get(`/Users/${id}`)).body.active).toBe(true);
+});
