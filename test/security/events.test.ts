@@ -14,19 +14,15 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const rank = ({ method, path }: Route) =>
   path === '/api/v1/me/password' ? 2 : method === 'DELETE' ? 1 - path.length / 1000 : 0;
 
-/** Every route that changes something of an organization's or a person's. */
+/** Every route that changes something of an organization's or a person's: no tests, no previews. */
 const changing = surface.routes
-  .filter(({ method, access }) => method !== 'GET' && access !== 'public')
+  .filter(
+    ({ method, access, path }) => method !== 'GET' && access !== 'public' && !/\/(test|preview)$/.test(path),
+  )
   .toSorted((a, b) => rank(a) - rank(b));
 
 /** Change nothing that counts: how a person is called, what is not confirmed yet. */
-const without = new Set([
-  'PATCH /api/v1/me',
-  'POST /api/v1/me/totp',
-  'POST /api/v1/orgs/:org/sso/test',
-  'POST /api/v1/orgs/:org/ldap/test',
-  'POST /api/v1/orgs/:org/group-mappings/preview',
-]);
+const without = new Set(['PATCH /api/v1/me', 'POST /api/v1/me/totp']);
 
 /** Cannot succeed with the sample alone; their events have tests of their own. */
 const elsewhere = new Set([
@@ -68,7 +64,7 @@ test('X5 every change is an event, whoever makes it', async () => {
     if ((await Event.count()) === before && !elsewhere.has(name)) silent.push(name);
   }
   expect(silent.toSorted()).toEqual([...without].toSorted());
-});
+}, 90_000);
 
 test('X5 a change whose event cannot be written is not made', async () => {
   const company = await found();
@@ -80,6 +76,6 @@ test('X5 a change whose event cannot be written is not made', async () => {
     await rename('events_elsewhere', 'events');
     // 404 where there would be something only if an earlier change had been made.
     expect([500, 404], nameOf(route)).toContain(status);
-    expect(await everything(), nameOf(route)).toBe(before);
   }
-});
+  expect(await everything()).toBe(before);
+}, 90_000);
