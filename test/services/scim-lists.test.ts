@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { ScimRecord } from '../../src/database/models/scim-record.ts';
 import { selectWithin, whileInTime } from '../../src/database/select-within.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { inTurn } from '../../src/services/scim/list/turns.ts';
 import { searchDocument } from '../../src/services/scim/search.ts';
 import { fresh } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
@@ -109,6 +111,17 @@ test('a filter that no index answers is answered, with its total, and sorted lis
   expect(body).toMatchObject({ totalResults: 200, startIndex: 100, itemsPerPage: 3 });
   const sorted = await client.get('/Users?sortBy=userName&sortOrder=descending&count=1&startIndex=2');
   expect(sorted.body.totalResults).toBe(1401);
+});
+
+test('a filter whose time is over before it is answered is 400 tooMany, and what an index answers is not held up', async () => {
+  const client = await scimClient(idctl);
+  const busy = inTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
+  const slow = client.get(filtered('title eq "x"'));
+  expect((await client.get(filtered('userName eq "x"'))).status).toBe(200);
+  expect((await client.get('/Users')).status).toBe(200);
+  expect(await slow).toMatchObject({ status: 400, body: { scimType: 'tooMany', status: '400' } });
+  await busy;
+  expect((await client.get(filtered('title eq "x"'))).status).toBe(200);
 });
 
 test('a query that takes too long is given up, and the thread that reads is there for the next', async () => {

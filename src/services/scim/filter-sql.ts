@@ -1,5 +1,5 @@
 import type { Attribute, Column } from './attributes.ts';
-import { type Filter, isIndexed, type Operator, termsOf } from './filter.ts';
+import { type Filter, isIndexed, type Operator } from './filter.ts';
 import { columnOf, fold } from './names.ts';
 import { searchKey, searchPath } from './search.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
@@ -35,15 +35,7 @@ export function filterCondition(
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${first + values.push(value) - 1}`;
   const sql = write({ dialect, organization, bind, within: null }, filter);
-  return { sql, bind: values, indexed: isNarrow(filter) || isQuick(filter) };
-}
-
-// Each term is asked of every record of the organization.
-const mostQuick = 4;
-
-/** Whether so little is asked that it may be asked of every record. */
-function isQuick(filter: Filter): boolean {
-  return isWhollyIndexed(filter) && termsOf(filter).length <= mostQuick;
+  return { sql, bind: values, indexed: isNarrow(filter) };
 }
 
 /** Whether an index leads to the few records in question. */
@@ -55,11 +47,6 @@ function isNarrow(filter: Filter): boolean {
   const column = columnOf(filter.target);
   // Many records can have the same of these.
   return column !== 'active' && column !== 'created' && column !== 'lastModified' && isIndexed(filter);
-}
-
-function isWhollyIndexed(filter: Filter): boolean {
-  if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.every(isWhollyIndexed);
-  return filter.kind === 'not' ? isWhollyIndexed(filter.filter) : isIndexed(filter);
 }
 
 /** The addresses that an element must have to satisfy the filter. */
