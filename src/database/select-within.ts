@@ -72,6 +72,11 @@ interface Reader {
   waiting: Map<number, { resolve: (rows: object[]) => void; reject: (error: Error) => void }>;
 }
 
+// As it is checked out, or as it was compiled.
+const program = import.meta.url.endsWith('.ts')
+  ? new URL('./sqlite-reader.ts', import.meta.url)
+  : new URL('./sqlite-reader.js', import.meta.url);
+
 let reader: Reader | undefined;
 let asked = 0;
 
@@ -95,8 +100,7 @@ function readerOf(sequelize: Sequelize): Reader {
   const file = (sequelize as Sequelize & { options: { storage: string } }).options.storage;
   if (reader?.file === file) return reader;
   void reader?.worker.terminate();
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const worker = new Worker(new URL(`./sqlite-reader.${extension}`, import.meta.url), { workerData: file });
+  const worker = new Worker(program, { workerData: file });
   worker.unref();
   const opened: Reader = { file, worker, waiting: new Map() };
   worker.on('message', (told: Told) => settle(opened, told));

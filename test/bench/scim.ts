@@ -11,7 +11,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { type Figure, figure, median, table } from './figures.ts';
 import { ask, type Load, load, type People, populate } from './scim-people.ts';
 
-// `node test/bench/scim.ts [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`. Writing beside
+// `npm run bench:scim -- [--rounds N] [--sizes 1000,10000,100000] [--on SQLite|PostgreSQL]`. Writing beside
 // transactions of four writes through models (goal 4); filters and pages beside those of the smallest organization
 // (goal 5). Turn by turn, medians of the rounds.
 

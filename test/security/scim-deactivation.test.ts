@@ -4,7 +4,7 @@ import { createProject } from '../../src/services/projects/create.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
 import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { clientOf, filtered, scimClient } from '../support/scim-client.ts';
@@ -86,6 +86,16 @@ test('I5 a deactivation ends only what came through the organization when the ad
   expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
   expect((await browser.get(`/api/v1/orgs/${client.org.slug}`)).status).toBe(404);
   expect((await browser.get(`/api/v1/orgs/${other.slug}`)).status).toBe(200);
+});
+
+test('I5 every session of an address on a domain of its own ends, however it began', async () => {
+  const client = await scimClient(idctl);
+  const domain = await verifiedDomain(idctl, client.org.slug);
+  const { email } = await person(idctl, `${fresh('own')}@${domain}`);
+  const { id } = await client.create({ userName: email });
+  const browser = await signedIn(idctl, email);
+  await client.patch(id, { op: 'replace', path: 'active', value: false });
+  expect((await browser.get('/api/v1/me')).status).toBe(401);
 });
 
 test('I5 under load: no request that begins after the answer sees the organization', async () => {

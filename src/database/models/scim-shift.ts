@@ -10,7 +10,7 @@ import {
  * How often a record has gone from the midst of an organization's list, or come back into it: whoever remembers places
  * in the list remembers this number with them.
  */
-export class ScimShift extends Model<InferAttributes<ScimShift>, InferCreationAttributes<ScimShift>> {
+class ScimShift extends Model<InferAttributes<ScimShift>, InferCreationAttributes<ScimShift>> {
   declare organizationId: string;
   declare count: number;
 }
