@@ -6,6 +6,7 @@ import {
   type SqliteOptions,
 } from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
+import { withoutSync } from './without-sync.ts';
 
 // The shape of the `sqlite3` package, as far as Sequelize 6 calls it, over Node's own SQLite.
 // One writer is kept open and given out to transactions alone; everything else reads through a connection
@@ -155,6 +156,7 @@ class Session {
 
   async #begin(work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
     this.#writer = await this.#pool.takeWriter();
+    this.#writer.setSync(withoutSync.getStore() !== true);
     try {
       return await work(this.#writer);
     } catch (error) {

@@ -27,6 +27,8 @@ interface Changes {
 export interface SqliteConnection {
   all(sql: string, parameters: Parameters): Promise<Record<string, unknown>[]>;
   run(sql: string, parameters: Parameters): Promise<Changes>;
+  /** Whether the commits from now on wait for the disk. */
+  setSync(wanted: boolean): void;
   /** Whether a transaction is open. */
   inTransaction(): boolean;
   /** Ends a transaction that may be open. */
@@ -57,6 +59,7 @@ export async function openConnection(options: SqliteOptions, writer: boolean): P
 
 function connection(database: DatabaseSync, patience: number): SqliteConnection {
   const statement = statements(database);
+  let synced = true;
   return {
     all: (sql, parameters) =>
       // Spread, because the rows come without a prototype and callers may expect one.
@@ -72,6 +75,10 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
         const { lastInsertRowid, changes } = statement(sql).run(...bound(parameters));
         return { lastID: Number(lastInsertRowid), changes: Number(changes) };
       }, patience),
+    setSync: (wanted) => {
+      if (wanted !== synced) database.exec(`PRAGMA synchronous = ${wanted ? 'FULL' : 'NORMAL'}`);
+      synced = wanted;
+    },
     inTransaction: () => database.isTransaction,
     rollback: () => {
       if (database.isTransaction) database.exec('ROLLBACK');

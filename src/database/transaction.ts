@@ -3,6 +3,7 @@ import { Sequelize, Transaction } from 'sequelize';
 import { watchQueries } from './queries-in-flight.ts';
 import { databaseRefusal } from './refusals.ts';
 import { takeTurns } from './turns.ts';
+import { withoutSync } from './without-sync.ts';
 
 // The transaction of the running work is ambient: every query made inside takes part in it, and nobody
 // passes it on. On SQLite writers take turns in this process before they compete with other processes.
@@ -29,6 +30,14 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (isInTransaction()) return work();
   if (begin === undefined) throw new Error('no database is open');
   return begin(work);
+}
+
+/**
+ * As `transaction`, for what a power cut may take back and nothing else may: on SQLite it is not waited for until
+ * the disk has it. Inside another transaction it is as safe as that one.
+ */
+export function unsynced<T>(work: () => Promise<T>): Promise<T> {
+  return withoutSync.run(true, () => transaction(work));
 }
 
 /** Runs the work in a transaction that is always taken back; the answer is what it would have been. */

@@ -33,13 +33,17 @@ export async function load(url: string, shot: Shot, connections: number, ms: num
   return { rate: times.length / seconds, p50: percentile(times, 50), p99: percentile(times, 99) };
 }
 
-/** Times of so many requests, one after the other. */
-export function times(url: string, shots: Shot[]): Promise<number[]> {
-  return withPool(url, 1, async (pool) => {
-    const taken: number[] = [];
-    for (const shot of shots) taken.push(await time(pool, shot));
-    return taken;
-  });
+/** One connection that is kept open, for requests one at a time. */
+export interface Line {
+  /** How long one request took, in milliseconds. */
+  time(shot: Shot): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Opens a line to the server. */
+export function openLine(url: string): Line {
+  const pool = new Pool(url, { connections: 1, pipelining: 1 });
+  return { time: (shot) => time(pool, shot), close: () => pool.close() };
 }
 
 /** Keeps `connections` requests in flight until it is told to stop, which waits for the last of them. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
-import { assertNoTransaction, transaction } from '../../src/database/transaction.ts';
+import { assertNoTransaction, transaction, unsynced } from '../../src/database/transaction.ts';
 import { violatedUnique } from '../../src/database/violated-unique.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
@@ -96,6 +96,15 @@ test('in tests a transaction refuses to end while a query inside it is in flight
 });
 
 if (dialect === 'sqlite') {
+  test('what may be lost in a power cut is committed without a wait for the disk, and nothing else is', async () => {
+    const level = async () => (await database.sequelize.query('PRAGMA synchronous'))[0];
+    const [normal, full] = [[{ synchronous: 1 }], [{ synchronous: 2 }]];
+    expect(await transaction(level)).toEqual(full);
+    expect(await unsynced(level)).toEqual(normal);
+    expect(await transaction(level)).toEqual(full);
+    expect(await transaction(() => unsynced(level))).toEqual(full);
+  });
+
   test('a write outside a transaction is refused and says so', async () => {
     await expect(create('outside')).rejects.toThrow(
       'a write outside a transaction: wrap it in transaction()',

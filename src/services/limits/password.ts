@@ -1,9 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { Counter } from '../../database/models/counter.ts';
+import { select } from '../../database/select.ts';
 import { epochSeconds } from './count.ts';
 import { keyOf, type Limit, subjectOf } from './limit.ts';
 import { networkOf } from './network.ts';
+
+// Not counted in here: the row as such says that the person is known.
+const remember = `INSERT
+  INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
+  ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at RETURNING key`;
 
 const day = 86_400;
 const recent = 30 * day;
@@ -13,10 +18,13 @@ const recent = 30 * day;
  * signed in lately, they have places of their own, which a stranger's failures do not take (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
+  if (ctx.config.limits.enabled === 'off') return [];
   const own = ownLimit(ctx, email);
-  const isKnown = (await Counter.count({ where: { key: keyOf(ctx, own) } })) > 0;
+  const known = await select('SELECT used FROM counters WHERE key = $1', [keyOf(ctx, own)], {
+    prepared: true,
+  });
   const { apart: _, ...shared } = own;
-  return [isKnown ? own : shared, clientLimit(ctx)];
+  return [known.length > 0 ? own : shared, clientLimit(ctx)];
 }
 
 /** Remembers for 30 days that the person has signed in from here; call it inside the sign-in's transaction. */
@@ -24,15 +32,8 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
   const now = epochSeconds(ctx.now);
-  await Counter.upsert({
-    key: keyOf(ctx, own),
-    subject: subjectOf(ctx, email),
-    windowId: randomUUIDv7(),
-    used: 0,
-    seconds: own.seconds,
-    beganAt: now,
-    expiresAt: now + recent,
-  });
+  const window = [randomUUIDv7(), own.seconds, now, now + recent];
+  await select(remember, [keyOf(ctx, own), subjectOf(ctx, email), ...window]);
 }
 
 function ownLimit(ctx: Context, email: string): Limit & { apart: string } {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
-import { transaction } from '../../database/transaction.ts';
+import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
 import { networkOf } from '../limits/network.ts';
@@ -17,7 +17,7 @@ export async function recordRefusedSignIn(
   const address = networkOf(ctx.client.address);
   const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
   const what = { kind: 'signin.refused', data: { method, reason, address }, ...subject };
-  await transaction(() => tallyEvent(ctx, what, { of: account?.id ?? address, apart: method }));
+  await unsynced(() => tallyEvent(ctx, what, { of: account?.id ?? address, apart: method }));
 }
 
 /** Why the one answer to a failed sign-in was given, or null for every other error. */
