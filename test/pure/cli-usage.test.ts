@@ -137,13 +137,12 @@ describe('wrong usage is told before anything is opened', () => {
     },
   );
 
-  it.each(leaves.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)))(
-    '$name asks for its argument',
-    async ({ words, options }) => {
-      expect(await main([...words, ...options])).toBe(2);
-      expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
-    },
-  );
+  it.each(
+    leaves.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)),
+  )('$name asks for its argument', async ({ words, options }) => {
+    expect(await main([...words, ...options])).toBe(2);
+    expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);
+  });
 });
 
 function leavesOf(command: Command): Command[] {

@@ -10,16 +10,7 @@ import {
 import type { Account } from './account.ts';
 
 /** How the person proved who they are. */
-export const signInMethods = [
-  'password',
-  'sso',
-  'ldap',
-  'magicCode',
-  'google',
-  'github',
-  'loginLink',
-] as const;
-export type SignInMethod = (typeof signInMethods)[number];
+export type SignInMethod = 'password' | 'sso' | 'ldap' | 'magicCode' | 'google' | 'github' | 'loginLink';
 
 /** A signed-in browser or client; its refresh tokens are one family (security P4). */
 export class Session extends Model<InferAttributes<Session>, InferCreationAttributes<Session>> {

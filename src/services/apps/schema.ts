@@ -27,7 +27,7 @@ export const appPage = pageOf(appView);
 export const newAppView = appView.extend({ clientSecret: z.string() });
 
 /** How a client says who it is, in the form or by Basic (RFC 6749 §2.3.1). */
-export const client = {
+const client = {
   client_id: z.string().max(200).optional(),
   client_secret: z.string().max(200).optional(),
 };

@@ -4,7 +4,7 @@ import { pageInput, pageOf } from '../page.ts';
 import { projectRole } from '../projects/schema.ts';
 
 /** A group's name exactly as the directory sends it: case, spaces and commas are part of it (security I7). */
-export const groupName = z
+const groupName = z
   .string()
   .min(1, 'must not be empty')
   .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
