@@ -53,7 +53,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
 
 /**
  * As many as there are cores, and fewer than the threads of libuv's pool, which all files and DNS share (P6). One
- * less while the event loop has hardly a pause: a storm of sign-ins makes way for everything else.
+ * less while the event loop is busy more than half of its time: a storm of sign-ins makes way for everything else.
  */
 function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
@@ -65,7 +65,7 @@ function hashesAtOnce(): () => number {
       const loop = performance.eventLoopUtilization();
       sample = { at, loop, busy: performance.eventLoopUtilization(loop, sample.loop).utilization };
     }
-    return sample.busy > 0.8 ? Math.max(1, most - 1) : most;
+    return sample.busy > 0.5 ? Math.max(1, most - 1) : most;
   };
 }
 
