@@ -30,17 +30,25 @@ const brisk = { connect: 400, operation: 500, total: 1000 };
 const dn = `uid=ada,ou=people,${suffix}`;
 
 /** A visit to a server, with the limits shortened. */
-async function visit(server: Partial<DirectoryServer>, more: Parameters<typeof openNetwork>[0] = {}) {
-  const network = openNetwork({ outbound: { allow: ['127.0.0.1', 'localhost'] }, ...more }, brisk);
+async function visit(
+  server: Partial<DirectoryServer>,
+  more: Parameters<typeof openNetwork>[0] = {},
+  limits = brisk,
+) {
+  const network = openNetwork({ outbound: { allow: ['127.0.0.1', 'localhost'] }, ...more }, limits);
   onTestFinished(() => network.close());
   return network.visitDirectory({ uri: '', tls: true, caCertificate: null, ...server });
 }
 
 /** A visit to a server that answers by the script. */
-async function scripted(script: Script, greet?: Parameters<typeof startScriptedDirectory>[1]) {
+async function scripted(
+  script: Script,
+  greet?: Parameters<typeof startScriptedDirectory>[1],
+  limits: typeof brisk = brisk,
+) {
   const directory = await startScriptedDirectory(script, greet);
   onTestFinished(() => directory.stop());
-  return { directory, visit: await visit({ uri: directory.uri, tls: false }) };
+  return { directory, visit: await visit({ uri: directory.uri, tls: false }, {}, limits) };
 }
 
 const refusal = (at: string, reason: string) => ({ code: 'upstream_failed', extra: { at, reason } });
@@ -55,6 +63,20 @@ describe('L5 a server that does not do what it should is done with in time', () 
   test('L5 one that says nothing', async () => {
     const { visit } = await scripted(() => undefined);
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
+  });
+
+  test('L5 to connect, to answer, and the whole have times of their own', async () => {
+    const silent = await startScriptedDirectory(() => undefined);
+    onTestFinished(() => silent.stop());
+    const long = 300_000;
+    const within = (limits: typeof brisk) => visit({ uri: silent.uri, tls: false }, {}, limits);
+    const operation = await within({ connect: long, operation: 300, total: long });
+    await expect(operation.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
+    const total = await within({ connect: long, operation: long, total: 300 });
+    await expect(total.prove(account)).rejects.toMatchObject(refusal('answer', 'timeout'));
+    const secure = { uri: silent.uri.replace('ldap:', 'ldaps:') };
+    const connect = await visit(secure, {}, { connect: 300, operation: long, total: long });
+    await expect(connect.greet()).rejects.toMatchObject(refusal('TLS', 'timeout'));
   });
 
   test('L5 one that says a byte at a time', async () => {
@@ -147,6 +169,7 @@ describe('L5 a fresh connection for each bind', () => {
         open.add(number);
         socket.on('close', () => open.delete(number));
       },
+      { ...brisk, total: 300_000 },
     );
     await visit.search(account, query);
     await visit.prove({ dn, password: 'x' });

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { changeLdap } from '../../src/services/ldap/change.ts';
+import { disableLdap } from '../../src/services/ldap/disable.ts';
+import { removeLdap } from '../../src/services/ldap/remove.ts';
+import { testLdap } from '../../src/services/ldap/test.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { fresh, organization, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -16,7 +20,7 @@ import {
   type Script,
   startScriptedDirectory,
 } from '../support/scripted-directory.ts';
-import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
+import { directoryPassword, type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
 // Against OpenLDAP with `allow bind_anon_dn`, since its default hides what an empty password would do.
 
@@ -202,9 +206,9 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     const { org, domain } = await joined(idctl, settingsFor(slapd));
     const uid = fresh('ada');
     await slapd.person(uid, { givenName: 'Ada', mail: `${uid}@${domain}` });
-    const { testLdap } = await import('../../src/services/ldap/test.ts');
     const guess = (password: string) =>
       testLdap(idctl.operator(), { org: org.slug, username: uid, password });
+    for (let done = 0; done < 7; done += 1) expect((await guess(directoryPassword)).ok).toBe(true);
     for (let done = 0; done < 5; done += 1) expect((await guess('wrong')).ok).toBe(false);
     await expect(guess('wrong')).rejects.toMatchObject({ code: 'too_many_requests' });
   });
@@ -298,6 +302,37 @@ describe('L4 L6 I2 what a directory says', () => {
       searchBase: 'dc=other',
       hasBindPassword: true,
     });
+  });
+});
+
+describe('L7 L8 what is not the person’s doing', () => {
+  test('L8 a service account that is refused costs nobody a try', async () => {
+    const directory = await scripted((request) => result(request, 49));
+    const { org } = await joined(idctl, plain(directory.uri));
+    for (let done = 0; done < 7; done += 1) {
+      expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
+    }
+    expect(await reasons(org.slug)).toEqual([['service_bind_credentials_refused', 7]]);
+  });
+
+  test.each([
+    ['switched off', (org: string) => disableLdap(idctl.operator(), { org })],
+    ['changed', (org: string) => changeLdap(idctl.operator(), { org, searchBase: 'dc=test' })],
+    ['removed', (org: string) => removeLdap(idctl.operator(), { org })],
+  ])('L7 a connection that is %s while the directory answers lets nobody in', async (_, change) => {
+    let meanwhile: Promise<unknown> = Promise.resolve();
+    const found = { mail: '', org: '' };
+    const directory = await scripted((request) => {
+      if (request.kind === 'search') return welcoming(found.mail)(request);
+      if (request.dn === service.bindDn) return result(request);
+      meanwhile = change(found.org).finally(() => request.socket.write(result(request)));
+      return undefined;
+    });
+    const { org, domain } = await joined(idctl, plain(directory.uri));
+    Object.assign(found, { mail: `${fresh('ada')}@${domain}`, org: org.slug });
+    expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
+    await meanwhile;
+    expect(await Account.count({ where: { email: found.mail } })).toBe(0);
   });
 });
 

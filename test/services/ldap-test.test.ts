@@ -143,6 +143,8 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(await admin.post(path, { ...rest, bindPassword, searchBase: suffix })).toMatchObject({
       status: 200,
     });
+    const clear = { ...rest, bindPassword, uri: 'ldap://ldap.acme.test', tls: false };
+    expect(await admin.post(path, clear)).toMatchObject({ status: 400, body: { errors: [{ path: 'tls' }] } });
     expect(
       await admin.post(path, { ...rest, bindPassword, uri: 'ldap://127.0.0.1', tls: false, password: 'x' }),
     ).toMatchObject({
