@@ -93,7 +93,9 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       await me.locator('.try-out__btn').click();
       await me.locator('.execute').click();
       await expect
-        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().innerText())
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().innerText(), {
+          timeout: 20_000,
+        })
         .toContain('200');
       expect(complaints).toEqual([]);
       expect(foreign).toEqual([]);
