@@ -28,6 +28,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     reporters: ['default', ['json', { outputFile: '.tmp/test-results.json' }]],
     projects: [
       { extends: true, test: { name: 'pure', include: tests(onNone) } },
