@@ -37,9 +37,22 @@ const onOff = z.preprocess(
 );
 const duration = z
   .string()
-  .refine(isDuration, 'must be a time such as 90s, 30m, 24h or 7d, at least 60s and at most 365d');
+  .refine(
+    (text) => isDuration(text),
+    'must be a time such as 90s, 30m, 24h or 7d, at least 60s and at most 365d',
+  );
+const days = z
+  .string()
+  .refine(
+    (text) => isDuration(text, '3650d'),
+    'must be a time such as 24h or 400d, at least 60s and at most 3650d',
+  );
 const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
+const smtpUrl = z.url({
+  protocol: /^smtps?$/,
+  error: 'must be smtp://HOST:PORT or smtps://USER:PASSWORD@HOST:PORT',
+});
 const databaseUrl = z
   .string()
   .regex(
@@ -55,7 +68,14 @@ const help = <T extends z.ZodType>(schema: T, text: string, more: Omit<SettingMe
 const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
   baseUrl: help(origin.optional(), 'Where people reach idctl; default: http:// and the listen address'),
-  instance: z.strictObject({ name: help(shownName.default('idctl'), 'Name that people see') }).prefault({}),
+  instance: z
+    .strictObject({
+      name: help(shownName.default('idctl'), 'Name that people see'),
+      logo: help(z.string().min(1).optional(), 'Logo of the sign-in screen, an SVG or PNG file', {
+        path: true,
+      }),
+    })
+    .prefault({}),
   database: z
     .strictObject({
       url: help(databaseUrl.optional(), 'sqlite:FILE or postgres://…; default: idctl.db', {
@@ -90,6 +110,36 @@ const allSettings = z.strictObject({
         z.enum(['enforce', 'off']).default('enforce'),
         'off: single sign-on without a verified domain',
       ),
+    })
+    .prefault({}),
+  mail: z
+    .strictObject({
+      smtpUrl: help(smtpUrl.optional(), 'Server that mail is sent by; without one, no mail is sent', {
+        secret: true,
+      }),
+      caFile: help(z.string().min(1).optional(), 'Certificate authority of the mail server, a PEM file', {
+        path: true,
+      }),
+      from: help(
+        z.string().min(3).optional(),
+        'Sender of mail; default: idctl@ and the host of the base URL',
+      ),
+    })
+    .prefault({}),
+  social: z
+    .strictObject({
+      google: z
+        .strictObject({
+          ...socialClient('Google'),
+          issuer: help(webUrl.default('https://accounts.google.com'), 'Issuer of the ID tokens'),
+        })
+        .prefault({}),
+      github: z
+        .strictObject({
+          ...socialClient('GitHub'),
+          baseUrl: help(webUrl.default('https://github.com'), 'GitHub, or an Enterprise Server'),
+        })
+        .prefault({}),
     })
     .prefault({}),
   http: z
@@ -137,7 +187,24 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(5),
         'Refused LDAP sign-ins of one user name in 15 minutes',
       ),
+      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one address in an hour'),
       tokenRequests: help(z.int().min(1).max(1_000_000).default(60), 'Tokens that one app gets in a minute'),
+    })
+    .prefault({}),
+  signin: z
+    .strictObject({
+      password: help(onOff.default('on'), 'Sign-in with e-mail and password, where no organization decides'),
+      magicCode: help(onOff.default('off'), 'Sign-in with a code by mail, where no organization decides'),
+      google: help(onOff.default('on'), 'Sign-in with Google, where no organization decides'),
+      github: help(onOff.default('on'), 'Sign-in with GitHub, where no organization decides'),
+      allowSelfSignup: help(
+        onOff.default('off'),
+        'Sign-up without an invitation, where no organization decides',
+      ),
+      restrictOauthToVerifiedDomains: help(
+        onOff.default('off'),
+        'Google and GitHub for addresses on verified domains only, where no organization decides',
+      ),
     })
     .prefault({}),
   orgs: z
@@ -163,6 +230,11 @@ const allSettings = z.strictObject({
       botTokenTtl: help(duration.default('24h'), 'How long the token of an app lives, at most 365d'),
     })
     .prefault({}),
+  events: z
+    .strictObject({
+      retention: help(days.default('400d'), 'How long events are kept, at most 3650d'),
+    })
+    .prefault({}),
   scim: z
     .strictObject({
       deleteMode: help(
@@ -182,6 +254,11 @@ const allSettings = z.strictObject({
         z.enum(['fatal', 'error', 'warn', 'info', 'debug']).default('info'),
         'Least severe line logged',
       ),
+    })
+    .prefault({}),
+  metrics: z
+    .strictObject({
+      listen: help(hostPort.optional(), 'Address and port of the Prometheus metrics; without one, none'),
     })
     .prefault({}),
 });
@@ -221,9 +298,19 @@ function isOrigin(text: string): boolean {
   return username + password + search + hash === '' && pathname === '/';
 }
 
-function isDuration(text: string): boolean {
+function isDuration(text: string, longest = '365d'): boolean {
   const seconds = secondsOf(text);
-  return seconds >= 60 && seconds <= secondsOf('365d');
+  return seconds >= 60 && seconds <= secondsOf(longest);
+}
+
+/** What an instance has registered at a social provider; without both, the provider is not offered (spec §1). */
+function socialClient(name: string) {
+  return {
+    clientId: help(z.string().min(1).optional(), `Client id of the app registered at ${name}`),
+    clientSecret: help(z.string().min(1).optional(), `Client secret of the app registered at ${name}`, {
+      secret: true,
+    }),
+  };
 }
 
 function isCidr(text: string): boolean {
