@@ -193,17 +193,17 @@ const allSettings = z.strictObject({
     .prefault({}),
   signin: z
     .strictObject({
-      password: help(onOff.default('on'), 'Sign-in with e-mail and password, where no organization decides'),
-      magicCode: help(onOff.default('off'), 'Sign-in with a code by mail, where no organization decides'),
-      google: help(onOff.default('on'), 'Sign-in with Google, where no organization decides'),
-      github: help(onOff.default('on'), 'Sign-in with GitHub, where no organization decides'),
+      password: help(onOff.default('on'), 'Sign-in with e-mail and password where no organization decides'),
+      magicCode: help(onOff.default('off'), 'Sign-in with a code by mail where no organization decides'),
+      google: help(onOff.default('on'), 'Sign-in with Google where no organization decides'),
+      github: help(onOff.default('on'), 'Sign-in with GitHub where no organization decides'),
       allowSelfSignup: help(
         onOff.default('off'),
-        'Sign-up without an invitation, where no organization decides',
+        'Sign-up without an invitation where no organization decides',
       ),
       restrictOauthToVerifiedDomains: help(
         onOff.default('off'),
-        'Google and GitHub for addresses on verified domains only, where no organization decides',
+        'Google and GitHub for addresses on verified domains only',
       ),
     })
     .prefault({}),
