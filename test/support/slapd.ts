@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAuthority } from './certificates.ts';
-import { freePorts } from './ports.ts';
+import { freePorts, untilListening } from './ports.ts';
 
 /** An OpenLDAP server on loopback with the suffix `dc=acme,dc=test`, and the account `service` that may search. */
 export interface Slapd {
@@ -53,6 +53,8 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
   const [ldap, ldaps] = [`ldap://127.0.0.1:${plain}`, `ldaps://127.0.0.1:${secure}`];
   const log: string[] = [];
   const server = await started(['-f', config, '-d', 'stats', '-h', `${ldap}/ ${ldaps}/`], log);
+  // It says that it starts before it listens.
+  await Promise.all([plain, secure].map(untilListening));
   const apply = (ldif: string) =>
     fed('ldapmodify', ['-a', '-x', '-H', ldap, '-D', admin.dn, '-w', admin.password], ldif);
   return {
