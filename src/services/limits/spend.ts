@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { execute } from '../../database/execute.ts';
 import { select } from '../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
@@ -11,7 +12,7 @@ import { keyOf, type Limit } from './limit.ts';
 
 const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
   WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;
-const decrement = 'UPDATE counters SET used = used - 1 WHERE key = $1 AND used > 0 RETURNING used';
+const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
 /** Counts one attempt under each of the limits, for good until it is given back; refuses `too_many_requests`. */
 export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
@@ -33,10 +34,10 @@ export async function requirePlace(ctx: Context, limit: Limit, message: string):
 
 /** Takes back what an attempt spent that was not refused. */
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
-  if (ctx.config.limits.enabled === 'off') return;
-  await transaction(async () => {
-    for (const limit of limits) await select(decrement, [keyOf(ctx, limit)]);
-  });
+  if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
+  const keys = limits.map((limit) => keyOf(ctx, limit));
+  const places = keys.map((_, at) => `$${at + 1}`);
+  await transaction(() => execute(`${decrement} (${places.join(', ')})`, keys));
 }
 
 /** Refuses `too_many_requests` while one of the limits is used up; a look only, which a locked account is not worth more than. */

@@ -9,7 +9,7 @@ import { recordEvent } from '../events/record.ts';
 import { endSessions } from './end.ts';
 import { after, reuseGraceSeconds } from './lifetimes.ts';
 import type { refreshInput } from './schema.ts';
-import { issueRefreshToken, readToken, signSession } from './tokens.ts';
+import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 
 /**
  * Rotates a refresh token (security P4). A second use within 30 seconds answers with the same
@@ -41,9 +41,10 @@ async function successorOf(
   ctx: Context,
   token: RefreshToken,
   session: Session,
-): Promise<RefreshToken | null> {
+): Promise<Parameters<typeof signSession>[3] | null> {
   if (token.rotatedAt === null) {
-    const successor = await issueRefreshToken(ctx, session);
+    const successor = await nextRefreshToken(ctx, session);
+    await keepRefreshToken(session, successor);
     await token.update({ rotatedAt: ctx.now, successorId: successor.id });
     return successor;
   }

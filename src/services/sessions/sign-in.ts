@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { Account } from '../../database/models/account.ts';
+import type { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
@@ -43,11 +44,10 @@ async function enter(ctx: Context, input: Input, found: Account, accepted: () =>
   const checked = found.passwordHash;
   const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
   return transaction(async () => {
-    const account = await Account.findByPk(found.id);
-    // Changed or deleted while the hash was computed: the password checked is no longer the password.
-    if (account?.passwordHash !== checked) throw signInFailed('changed_meanwhile');
-    if (rehashed !== checked) await account.update({ passwordHash: rehashed });
-    const session = await beginSession(ctx, account, { method: 'password', secondFactor });
+    // Refuses when the password checked has been changed, or the account deleted, while the hash was computed.
+    if (rehashed !== checked) await lockAccount(found.id, 'alone');
+    const session = await beginSession(ctx, found, { method: 'password', secondFactor });
+    if (rehashed !== checked) await found.update({ passwordHash: rehashed });
     await rememberClient(ctx, input.email);
     await accepted();
     return session;

@@ -1,27 +1,38 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { signToken, type TokenClaims, verifyToken } from '../../crypto/jwt.ts';
+import { insertRow } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
-import { RefreshToken } from '../../database/models/refresh-token.ts';
+import type { RefreshToken } from '../../database/models/refresh-token.ts';
 import type { Session } from '../../database/models/session.ts';
 import { viewUser } from '../accounts/view.ts';
 import { currentSigner, findVerificationKey, requireSigner } from '../keys/signing.ts';
 import { accessTokenSeconds, after, refreshIdleSeconds } from './lifetimes.ts';
 
-/** A new refresh token of the session, idle for at most two weeks and never beyond the session's end. */
-export async function issueRefreshToken(ctx: Context, session: Session): Promise<RefreshToken> {
+type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
+type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
+
+/** A new refresh token of the session, idle for at most two weeks and never beyond the session's end; yet to be kept. */
+export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
-  return RefreshToken.create({
-    id: randomUUIDv7(),
-    sessionId: session.id,
-    keyId: kid,
-    issuedAt: ctx.now,
-    expiresAt: earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt),
-  });
+  const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);
+  return { id: randomUUIDv7(), keyId: kid, issuedAt: ctx.now, expiresAt };
+}
+
+/** Keeps the refresh token, past the ORM; call it inside the transaction that begins or renews the session. */
+export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
+  const { id, keyId, issuedAt, expiresAt } = token;
+  const row = { id, session_id: session.id, key_id: keyId, issued_at: issuedAt, expires_at: expiresAt };
+  await insertRow('refresh_tokens', row);
 }
 
 /** The answer to a sign-in or a refresh; the refresh token is signed from its row, to the same bytes each time. */
-export async function signSession(ctx: Context, account: Account, session: Session, refresh: RefreshToken) {
+export async function signSession(
+  ctx: Context,
+  account: Account,
+  session: SessionTimes,
+  refresh: RefreshRow,
+) {
   const whose = { iss: ctx.config.baseUrl, aud: ctx.config.baseUrl, sub: account.id, sid: session.id };
   const access: TokenClaims = {
     ...whose,
@@ -35,14 +46,15 @@ export async function signSession(ctx: Context, account: Account, session: Sessi
     iat: seconds(refresh.issuedAt),
     exp: seconds(refresh.expiresAt),
   };
+  const [current, renewing] = [await currentSigner(ctx), await requireSigner(ctx, refresh.keyId)];
+  const [accessToken, refreshToken] = await Promise.all([
+    signToken({ typ: 'at+jwt', signer: current, claims: access }),
+    signToken({ typ: 'rt+jwt', signer: renewing, claims: renewal }),
+  ]);
   return {
     user: viewUser(account),
-    accessToken: await signToken({ typ: 'at+jwt', signer: await currentSigner(ctx), claims: access }),
-    refreshToken: await signToken({
-      typ: 'rt+jwt',
-      signer: await requireSigner(ctx, refresh.keyId),
-      claims: renewal,
-    }),
+    accessToken,
+    refreshToken,
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
     /** For the cookie alone; the answer's schema leaves it out. */
