@@ -8,6 +8,8 @@ import { groupMappings } from './0008-group-mappings.ts';
 import { scim } from './0009-scim.ts';
 import { ldap } from './0010-ldap.ts';
 import { apps } from './0011-apps.ts';
+import { signInSettings } from './0014-sign-in-settings.ts';
+import { suspensions } from './0018-suspensions.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -22,4 +24,6 @@ export const migrations: readonly Migration[] = [
   scim,
   ldap,
   apps,
+  signInSettings,
+  suspensions,
 ];

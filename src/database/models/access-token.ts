@@ -30,6 +30,8 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
   declare expiresAt: Date | null;
   /** To the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
+  /** Since when it is not accepted, having come out of a backup; until it is regenerated. */
+  declare suspendedAt: CreationOptional<Date | null>;
   declare app?: NonAttribute<OAuthApp | null>;
 }
 
@@ -59,6 +61,7 @@ export function initAccessToken(sequelize: Sequelize): void {
       createdAt: { type: DataTypes.DATE, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: true },
       lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

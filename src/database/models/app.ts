@@ -1,4 +1,5 @@
 import {
+  type CreationOptional,
   DataTypes,
   type InferAttributes,
   type InferCreationAttributes,
@@ -18,6 +19,8 @@ export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttr
   /** SHA-256 of the client secret, in hex. */
   declare secretHash: string;
   declare createdAt: Date;
+  /** Since when it is not accepted, having come out of a backup; until its secret is regenerated. */
+  declare suspendedAt: CreationOptional<Date | null>;
   declare account: NonAttribute<Account>;
 }
 
@@ -36,6 +39,7 @@ export function initOAuthApp(sequelize: Sequelize): void {
       clientId: { type: DataTypes.TEXT, allowNull: false },
       secretHash: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
+      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

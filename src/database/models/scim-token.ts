@@ -16,6 +16,8 @@ export class ScimToken extends Model<InferAttributes<ScimToken>, InferCreationAt
   declare createdAt: Date;
   /** To the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
+  /** Since when it is not accepted, having come out of a backup; until it is rotated. */
+  declare suspendedAt: CreationOptional<Date | null>;
 }
 
 /** Binds the model to the open database. */
@@ -33,6 +35,7 @@ export function initScimToken(sequelize: Sequelize): void {
       hash: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
       lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

@@ -42,6 +42,7 @@ export async function requireClient(
 function reasonAgainst(app: OAuthApp, secret: string): string | null {
   const hash = hashOfSecret('cos_secret_', secret);
   if (hash === null || !isEqual(app.secretHash, hash)) return 'wrong_secret';
+  if (app.suspendedAt !== null) return 'suspended';
   return app.account.disabledAt === null ? null : 'account_disabled';
 }
 

@@ -20,6 +20,8 @@ export const appView = z.object({
   name: z.string(),
   clientId: z.string(),
   createdAt: instant,
+  /** There only while it is suspended: it came out of a backup. */
+  suspendedAt: instant.optional(),
 });
 export const appPage = pageOf(appView);
 

@@ -12,8 +12,8 @@ import { viewToken } from './view.ts';
 type Input = z.output<typeof ownTokenInput> & Partial<z.output<typeof tokenInput>>;
 
 /**
- * Gives a token a new value (spec §3.5); the old one stops at once, all else stays. Of several at the same
- * moment one succeeds, so that every value answered is one that works.
+ * Gives a token a new value (spec §3.5); the old one stops at once, a suspension ends, all else stays. Of several at
+ * the same moment one succeeds, so that every value answered is one that works.
  */
 export async function regenerateToken(ctx: Context, input: Input) {
   const token = await requireToken(ctx, input);
@@ -21,13 +21,13 @@ export async function regenerateToken(ctx: Context, input: Input) {
   const { value, prefix, hash } = newSecret('cos_pat_');
   await transaction(async () => {
     const [changed] = await AccessToken.update(
-      { prefix, hash },
+      { prefix, hash, suspendedAt: null },
       { where: { id: token.id, hash: token.hash } },
     );
     if (changed === 0) throw changedMeanwhile();
     await recordTokenEvent(ctx, 'token.regenerated', token);
   });
-  return { ...viewToken(token), prefix, token: value };
+  return { ...viewToken(token.set({ prefix, suspendedAt: null })), token: value };
 }
 
 function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void {

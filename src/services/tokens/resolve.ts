@@ -23,14 +23,14 @@ export function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/** The owner for whom a token speaks, or null: it must be whole, live and unexpired, the account enabled. One read, past the ORM. */
+/** The owner for whom a token speaks, or null: it must be whole, live, unexpired and not suspended, the account enabled. One read, past the ORM. */
 export async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;
   const [row] = await select<Row>(
     `SELECT t.id, t.kind, t.hash, t.expires_at, t.last_used_at, a.id AS account_id, a.name
        FROM access_tokens t JOIN accounts a ON a.id = t.account_id
-      WHERE t.hash = $1 AND a.disabled_at IS NULL`,
+      WHERE t.hash = $1 AND t.suspended_at IS NULL AND a.disabled_at IS NULL`,
     [hash],
     { prepared: true },
   );

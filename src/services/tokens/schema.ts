@@ -33,6 +33,8 @@ export const tokenView = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
+  /** There only while it is suspended: it came out of a backup. */
+  suspendedAt: instant.optional(),
 });
 export const tokenPage = pageOf(tokenView);
 

@@ -1,4 +1,5 @@
 import type { AccessToken } from '../../database/models/access-token.ts';
+import { suspended } from './suspended.ts';
 
 /** A token as its owner and the operator see it; its value is known to whoever was shown it. */
 export function viewToken(token: AccessToken) {
@@ -11,5 +12,6 @@ export function viewToken(token: AccessToken) {
     createdAt: token.createdAt.toISOString(),
     lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
     expiresAt: token.expiresAt?.toISOString() ?? null,
+    ...suspended(token),
   };
 }

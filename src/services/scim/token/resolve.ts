@@ -19,7 +19,7 @@ export async function findScimActor(ctx: Context, org: string, credential: strin
   const hash = hashOfSecret('scim_', credential);
   if (hash === null) return null;
   const [row] = await select<Row>(
-    'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1',
+    'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1 AND suspended_at IS NULL',
     [hash],
   );
   if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;

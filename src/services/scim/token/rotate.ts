@@ -19,7 +19,8 @@ export async function rotateScimToken(ctx: Context, input: z.output<typeof scimT
   const { value, prefix, hash } = newSecret('scim_');
   const token = await transaction(async () => {
     const former = await ScimToken.findByPk(organization.id);
-    const row = { organizationId: organization.id, prefix, hash, createdAt: ctx.now, lastUsedAt: null };
+    const created = { createdAt: ctx.now, lastUsedAt: null, suspendedAt: null };
+    const row = { organizationId: organization.id, prefix, hash, ...created };
     await ScimToken.upsert(row);
     await recordEvent(ctx, {
       kind: former === null ? 'scim.token.created' : 'scim.token.rotated',

@@ -10,6 +10,8 @@ export const scimTokenView = z.object({
   createdAt: instant.nullable(),
   lastUsedAt: instant.nullable(),
   baseUrl: z.string(),
+  /** There only while it is suspended: it came out of a backup. */
+  suspendedAt: instant.optional(),
 });
 
 /** What a new token answers; nobody is shown its value again. */

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import type { ScimToken } from '../../../database/models/scim-token.ts';
+import { suspended } from '../../tokens/suspended.ts';
 import { baseOf } from '../base.ts';
 
 /** The organization's token, or that there is none; never its value. */
@@ -10,5 +11,6 @@ export function viewScimToken(ctx: Context, organizationId: string, token: ScimT
     createdAt: token?.createdAt.toISOString() ?? null,
     lastUsedAt: token?.lastUsedAt?.toISOString() ?? null,
     baseUrl: baseOf(ctx, organizationId),
+    ...(token === null ? {} : suspended(token)),
   };
 }
