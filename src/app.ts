@@ -17,6 +17,8 @@ import { createScimMemory } from './services/scim/memory.ts';
 interface OpenOptions {
   /** Whether migrations that are pending are applied, or refused as `not_ready`. */
   migrate: 'yes' | 'refuse-pending';
+  /** Hears the name of each migration that was applied. */
+  migrated?: (name: string) => void;
 }
 
 /**
@@ -55,7 +57,10 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
 
 async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {
   if (options.migrate === 'yes') {
-    for (const migration of await database.migrate()) app.log.info({ migration }, 'migrated');
+    for (const migration of await database.migrate()) {
+      app.log.info({ migration }, 'migrated');
+      options.migrated?.(migration);
+    }
   } else {
     await requireMigrated(database);
   }

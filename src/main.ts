@@ -1,7 +1,9 @@
 import { readVersion } from './version.ts';
 
 process.umask(0o077);
-for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+let unwritten = false;
+process.stdout.on('error', outputFailed);
+process.stderr.on('error', () => {});
 
 const argv = process.argv.slice(2);
 if (argv.length === 1 && argv[0] === '--version') {
@@ -10,10 +12,17 @@ if (argv.length === 1 && argv[0] === '--version') {
 } else {
   const { failed, main } = await import('./cli/program.ts');
   process.on('uncaughtException', (error) => process.exit(failed(error, argv)));
-  process.exitCode = await main(argv);
+  const code = await main(argv);
+  process.exitCode = unwritten ? 3 : code;
 }
 
-/** Who reads may stop reading (`idctl … | head`); the command still does all it was asked. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/** Who reads may stop reading (`idctl … | head`), and a disk may be full; the command still does all it was asked. */
+function outputFailed({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE' || unwritten) return;
+  unwritten = true;
+  process.exitCode = 3;
+  process.stderr.write(
+    `idctl: The result could not be written (${code}); what was asked for has been done.\n` +
+      'hint: Make room where standard output goes, then look with a command that only shows.\n',
+  );
 }

@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { refuseField } from '../errors.ts';
+import { type InputFault, Refusal, refuseField } from '../errors.ts';
+
+/** What a file lists, and the line on which each of them begins. */
+interface MappingFile {
+  mappings: unknown;
+  lines: number[];
+}
 
 /** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three. */
-export async function readMappingFile(file: string): Promise<unknown> {
+export async function readMappingFile(file: string): Promise<MappingFile> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw refuseField('file', `cannot be read (${error.code ?? error.message}): ${file}`);
   });
@@ -18,17 +24,43 @@ export async function readMappingFile(file: string): Promise<unknown> {
   }
 }
 
-async function readYaml(text: string): Promise<unknown> {
-  const { parse } = await import('yaml');
-  return parse(text) ?? [];
+/** The refusal of an import with the file's lines in place of positions in the list; anything else as it is. */
+export function inFile(error: unknown, { lines }: MappingFile): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'invalid_input') return error;
+  const faults = error.faults.map(({ path, message }): InputFault => {
+    const [, at = '', field = ''] = /^mappings\.(\d+)(?:\.(.+))?$/.exec(path) ?? [];
+    const line = lines[Number(at)];
+    if (at === '' || line === undefined) return { path, message };
+    return { path: `line ${line}${field && `, ${field}`}`, message };
+  });
+  const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
+  return new Refusal(error.code, message, { faults });
+}
+
+async function readYaml(text: string): Promise<MappingFile> {
+  const { isSeq, LineCounter, parseDocument } = await import('yaml');
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw fault;
+  const items = isSeq<{ range?: [number, number, number] }>(document.contents) ? document.contents.items : [];
+  const lines = items.map((item) => counter.linePos(item?.range?.[0] ?? 0).line);
+  return { mappings: document.toJS() ?? [], lines };
 }
 
 /** Group names keep their spaces: nothing is trimmed. */
-async function readCsv(text: string): Promise<unknown> {
+async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
-  const rows: string[][] = parse(text, { bom: true, relax_column_count: false, skip_empty_lines: true });
-  const [header = [], ...rest] = rows;
-  if (header.join() !== 'group,project,role')
-    throw new Error(`its first line is ${JSON.stringify(header.join())}`);
-  return rest.map(([group, project, role]) => ({ group, project, role }));
+  // With `info` each row comes with the line on which it ends, which the library's types do not say.
+  const rows = parse(text, { bom: true, skip_empty_lines: true, info: true }) as unknown as Row[];
+  const [header, ...rest] = rows;
+  if (header?.record.join() !== 'group,project,role')
+    throw new Error(`its first line is ${JSON.stringify(header?.record.join() ?? '')}`);
+  const mappings = rest.map(({ record: [group, project, role] }) => ({ group, project, role }));
+  return { mappings, lines: rest.map(({ info }) => info.lines) };
+}
+
+interface Row {
+  record: string[];
+  info: { lines: number };
 }

@@ -28,14 +28,20 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   if (file !== null) becomeOwnerOf(file);
 }
 
-/** Opens the instance as its operator; with `migrate`, brings its database up to date first. */
-export async function openOperator(loaded: LoadedConfig, migrate = false): Promise<Operator> {
+/** Opens the instance as its operator; with `migrated`, which hears the names, brings its database up to date first. */
+export async function openOperator(
+  loaded: LoadedConfig,
+  migrated?: (name: string) => void,
+): Promise<Operator> {
   const { openApp } = await import('../app.ts');
   const name = operatorName();
-  if (!migrate) requireDatabaseFile(loaded);
+  if (migrated === undefined) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const config = { ...loaded.config, log: { level: quieter(loaded.config.log.level) } };
-  const app = await openApp({ config }, { migrate: migrate ? 'yes' : 'refuse-pending' });
+  const app = await openApp(
+    { config },
+    migrated === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', migrated },
+  );
   return {
     app,
     run: async (work) => {

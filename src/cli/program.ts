@@ -35,7 +35,7 @@ export function createProgram(): Command {
     .option('--quiet', 'print only results and refusals')
     .option('--yes', 'do not ask before destroying')
     .version(readVersion(), '--version', 'print the version')
-    .helpOption('--help', 'show this help')
+    .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
   addInitCommand(program);
   addServeCommand(program);

@@ -12,7 +12,7 @@ export async function confirmed(question: string): Promise<void> {
     throw refuseField('--yes', 'is needed where nobody can be asked', `With --yes you agree to: ${question}`);
   }
   const { confirm } = await import('@inquirer/prompts');
-  const agreed = await confirm({ message: question, default: false }, { output: process.stderr });
+  const agreed = await asked((context) => confirm({ message: question, default: false }, context));
   if (!agreed) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }
 
@@ -48,14 +48,34 @@ export async function secretOrAsk(source: SecretSource, label: string, twice = f
 /** Asks for a secret without showing it. */
 export async function askSecret(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
-  return password({ message, mask: '*' }, { output: process.stderr });
+  return asked((context) => password({ message, mask: '*' }, context));
 }
 
 /** Asks for the six digits of an authenticator until they have that form. */
 export async function askCode(message: string): Promise<string> {
   const { input } = await import('@inquirer/prompts');
   const validate = (text: string) => /^[0-9]{6}$/.test(text.trim()) || 'Six digits, please.';
-  return (await input({ message, validate }, { output: process.stderr })).trim();
+  return (await asked((context) => input({ message, validate }, context))).trim();
+}
+
+interface PromptContext {
+  output: NodeJS.WritableStream;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks on stderr. Ctrl-D ends the question as Ctrl-C does: readline then stops reading without a word to inquirer,
+ * and the process would end with a promise that nobody settles.
+ */
+async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T> {
+  const left = new AbortController();
+  const leave = () => setImmediate(() => left.abort());
+  process.stdin.once('pause', leave);
+  try {
+    return await ask({ output: process.stderr, signal: left.signal });
+  } finally {
+    process.stdin.off('pause', leave);
+  }
 }
 
 async function readSecretFile(file: string, name: string): Promise<Buffer> {

@@ -6,6 +6,7 @@ import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
 import { type Fields, printBlock, printJson, printTable, standardOutput } from './output.ts';
+import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, printSteps } from './steps.ts';
 
@@ -88,8 +89,10 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   };
   const operate: Call['operate'] = async (schema, service, given = input) => {
     const checked = parse(schema, given);
-    const { run } = await operator();
-    return run((ctx) => service(ctx, checked));
+    return withProgress(async () => {
+      const { run } = await operator();
+      return run((ctx) => service(ctx, checked));
+    }, !flags.quiet);
   };
   const rehearsed: typeof operate = async (schema, service, given) => {
     parse(schema, given);

@@ -30,6 +30,8 @@ export interface LoadedConfig {
   file: string | null;
   /** Where each setting's value comes from, by key. */
   origins: Map<string, Origin>;
+  /** The line of the file, or the variable, that says a setting; by key, for those that somebody has set. */
+  wheres: Map<string, string>;
   /** What the operator should know although it is allowed, a sentence each. */
   warnings: string[];
 }
@@ -50,7 +52,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const origins = new Map<string, Origin>(
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
-  return { config, file, origins, warnings: await warningsOf(config, file, origins) };
+  const wheres = new Map([...given].map(([key, { where }]) => [key, placeIn(where, key)]));
+  return { config, file, origins, wheres, warnings: await warningsOf(config, file, origins) };
 }
 
 async function findFile(
@@ -115,6 +118,11 @@ function whereOf(path: string, given: Map<string, Given>): string {
     if (path === key || path.startsWith(`${key}.`)) return where;
   }
   return path;
+}
+
+/** A file's settings are named after their line; beside the key that says it twice. */
+function placeIn(where: string, key: string): string {
+  return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
 
 function complete(found: Settings, places: Places): Config {

@@ -21,6 +21,11 @@ const unusable: Meaning = {
   message: 'The database file cannot be used.',
   hint: 'See that the file of database.url is a database of idctl, and that its folder may be written to.',
 };
+const untrusted: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database cannot be reached over TLS.',
+  hint: 'See sslmode in database.url; NODE_EXTRA_CA_CERTS names an authority of your own.',
+};
 const busy: Meaning = {
   code: 'database_busy',
   message: 'The database was kept busy by others.',
@@ -42,6 +47,13 @@ const meanings: Record<string, Meaning> = {
   EAI_AGAIN: gone,
   EHOSTUNREACH: gone,
   ENETUNREACH: gone,
+  // TLS, as node:tls names it
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
+  CERT_HAS_EXPIRED: untrusted,
   // Files
   ENOENT: unusable,
   EACCES: unusable,
@@ -101,6 +113,7 @@ export function databaseRefusal(error: unknown): Refusal | null {
 function meaningOf(error: Error): Meaning | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error.name === 'SequelizeConnectionAcquireTimeoutError') return busy;
+  if (error.message === 'The server does not support SSL connections') return untrusted;
   if (code.startsWith('08') || sayings.some((saying) => saying.test(error.message))) return gone;
   return meanings[code];
 }

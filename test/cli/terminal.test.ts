@@ -47,6 +47,15 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect((await idctl('org show default')).code).toBe(0);
   });
 
+  it.each(['org delete default', 'user password admin@idctl.test'])(
+    'Ctrl-D leaves the question of %s as Ctrl-C does',
+    async (line) => {
+      const left = await idctl(line, [[line.startsWith('org') ? 'Delete' : 'New password', '\u0004']]);
+      expect(left.code).toBe(130);
+      expect(left.shown).not.toMatch(/idctl:|Warning/);
+    },
+  );
+
   it('a password is asked for twice and never shown', async () => {
     const different = await idctl('user password admin@idctl.test', [
       ['New password', 'one horse battery\r'],

@@ -2,50 +2,64 @@ import type { Command } from 'commander';
 import { noun, verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 /** Declares `idctl config`. */
 export function addConfigCommands(program: Command): void {
   const config = noun(program, 'config', 'The configuration in force', 'idctl config show');
   verb(config, 'show', {
     summary: 'Print every setting, its value and where it comes from',
-    example: 'idctl config show --json',
-    run: async (call) => {
-      const loaded = await readConfiguration(call.flags);
-      const { settings } = await import('../../config/settings.ts');
-      const views = settings().map(({ key, secret }) => ({
-        key,
-        value: shown(settingIn(loaded.config, key), secret),
-        origin: loaded.origins.get(key) ?? 'default',
-      }));
-      call.note(
-        loaded.file === null ? 'No configuration file; defaults and environment.' : `From ${loaded.file}`,
-      );
-      const fields = [
-        ['Key', (view: View) => view.key],
-        ['Value', shownText],
-        ['From', (view: View) => view.origin],
-      ] as const;
-      call.table(views, fields, 'There are no settings.');
-    },
+    options: { '--origin': 'name the line or the variable that says it' },
+    example: 'idctl config show --origin',
+    run: show,
   });
   verb(config, 'check', {
-    summary: 'Check the configuration; exit 2 says what is wrong with it',
+    summary: 'Check the configuration and the key file; 2 or 3 when they are wrong',
     example: 'idctl config check --config ./idctl.yaml',
-    run: async (call) => {
-      const { file, warnings } = await readConfiguration(call.flags);
-      for (const warning of warnings) call.note(`warning: ${warning}`);
-      call.show({ ok: true, file, warnings }, [
-        ['Valid', (view) => view.ok],
-        ['File', (view) => view.file],
-      ]);
-    },
+    run: check,
   });
+}
+
+async function show(call: Call): Promise<void> {
+  const loaded = await readConfiguration(call.flags);
+  const { settings } = await import('../../config/settings.ts');
+  const exact = call.input['origin'] === true;
+  const views = settings().map(({ key, secret }) => ({
+    key,
+    value: shown(settingIn(loaded.config, key), secret),
+    origin: loaded.origins.get(key) ?? 'default',
+    ...(exact ? { where: loaded.wheres.get(key) ?? null } : {}),
+  }));
+  call.note(
+    loaded.file === null ? 'No configuration file; defaults and environment.' : `From ${loaded.file}`,
+  );
+  const fields: Fields<View> = [
+    ['Key', (view) => view.key],
+    ['Value', shownText],
+    ['From', (view) => view.where ?? view.origin],
+  ];
+  call.table(views, fields, 'There are no settings.');
+}
+
+async function check(call: Call): Promise<void> {
+  const loaded = await readConfiguration(call.flags);
+  const { checkKeyFile } = await import('../../services/setup/key.ts');
+  const missing = await checkKeyFile(loaded.config.keyFile);
+  const warnings = [...loaded.warnings, ...(missing === null ? [] : [missing])];
+  for (const warning of warnings) call.note(`warning: ${warning}`);
+  call.show({ ok: true, file: loaded.file, warnings }, [
+    ['Valid', (view) => view.ok],
+    ['File', (view) => view.file],
+  ]);
 }
 
 interface View {
   key: string;
   value: unknown;
   origin: string;
+  /** The line or the variable that says it, when that was asked for and there is one. */
+  where?: string | null;
 }
 
 function shownText({ value }: View): string | null {

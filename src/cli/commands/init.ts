@@ -137,7 +137,7 @@ async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);
   try {
-    return await openOperator(loaded, true);
+    return await openOperator(loaded, () => {});
   } catch (error) {
     if (error instanceof Refusal && beforeSealing.includes(error.code)) await key.takeBack();
     throw error;

@@ -134,9 +134,16 @@ function addImport(mappings: Command): void {
     run: async (call) => {
       const { importMappings } = await import('../../services/mappings/import.ts');
       const { importMappingsInput } = await import('../../services/mappings/schema.ts');
-      const { readMappingFile } = await import('../mapping-file.ts');
+      const { inFile, readMappingFile } = await import('../mapping-file.ts');
       const { file, ...input } = call.input;
-      const given = { ...input, mappings: await readMappingFile(String(file)) };
+      const read = await readMappingFile(String(file));
+      const given = { ...input, mappings: read.mappings };
+      const { parse } = await import('../../input.ts');
+      try {
+        parse(importMappingsInput, given);
+      } catch (error) {
+        throw inFile(error, read);
+      }
       if (input['replace'] !== true || call.flags.dryRun) {
         await call.perform(importMappingsInput, importMappings, imported, given);
         return;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { verb } from '../command.ts';
 import { openOperator, readConfiguration } from '../operator.ts';
+import { withProgress } from '../progress.ts';
 
 /** Declares `idctl migrate`. */
 export function addMigrateCommand(program: Command): void {
@@ -8,8 +9,14 @@ export function addMigrateCommand(program: Command): void {
     summary: 'Bring the database up to this version of idctl',
     example: 'idctl migrate',
     run: async (call) => {
-      const { app } = await openOperator(await readConfiguration(call.flags), true);
-      await app.close();
+      const applied: string[] = [];
+      const loaded = await readConfiguration(call.flags);
+      await withProgress(async () => {
+        const { app } = await openOperator(loaded, (name) => applied.push(name));
+        await app.close();
+      }, !call.flags.quiet);
+      if (call.flags.json) call.show({ applied }, []);
+      for (const name of applied) call.note(`Applied ${name}.`);
       call.note('The database is up to date.');
     },
   });

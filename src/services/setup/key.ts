@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
-import { createKeyFile } from '../../crypto/key-file.ts';
+import { createKeyFile, readKeyFile } from '../../crypto/key-file.ts';
 import { Refusal } from '../../errors.ts';
 
 /** A master key that was there, or has just been made. */
@@ -18,4 +19,12 @@ export async function ensureKeyFile(path: string): Promise<KeyFile> {
     return { made: false, takeBack: async () => {} };
   }
   return { made: true, takeBack: () => unlink(path) };
+}
+
+/** Refuses a master key that no process would start with (security X3); one that is not there yet is a warning. */
+export async function checkKeyFile(path: string): Promise<string | null> {
+  if (!existsSync(path))
+    return `the master key ${path} is not there; idctl init makes one for a new instance`;
+  await readKeyFile(path);
+  return null;
 }

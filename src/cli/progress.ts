@@ -1,0 +1,21 @@
+const patience = 1000;
+const signs = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
+
+/** Does the work; when it takes longer than a second, a line on a terminal's stderr says so until it is over. */
+export async function withProgress<T>(work: () => Promise<T>, shown: boolean): Promise<T> {
+  if (!shown || process.stderr.isTTY !== true || process.env['TERM'] === 'dumb') return work();
+  const began = performance.now();
+  let drawn = 0;
+  const timer = setInterval(() => {
+    const elapsed = performance.now() - began;
+    if (elapsed < patience) return;
+    process.stderr.write(`\r${signs[drawn % signs.length]} working, ${Math.floor(elapsed / 1000)} s`);
+    drawn += 1;
+  }, 120);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (drawn > 0) process.stderr.write('\r\u001b[K');
+  }
+}
