@@ -19,6 +19,7 @@ import { addProjectMemberCommands } from './commands/project-member.ts';
 import { addScimCommands } from './commands/scim.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
+import { addSignInCommands } from './commands/signin.ts';
 import { addSsoCommands } from './commands/sso.ts';
 import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
@@ -52,6 +53,7 @@ export function createProgram(): Command {
   addPatCommands(program);
   addAppCommands(program);
   addDomainCommands(program);
+  addSignInCommands(program);
   addSsoCommands(program);
   addLdapCommands(program);
   addScimCommands(program);

@@ -12,6 +12,7 @@ import { organizationRoutes } from './routes/organizations.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import { scimRoutes } from './routes/scim.ts';
+import { signInRoutes } from './routes/signin.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
@@ -27,6 +28,7 @@ const operations: Route[] = [
   ...domainRoutes,
   ...ssoRoutes,
   ...ldapRoutes,
+  ...signInRoutes,
   ...scimRoutes,
   ...mappingRoutes,
   ...tokenRoutes,

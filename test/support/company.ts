@@ -128,6 +128,8 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
   'PUT /api/v1/orgs/:org/ldap': { body: directory },
   'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },
+  'PUT /api/v1/orgs/:org/signin-settings': { body: { github: false } },
+  'GET /api/v1/auth/methods': { query: { identifier: 'olga@acme.test' } },
   'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },

@@ -22,6 +22,7 @@ import { initScimRequest } from './scim-request.ts';
 import { initScimShift } from './scim-shift.ts';
 import { initScimToken } from './scim-token.ts';
 import { initSession, Session } from './session.ts';
+import { initSignInSettings } from './sign-in-settings.ts';
 import { initSigningKey } from './signing-key.ts';
 import { initSpentState } from './spent-state.ts';
 import { initSsoAttempt } from './sso-attempt.ts';
@@ -58,6 +59,7 @@ export function initModels(sequelize: Sequelize): void {
   initScimShift(sequelize);
   initScimRequest(sequelize);
   initLdapConnection(sequelize);
+  initSignInSettings(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',

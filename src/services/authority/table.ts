@@ -50,6 +50,8 @@ export const authority = {
   'sso.change': { least: 'admin' },
   'ldap.see': { least: 'admin' },
   'ldap.change': { least: 'admin' },
+  'signin.see': { least: 'admin' },
+  'signin.change': { least: 'admin' },
   'mappings.see': { least: 'admin' },
   'mappings.change': { least: 'admin' },
   'scim.see': { least: 'admin' },

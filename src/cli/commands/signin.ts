@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { refuseField } from '../../errors.ts';
+import type { signInSettingsView } from '../../services/signin/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+type Settings = z.output<typeof signInSettingsView>;
+
+const onOff = (value: boolean) => (value ? 'on' : 'off');
+
+const fields: Fields<Settings> = [
+  ['Password', (view) => onOff(view.password)],
+  ['Magic code', (view) => onOff(view.magicCode)],
+  ['Google', (view) => onOff(view.google)],
+  ['GitHub', (view) => onOff(view.github)],
+  ['Allow self-signup', (view) => onOff(view.allowSelfSignup)],
+  ['Restrict OAuth to verified domains', (view) => onOff(view.restrictOauthToVerifiedDomains)],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl signin`. */
+export function addSignInCommands(program: Command): void {
+  const signin = noun(
+    program,
+    'signin',
+    'How people of an organization may sign in',
+    'idctl signin show --org acme',
+  );
+  verb(signin, 'show', {
+    summary: 'Show which ways to sign in are on',
+    required: org,
+    example: 'idctl signin show --org acme',
+    run: async (call) => {
+      const { showSignInSettings } = await import('../../services/signin/show.ts');
+      const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
+      call.show(await call.operate(signInSettingsRefInput, showSignInSettings), fields);
+    },
+  });
+  verb(signin, 'set', {
+    summary: 'Switch ways to sign in; what is not given stays',
+    required: org,
+    rehearsable: true,
+    options: {
+      '--password <on|off>': 'e-mail and password',
+      '--magic-code <on|off>': 'a code by mail',
+      '--google <on|off>': 'Google, where the instance offers it',
+      '--github <on|off>': 'GitHub, where the instance offers it',
+      '--allow-self-signup <on|off>': 'signing up without an invitation',
+      '--restrict-oauth-to-verified-domains <on|off>': 'Google and GitHub for verified domains only',
+    },
+    example: 'idctl signin set --org acme --password off --google on',
+    run: async (call) => {
+      const { changeSignInSettings } = await import('../../services/signin/save.ts');
+      const { changeSignInSettingsInput } = await import('../../services/signin/schema.ts');
+      await call.perform(changeSignInSettingsInput, changeSignInSettings, fields, switches(call.input));
+    },
+  });
+}
+
+function switches({ org, ...given }: Record<string, unknown>): Record<string, unknown> {
+  const read = Object.entries(given).map(([name, value]) => [name, readSwitch(name, value)] as const);
+  return { org, ...Object.fromEntries(read) };
+}
+
+function readSwitch(name: string, value: unknown): boolean {
+  if (value === 'on' || value === 'off') return value === 'on';
+  throw refuseField(name, 'must be on or off');
+}

@@ -1,0 +1,88 @@
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { Identity } from '../../database/models/identity.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import { Membership } from '../../database/models/membership.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import { Refusal } from '../../errors.ts';
+import { domainOf } from '../domains/canonical.ts';
+import { isMailConfigured } from '../mail/configured.ts';
+import { findSocialClient, socialProviders } from '../social/providers.ts';
+import { isAllowed } from './allowed.ts';
+import { findGoverningSettings, type Governing } from './governing.ts';
+import { hasSso } from './methods.ts';
+import type { Settings } from './settings.ts';
+
+// A way to sign in counts only if it is known to lead to the account: a password that is set, or can be by mail; a
+// code by mail; Google or GitHub once they have been used; single sign-on or a directory for the address.
+
+/**
+ * Refuses `owners_locked_out` where a change of settings takes something and leaves no owner a way to sign in
+ * (security O3).
+ */
+export async function requireOwnersLetIn(
+  ctx: Context,
+  organization: Organization,
+  { before, after }: { before: Settings; after: Settings },
+): Promise<void> {
+  if (!takesAway(before, after)) return;
+  const owners = await findOwners(organization);
+  for (const owner of owners) {
+    const governing = await findGoverningSettings(ctx, owner.email);
+    const settings = governing.organizationId === organization.id ? after : governing.settings;
+    if (await canSignIn(ctx, owner, { ...governing, settings })) return;
+  }
+  if (owners.length > 0) throw lockedOut(organization, owners);
+}
+
+function takesAway(before: Settings, after: Settings): boolean {
+  const ways = ['password', 'magicCode', 'google', 'github'] as const;
+  if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;
+  return ways.some((way) => before[way] && !after[way]);
+}
+
+async function findOwners({ id: organizationId }: Organization): Promise<Account[]> {
+  const memberships = await Membership.findAll({
+    where: { organizationId, role: 'owner' },
+    include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+    order: ['accountId'],
+  });
+  return memberships.map(({ account }) => account);
+}
+
+async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {
+  const mailed = isMailConfigured(ctx) && owner.email !== null;
+  if (isAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
+  if (isAllowed(governing, 'magicCode') && mailed) return true;
+  const linked = await Identity.findAll({ where: { accountId: owner.id } });
+  const viaSocial = socialProviders.some((provider) => {
+    const allowed = isAllowed(governing, provider) && findSocialClient(ctx, provider) !== null;
+    return allowed && linked.some(({ connectionId }) => connectionId === provider);
+  });
+  return (
+    viaSocial ||
+    (owner.email !== null && (await hasSso(ctx, domainOf(owner.email)))) ||
+    (await hasDirectory(governing, linked))
+  );
+}
+
+async function hasDirectory({ organizationId, verified }: Governing, linked: Identity[]): Promise<boolean> {
+  const enabled = await LdapConnection.findAll({ where: { enabled: true } });
+  return enabled.some(
+    (connection) =>
+      (verified && connection.organizationId === organizationId) ||
+      linked.some(({ connectionId }) => connectionId === connection.id),
+  );
+}
+
+function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
+  const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
+  const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
+  return new Refusal(
+    'owners_locked_out',
+    `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
+    {
+      hint: 'Leave them a way: a password, a code by mail, Google or GitHub once one of them has signed in with it, single sign-on or LDAP once enabled for their address.',
+    },
+  );
+}

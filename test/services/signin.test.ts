@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listEvents } from '../../src/services/events/list.ts';
+import { saveSignInSettings } from '../../src/services/signin/save.ts';
+import { saveSignInSettingsInput } from '../../src/services/signin/schema.ts';
+import { organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+const login = (email: string | null, given = password) =>
+  idctl.client().post('/api/v1/auth/login', { email, password: given });
+const put = (org: string, settings: Record<string, boolean>) =>
+  saveSignInSettings(idctl.operator(), saveSignInSettingsInput.parse({ org, ...settings }));
+
+const defaults = {
+  password: true,
+  magicCode: false,
+  google: true,
+  github: true,
+  allowSelfSignup: false,
+  restrictOauthToVerifiedDomains: false,
+};
+
+describe('§2.9 sign-in settings of an organization', () => {
+  test('§2.9 begin as the defaults; PUT replaces, an absent field is its default, with an event', async () => {
+    const org = await organization(idctl);
+    const owner = await signedIn(idctl, org.owner.email);
+    const path = `/api/v1/orgs/${org.slug}/signin-settings`;
+    expect((await owner.get(path)).body).toEqual(defaults);
+    const saved = await owner.send('PUT', path, { body: { github: false, magicCode: true } });
+    expect(saved).toMatchObject({ status: 200, body: { ...defaults, github: false, magicCode: true } });
+    const again = await owner.send('PUT', path, { body: { google: false } });
+    expect(again.body).toEqual({ ...defaults, google: false });
+    expect((await owner.get(path)).body).toEqual({ ...defaults, google: false });
+    const { items } = await listEvents(idctl.operator(), { org: org.slug, kind: 'signin.saved', limit: 50 });
+    expect(items.at(-1)?.data).toEqual({ ...defaults, google: false });
+  });
+
+  test('O2 an unknown setting is refused', async () => {
+    const org = await organization(idctl);
+    const owner = await signedIn(idctl, org.owner.email);
+    const body = { anything: true };
+    const answer = await owner.send('PUT', `/api/v1/orgs/${org.slug}/signin-settings`, { body });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'anything' }] } });
+  });
+});
+
+test('O1 a method switched off is refused after the right password, with the allowed methods; a wrong one tells nothing', async () => {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const { email } = await person(idctl, `ada@${domain}`);
+  const before = await login(email, 'not the password');
+  await put(org.slug, { password: false });
+  const refused = await login(email);
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { code: 'signin_method_off', methods: [] },
+    cookies: [],
+  });
+  const wrong = await login(email, 'not the password');
+  expect({ ...wrong.body, requestId: '' }).toEqual({ ...before.body, requestId: '' });
+});
