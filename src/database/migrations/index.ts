@@ -9,6 +9,7 @@ import { scim } from './0009-scim.ts';
 import { ldap } from './0010-ldap.ts';
 import { apps } from './0011-apps.ts';
 import { signInSettings } from './0014-sign-in-settings.ts';
+import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
 import type { Migration } from './migration.ts';
 
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   ldap,
   apps,
   signInSettings,
+  webhooks,
   suspensions,
 ];

@@ -28,6 +28,8 @@ import { initSpentState } from './spent-state.ts';
 import { initSsoAttempt } from './sso-attempt.ts';
 import { initSsoConnection } from './sso-connection.ts';
 import { initTombstone } from './tombstone.ts';
+import { initWebhook } from './webhook.ts';
+import { initWebhookDelivery } from './webhook-delivery.ts';
 
 /** Binds every model to the open database and ties them to each other; the only place that knows the associations. */
 export function initModels(sequelize: Sequelize): void {
@@ -60,6 +62,8 @@ export function initModels(sequelize: Sequelize): void {
   initScimRequest(sequelize);
   initLdapConnection(sequelize);
   initSignInSettings(sequelize);
+  initWebhook(sequelize);
+  initWebhookDelivery(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',
