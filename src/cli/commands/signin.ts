@@ -18,7 +18,7 @@ const fields: Fields<Settings> = [
   ['Restrict OAuth to verified domains', (view) => onOff(view.restrictOauthToVerifiedDomains)],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
+const org = { '--org <org>': 'id or slug' };
 
 /** Declares `idctl signin`. */
 export function addSignInCommands(program: Command): void {
@@ -45,10 +45,10 @@ export function addSignInCommands(program: Command): void {
     options: {
       '--password <on|off>': 'e-mail and password',
       '--magic-code <on|off>': 'a code by mail',
-      '--google <on|off>': 'Google, where the instance offers it',
-      '--github <on|off>': 'GitHub, where the instance offers it',
-      '--allow-self-signup <on|off>': 'signing up without an invitation',
-      '--restrict-oauth-to-verified-domains <on|off>': 'Google and GitHub for verified domains only',
+      '--google <on|off>': 'Google, if the instance has it',
+      '--github <on|off>': 'GitHub, if the instance has it',
+      '--allow-self-signup <on|off>': 'sign-up without invitation',
+      '--restrict-oauth-to-verified-domains <on|off>': 'no Google, GitHub for others',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
