@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
+import { GroupMapping } from '../../src/database/models/group-mapping.ts';
+import { Project } from '../../src/database/models/project.ts';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -367,6 +370,33 @@ describe('mappings over REST and in bulk', () => {
     expect(replaced).toMatchObject({ added: [], kept: 2, removed: [{ group: 'ops' }, { group: 'ops' }] });
     await expect(list(true, { ...row, project: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' });
     expect(await list(false)).toMatchObject({ kept: 2 });
+  });
+
+  test('§2.3, I7 an organization has at most 10000 mappings, however they come', async () => {
+    const { org, base } = await mapped();
+    const [project] = await Project.findAll({ where: { organizationId: org.id, slug: 'p3' } });
+    const row = {
+      organizationId: org.id,
+      projectId: project?.id ?? '',
+      role: 'viewer' as const,
+      createdAt: new Date(),
+    };
+    const rows = Array.from({ length: 9996 }, (_, at) => ({ ...row, id: orderedId(), group: `g${at}` }));
+    for (let at = 0; at < rows.length; at += 1000) {
+      await transaction(() => GroupMapping.bulkCreate(rows.slice(at, at + 1000)));
+    }
+    const triple = (group: string) => ({ group, project: 'p3', role: 'viewer' as const });
+    const bring = (replace: boolean, ...groups: string[]) =>
+      importMappings(idctl.operator(), { ...base, mappings: groups.map(triple), replace });
+    const full = { code: 'conflict', message: expect.stringContaining('10000') };
+    await expect(bring(false, 'one', 'two')).rejects.toMatchObject(full);
+    expect(await bring(false, 'g1', 'one')).toMatchObject({ added: [{ group: 'one' }], kept: 9999 });
+    await expect(addMapping(idctl.operator(), { ...base, ...triple('two') })).rejects.toMatchObject(full);
+    expect(
+      await previewMappings(idctl.operator(), { ...base, user: 'a@b.test', groups: ['g9'] }),
+    ).toMatchObject({
+      adds: [{ because: { group: 'g9' } }],
+    });
   });
 });
 

@@ -2,11 +2,15 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import { GroupMapping } from '../../database/models/group-mapping.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import type { Project } from '../../database/models/project.ts';
+import type { ProjectRole } from '../../database/models/project-membership.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireProject } from '../projects/find.ts';
+import { requireRoom } from './room.ts';
 import type { addMappingInput } from './schema.ts';
 import { viewMapping } from './view.ts';
 
@@ -14,20 +18,29 @@ import { viewMapping } from './view.ts';
 export async function addMapping(ctx: Context, input: z.output<typeof addMappingInput>) {
   const { organization } = await requireAuthority(ctx, 'mappings.change', input.org);
   return transaction(async () => {
+    await requireRoom(organization, 1);
     const project = await requireProject(organization, input.project);
-    const { group, role } = input;
-    const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
-    const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
-      message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
-      hint: `See them with: idctl mappings list --org ${organization.slug}`,
-    });
-    mapping.project = project;
-    await recordEvent(ctx, {
-      kind: 'mapping.added',
-      organizationId: organization.id,
-      subject: { type: 'mapping', id: mapping.id, name: group },
-      data: { group, project: project.slug, role },
-    });
-    return viewMapping(mapping);
+    return createMapping(ctx, organization, { group: input.group, project, role: input.role });
   });
+}
+
+/** Writes the row, with its event; whether there is room for it was asked before. */
+export async function createMapping(
+  ctx: Context,
+  organization: Organization,
+  { group, project, role }: { group: string; project: Project; role: ProjectRole },
+) {
+  const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
+  const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
+    message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
+    hint: `See them with: idctl mappings list --org ${organization.slug}`,
+  });
+  mapping.project = project;
+  await recordEvent(ctx, {
+    kind: 'mapping.added',
+    organizationId: organization.id,
+    subject: { type: 'mapping', id: mapping.id, name: group },
+    data: { group, project: project.slug, role },
+  });
+  return viewMapping(mapping);
 }

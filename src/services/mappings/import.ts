@@ -1,20 +1,24 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { GroupMapping } from '../../database/models/group-mapping.ts';
+import type { Organization } from '../../database/models/organization.ts';
 import { Project } from '../../database/models/project.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { requireProject } from '../projects/find.ts';
-import { addMapping } from './add.ts';
+import { createMapping } from './add.ts';
 import { findGiven } from './affected.ts';
 import { dropMapping } from './remove.ts';
+import { requireRoom } from './room.ts';
 import type { importMappingsInput } from './schema.ts';
+
+type Input = z.output<typeof importMappingsInput>;
 
 /**
  * Brings the organization's mappings to what a list says: adds what is missing and, with `replace`,
  * removes what the list does not have. All of it or nothing.
  */
-export async function importMappings(ctx: Context, input: z.output<typeof importMappingsInput>) {
+export async function importMappings(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, 'mappings.change', input.org);
   return transaction(async () => {
     const stored = await GroupMapping.findAll({
@@ -22,26 +26,28 @@ export async function importMappings(ctx: Context, input: z.output<typeof import
       include: { model: Project, as: 'project', required: true },
       order: ['id'],
     });
-    const surplus = new Map(
-      stored.map((mapping) => [keyOf(mapping.group, mapping.projectId, mapping.role), mapping]),
-    );
-    const seen = new Set<string>();
+    const there = new Map(stored.map((one) => [keyOf(one.group, one.projectId, one.role), one]));
+    const wanted = await readList(organization, input);
+    const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
+    const surplus = [...there].flatMap(([key, one]) => (!input.replace || wanted.has(key) ? [] : [one]));
+    await requireRoom(organization, missing.length - surplus.length);
     const added = [];
-    for (const { group, project: named, role } of input.mappings) {
-      const project = await requireProject(organization, named);
-      const key = keyOf(group, project.id, role);
-      if (!seen.has(key) && !surplus.has(key)) {
-        added.push(await addMapping(ctx, { org: input.org, group, project: project.id, role }));
-      }
-      seen.add(key);
-    }
+    for (const one of missing) added.push(await createMapping(ctx, organization, one));
     const removed = [];
     const given = await findGiven(organization.id);
-    for (const [key, mapping] of input.replace ? surplus : []) {
-      if (!seen.has(key)) removed.push(await dropMapping(ctx, organization, { mapping, given }));
-    }
+    for (const mapping of surplus) removed.push(await dropMapping(ctx, organization, { mapping, given }));
     return { added, kept: stored.length - removed.length, removed };
   });
+}
+
+/** What the list says, each once, with its project. */
+async function readList(organization: Organization, { mappings }: Input) {
+  const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
+  for (const { group, project: named, role } of mappings) {
+    const project = await requireProject(organization, named);
+    wanted.set(keyOf(group, project.id, role), { group, project, role });
+  }
+  return wanted;
 }
 
 function keyOf(group: string, projectId: string, role: string): string {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id, ref, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 import { projectRole } from '../projects/schema.ts';
+import { mostMappings } from './room.ts';
 
 /** A group's name exactly as the directory sends it: case, spaces and commas are part of it (security I7). */
 const groupName = z
@@ -16,7 +17,7 @@ export const addMappingInput = z.strictObject({ org: ref, ...triple });
 export const mappingRefInput = z.strictObject({ org: ref, id });
 export const importMappingsInput = z.strictObject({
   org: ref,
-  mappings: z.array(z.strictObject(triple)).max(10_000, 'must be at most 10000'),
+  mappings: z.array(z.strictObject(triple)).max(mostMappings, `must be at most ${mostMappings}`),
   replace: z.boolean().default(false),
 });
 export const previewMappingsInput = z.strictObject({
