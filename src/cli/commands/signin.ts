@@ -48,7 +48,7 @@ export function addSignInCommands(program: Command): void {
       '--google <on|off>': 'Google, if the instance has it',
       '--github <on|off>': 'GitHub, if the instance has it',
       '--allow-self-signup <on|off>': 'sign-up without invitation',
-      '--restrict-oauth-to-verified-domains <on|off>': 'no Google, GitHub for others',
+      '--restrict-oauth-to-verified-domains <how>': 'on: no Google, GitHub for others',
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
