@@ -19,6 +19,8 @@ export function createOutbound(
   if (allow.fault !== undefined) throw allowFault(allow.fault);
   const tenantRoots = trustedRoots('outbound.caFile', config.outbound.caFile);
   const resolverRoots = trustedRoots('doh.caFile', config.doh.caFile);
+  const mailRoots = trustedRoots('mail.caFile', config.mail.caFile);
+  const mailServer = () => mailServerOf(config, mailRoots);
   let opened: ReturnType<typeof openNetwork> | undefined;
   const network = () => {
     opened ??= openNetwork(allow, tenantRoots, resolverRoots, config.doh.resolverUrl, limits);
@@ -55,6 +57,29 @@ export function createOutbound(
         assertIdle,
       });
     },
+    async sendMail(message) {
+      assertIdle('sending mail');
+      const { sendMail } = await import('./mail.ts');
+      await sendMail(mailServer(), message, limits);
+    },
+    async greetMailServer() {
+      assertIdle('a visit to the mail server');
+      const { greetMailServer } = await import('./mail.ts');
+      await greetMailServer(mailServer(), limits);
+    },
+    async judgeUrl(url) {
+      assertIdle('a look at a URL');
+      await (await network()).judgeUrl(url);
+    },
+    async postMessage(url, message) {
+      assertIdle('a webhook');
+      return (await network()).postMessage(url, message);
+    },
+    async reach(url) {
+      assertIdle('a look at an address of this instance');
+      const { reach } = await import('./reach.ts');
+      return reach(url, url === config.doh.resolverUrl ? resolverRoots : tenantRoots, limits);
+    },
     async close() {
       await (await opened)?.close();
     },
@@ -68,7 +93,7 @@ async function openNetwork(
   resolverRoots: SecureContext | undefined,
   resolverUrl: string,
   limits: Limits,
-): Promise<Omit<Outbound, 'visitDirectory'>> {
+): Promise<Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer'>> {
   const [
     { createGuard },
     { guardedClient, trustedClient },
@@ -89,10 +114,30 @@ async function openNetwork(
     lookupTxt: createResolver(trusted.fetch, resolverUrl),
     ...createProviders(guarded.fetch, limits.total),
     examineProvider: createExaminer(guarded, guard, limits.total),
+    async judgeUrl(text) {
+      const url = new URL(text);
+      guard.checkUrl(url);
+      if (url.protocol !== 'http:') return;
+      // A name that is not known now is judged when it is.
+      await guard.resolve(url.hostname, false).catch((error: unknown) => {
+        if (error instanceof Refusal) throw error;
+      });
+    },
+    async postMessage(url, message) {
+      const options = { ...message, method: 'POST', redirects: 'show', answer: 'status' } as const;
+      return (await guarded.fetch(url, options)).status;
+    },
     async close() {
       await Promise.all([guarded.close(), trusted.close()]);
     },
   };
+}
+
+function mailServerOf({ mail, instance, baseUrl }: Config, roots: SecureContext | undefined) {
+  if (mail.smtpUrl === undefined) throw new Refusal('mail_not_configured', 'mail.smtpUrl is not set.');
+  const address = mail.from ?? `idctl@${new URL(baseUrl).hostname}`;
+  const from = address.includes('<') ? address : { name: instance.name, address };
+  return { url: mail.smtpUrl, from, roots };
 }
 
 function allowFault(entry: string): Refusal {

@@ -14,6 +14,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** What becomes of a redirect, which is never followed; refused unless said otherwise. */
   redirects?: 'refuse' | 'show';
+  /** Of what is answered only the status counts: the body is read as far as it may be, and dropped. */
+  answer?: 'status';
 }
 
 /**
@@ -78,16 +80,16 @@ function trust(roots: SecureContext | undefined) {
 
 function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => void): Client {
   return {
-    async fetch(text, { signal, redirects = 'refuse', ...request } = {}) {
+    async fetch(text, { signal, redirects = 'refuse', answer, ...request } = {}) {
       const url = new URL(text);
       check(url);
       const deadline = AbortSignal.timeout(limits.total);
       const until = signal ? AbortSignal.any([deadline, signal]) : deadline;
       try {
         const response = await fetch(url, { ...request, dispatcher, redirect: 'manual', signal: until });
-        return isRedirect(response)
-          ? await readRedirect(response, url.host, redirects)
-          : await readWhole(response, url.host, limits.body);
+        if (isRedirect(response)) return await readRedirect(response, url.host, redirects);
+        if (answer === 'status') return await readStatus(response, url.host, limits.body);
+        return await readWhole(response, url.host, limits.body);
       } catch (error) {
         throw failureOf(error, url.host);
       }
@@ -106,6 +108,13 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
   await response.body?.cancel();
   if (redirects === 'refuse') throw failed(host, 'redirected');
   return new Response(null, { status: response.status, headers: [...response.headers] });
+}
+
+async function readStatus(response: Incoming, host: string, limit: number) {
+  const { status } = response;
+  // Read, so that the connection can serve again; what is too long or does not end is cut off, and the status stands.
+  await readWhole(response, host, limit).catch(() => undefined);
+  return new Response(null, { status });
 }
 
 async function readWhole(response: Incoming, host: string, limit: number) {

@@ -25,8 +25,43 @@ export interface Outbound {
   examineProvider(client: ProviderClient & { clientSecret: string }, now: Date): Promise<ExaminedStep[]>;
   /** Begins a visit to a directory, which is over within 10 s; nothing is sent before it is asked for something. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
+  /**
+   * Hands one message to the mail server of the configuration. Refuses `upstream_failed`, whose `extra` says `reason` and
+   * `final`: that the server will never take it; `mail_not_configured` where there is none.
+   */
+  sendMail(message: MailMessage): Promise<void>;
+  /** Goes as far as a message would, TLS and sign-in, and sends none; refuses as `sendMail`. */
+  greetMailServer(): Promise<void>;
+  /**
+   * Refuses `outbound_refused` for a URL that nothing would be sent to. The network is asked only for the name of a
+   * host that is to be spoken with in plain http.
+   */
+  judgeUrl(url: string): Promise<void>;
+  /**
+   * Posts a message and answers the status, whatever comes with it; redirects are not followed. Refuses
+   * `upstream_failed`, whose `extra` says `reason`, or `outbound_refused`.
+   */
+  postMessage(url: string, message: OutboundMessage): Promise<number>;
+  /** What an address answers that the operator configured (the base URL, the resolver). Refuses `upstream_failed`. */
+  reach(url: string): Promise<Reached>;
   /** Closes pooled connections. */
   close(): Promise<void>;
+}
+
+/** A message to one person, twice the same: for those who read HTML and those who do not. */
+export interface MailMessage {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** What is posted to a tenant's URL. */
+export interface OutboundMessage {
+  headers: Record<string, string>;
+  body: string;
+  /** Ends it early. */
+  signal: AbortSignal;
 }
 
 /** A resolver's answer. Only values whose owner is the queried name itself are listed, each joined whole. */
@@ -35,6 +70,14 @@ export interface TxtAnswer {
   rcode: string;
   truncated: boolean;
   values: string[];
+}
+
+/** What an address answered. */
+export interface Reached {
+  status: number;
+  body: string;
+  /** What the other side's clock says; null when it does not tell. */
+  date: Date | null;
 }
 
 /** The client that a connection registered at its provider. */

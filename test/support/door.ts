@@ -77,5 +77,10 @@ const noOutbound: Outbound = {
   redeem: refuseNetwork,
   examineProvider: refuseNetwork,
   visitDirectory: refuseNetwork,
+  sendMail: refuseNetwork,
+  greetMailServer: refuseNetwork,
+  judgeUrl: refuseNetwork,
+  postMessage: refuseNetwork,
+  reach: refuseNetwork,
   close: async () => undefined,
 };

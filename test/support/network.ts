@@ -9,6 +9,7 @@ export function openNetwork(
     outbound?: { allow?: string[]; caFile?: string };
     doh?: { resolverUrl?: string; caFile?: string };
     ldap?: { allowPlaintext?: 'on' | 'off' };
+    mail?: { smtpUrl?: string; caFile?: string; from?: string };
   },
   limits: Partial<Limits> = {},
   assertIdle: (what: string) => void = () => undefined,

@@ -1,0 +1,132 @@
+import { connect, isIP } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { createTransport } from 'nodemailer';
+import { Refusal } from '../errors.ts';
+import type { Limits } from './limits.ts';
+import type { MailMessage } from './outbound.ts';
+
+/** Where mail is handed in, and who sends it: all of it the operator's, and trusted as configured (security S9). */
+export interface MailServer {
+  /** `smtps://`, or `smtp://` with STARTTLS required off loopback; with user and password, if it asks for them. */
+  url: string;
+  /** Such as `Acme <id@acme.com>`, or name and address apart. */
+  from: string | { name: string; address: string };
+  roots: SecureContext | undefined;
+}
+
+/** Hands one message to the server. Refuses `upstream_failed`; its `extra` says why, and whether trying again may help. */
+export async function sendMail(server: MailServer, message: MailMessage, limits: Limits): Promise<void> {
+  await visit(server, limits, async (transport) => {
+    await transport.sendMail({
+      ...message,
+      from: server.from,
+      // RFC 3834 §5: nobody's vacation notice is asked for.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  });
+}
+
+/** Goes as far as a message would, TLS and sign-in, and sends none. Refuses as `sendMail`. */
+export async function greetMailServer(server: MailServer, limits: Limits): Promise<void> {
+  await visit(server, limits, async (transport) => {
+    await transport.verify();
+  });
+}
+
+type Transport = ReturnType<typeof transportOver>;
+
+/** One connection for one piece of work, gone when that is done or its time is over. */
+async function visit(server: MailServer, limits: Limits, work: (transport: Transport) => Promise<void>) {
+  const where = place(server.url);
+  const socket = connect({ host: where.host, port: where.port, autoSelectFamily: true });
+  let late: 'connect' | 'total' | undefined;
+  const end = (which: 'connect' | 'total') => () => {
+    late = which;
+    socket.destroy();
+  };
+  const timers = [setTimeout(end('total'), limits.total)];
+  try {
+    const connecting = setTimeout(end('connect'), limits.connect);
+    timers.push(connecting);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).once('connect', resolve).once('close', reject);
+    });
+    clearTimeout(connecting);
+    await work(transportOver(socket, server, where));
+  } catch (cause) {
+    throw failure(`${where.host}:${where.port}`, late === undefined ? cause : { code: 'ETIMEDOUT' });
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    socket.destroy();
+  }
+}
+
+/** Where the URL points: 465 for `smtps`, 587 for `smtp`, where it names no port. */
+function place(url: string): { host: string; port: number; secure: boolean } {
+  const { protocol, hostname, port } = new URL(url);
+  const secure = protocol === 'smtps:';
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, port: port === '' ? (secure ? 465 : 587) : Number(port), secure };
+}
+
+function transportOver(
+  connection: ReturnType<typeof connect>,
+  { url, roots }: MailServer,
+  { host, secure }: ReturnType<typeof place>,
+) {
+  const { username, password } = new URL(url);
+  const user = decodeURIComponent(username);
+  return createTransport({
+    connection,
+    host,
+    secure,
+    // What is said to another machine is said in private (interface page, mail.smtpUrl).
+    requireTLS: !isLoopback(host),
+    tls: { minVersion: 'TLSv1.2', ...(roots === undefined ? {} : { secureContext: roots }) },
+    ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(password) } }),
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** What the codes of Node and nodemailer mean; the first that matches. */
+const reasons: [RegExp, string][] = [
+  [/^(ENOTFOUND|EAI_|EDNS)/, 'its name is not known'],
+  [/^ECONNREFUSED/, 'it does not listen there'],
+  [/^ETIMEDOUT/, 'it did not answer in time'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'its certificate is for another name'],
+  [/^CERT_/, 'its certificate is not valid now'],
+  [/^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/, 'its certificate is not trusted'],
+  [/^(ETLS|ERR_TLS|ERR_SSL)/, 'the encrypted connection could not be made'],
+  [/^EAUTH/, 'it did not accept the user name and password'],
+  [/^ENOAUTH/, 'it asks for a user name and password'],
+  [/^EENVELOPE/, 'it did not take the sender or the recipient'],
+  [/^EMESSAGE/, 'it did not take the message'],
+];
+
+/** Why, in words of a fixed set; the server's own go to the log alone. */
+function failure(where: string, cause: unknown): Refusal {
+  const { code, responseCode } = factsOf(cause);
+  const [, reason = 'the connection broke'] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
+  // RFC 5321 §4.2.1: with 5xx the same message will be refused again.
+  const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
+  return new Refusal('upstream_failed', `Mail could not be handed to ${where}: ${reason}.`, {
+    hint: 'Check mail.smtpUrl and mail.caFile; idctl doctor tries them.',
+    extra: { reason, final },
+    cause,
+  });
+}
+
+function factsOf(error: unknown): { code: string; responseCode: number } {
+  // What nodemailer and Node throw has some of these; anything else has none.
+  const thrown = Object(error) as { code?: unknown; originalCode?: unknown; responseCode?: unknown };
+  const { code, originalCode = code, responseCode } = thrown;
+  return {
+    code: String(code === 'ESOCKET' ? originalCode : code),
+    responseCode: typeof responseCode === 'number' ? responseCode : 0,
+  };
+}

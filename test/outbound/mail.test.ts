@@ -1,0 +1,110 @@
+import { networkInterfaces } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openNetwork } from '../support/network.ts';
+import { freePorts } from '../support/ports.ts';
+import { mailUser, startSilentSmtp, startSmtp } from '../support/smtp.ts';
+
+const message = {
+  to: 'ada@example.test',
+  subject: 'A code for Åda',
+  text: 'Your code is 123456.\n',
+  html: '<p>Your code is <b>123456</b>.</p>',
+};
+
+function network(mail: Record<string, string>, limits = { connect: 1000, operation: 1000, total: 2000 }) {
+  const opened = openNetwork({ mail }, limits);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+async function server(options: Parameters<typeof startSmtp>[0] = {}) {
+  const started = await startSmtp(options);
+  onTestFinished(() => started.stop());
+  return started;
+}
+
+/** An address of this machine that is not loopback. */
+const elsewhere = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.internal === false && each.family === 'IPv4')?.address;
+
+const refusing = (reason: string, final = false) => ({ code: 'upstream_failed', extra: { reason, final } });
+
+describe('a mail server', () => {
+  test('on loopback is handed the message without TLS, in text and HTML, from the instance', async () => {
+    const smtp = await server();
+    await network({ smtpUrl: smtp.url, from: 'Acme <id@acme.test>' }).sendMail(message);
+    expect(smtp.letters).toMatchObject([
+      { from: 'id@acme.test', to: message.to, text: 'Your code is 123456.', secure: false },
+    ]);
+    expect(smtp.letters[0]?.html).toContain(message.html);
+    expect(smtp.letters[0]?.raw).toMatch(/^Auto-Submitted: auto-generated/m);
+    expect(smtp.letters[0]?.raw).toMatch(/^From: Acme <id@acme.test>/m);
+  });
+
+  test.each(['starttls', 'smtps'] as const)(
+    'by %s is trusted through mail.caFile, and signed in to',
+    async (kind) => {
+      const smtp = await server({ kind });
+      const mail = { smtpUrl: smtp.url, caFile: smtp.caFile };
+      await network(mail).sendMail(message);
+      await network(mail).greetMailServer();
+      expect(smtp.letters).toMatchObject([{ secure: true, user: mailUser.name }]);
+      await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+        refusing('its certificate is not trusted'),
+      );
+      const wrong = { ...mail, smtpUrl: smtp.url.replace(encodeURIComponent(mailUser.password), 'guess') };
+      await expect(network(wrong).greetMailServer()).rejects.toMatchObject(
+        refusing('it did not accept the user name and password'),
+      );
+      expect(smtp.letters).toHaveLength(1);
+    },
+  );
+
+  test.skipIf(elsewhere === undefined)('off loopback is told nothing without TLS', async () => {
+    const smtp = await server({ host: elsewhere ?? '' });
+    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+      refusing('the encrypted connection could not be made'),
+    );
+    expect([smtp.connections(), smtp.letters]).toEqual([1, []]);
+  });
+
+  test('that does not listen, or says nothing, is given up in time, and no connection is left', async () => {
+    const [port] = await freePorts(1);
+    await expect(network({ smtpUrl: `smtp://127.0.0.1:${port}` }).sendMail(message)).rejects.toMatchObject(
+      refusing('it does not listen there'),
+    );
+    const silent = await startSilentSmtp();
+    onTestFinished(() => silent.stop());
+    await expect(
+      network({ smtpUrl: silent.url }, { connect: 300, operation: 300, total: 600 }).sendMail(message),
+    ).rejects.toMatchObject(refusing('it did not answer in time'));
+    while (silent.connections() > 0) await wait(10);
+  });
+
+  test.each([
+    [450, false],
+    [550, true],
+  ])('that refuses the recipient with %i: refused for good is %s', async (code, final) => {
+    const smtp = await server();
+    smtp.refuse(code);
+    await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
+      refusing('it did not take the sender or the recipient', final),
+    );
+  });
+
+  test('is not asked where a transaction is open', async () => {
+    const smtp = await server();
+    const busy = openNetwork({ mail: { smtpUrl: smtp.url } }, {}, (what) => {
+      throw new Error(`${what} inside a transaction`);
+    });
+    await expect(busy.sendMail(message)).rejects.toThrow('sending mail inside a transaction');
+    await expect(busy.greetMailServer()).rejects.toThrow('inside a transaction');
+    expect(smtp.connections()).toBe(0);
+  });
+
+  test('is not there unless it is configured', async () => {
+    await expect(network({}).sendMail(message)).rejects.toMatchObject({ code: 'mail_not_configured' });
+  });
+});
