@@ -8,6 +8,8 @@ import { groupMappings } from './0008-group-mappings.ts';
 import { scim } from './0009-scim.ts';
 import { ldap } from './0010-ldap.ts';
 import { apps } from './0011-apps.ts';
+import { mailCodes } from './0012-mail-codes.ts';
+import { invitations } from './0013-invitations.ts';
 import { signInSettings } from './0014-sign-in-settings.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
@@ -25,6 +27,8 @@ export const migrations: readonly Migration[] = [
   scim,
   ldap,
   apps,
+  mailCodes,
+  invitations,
   signInSettings,
   webhooks,
   suspensions,

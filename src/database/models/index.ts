@@ -7,8 +7,10 @@ import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
 import { GroupMapping, initGroupMapping } from './group-mapping.ts';
 import { Identity, initIdentity } from './identity.ts';
+import { Invitation, initInvitation } from './invitation.ts';
 import { initKeyCanary } from './key-canary.ts';
 import { initLdapConnection } from './ldap-connection.ts';
+import { initMailCode } from './mail-code.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
 import { initOutboxItem } from './outbox-item.ts';
@@ -61,11 +63,18 @@ export function initModels(sequelize: Sequelize): void {
   initScimShift(sequelize);
   initScimRequest(sequelize);
   initLdapConnection(sequelize);
+  initMailCode(sequelize);
+  initInvitation(sequelize);
   initSignInSettings(sequelize);
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
+    as: 'organization',
+    foreignKey: 'organizationId',
+    onUpdate: 'NO ACTION',
+  });
+  Invitation.belongsTo(Organization, {
     as: 'organization',
     foreignKey: 'organizationId',
     onUpdate: 'NO ACTION',
