@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
@@ -282,13 +283,16 @@ describe('L4 L6 I2 what a directory says', () => {
     expect(await signIn()).toMatchObject({ status: 200, body: { user: { email: `ada@${domain}` } } });
   });
 
-  test('S10 the bind password goes only to the server, account and TLS mode it was entered for', async () => {
+  test('S10 the bind password goes only to the server, account, TLS mode and authority it was entered for', async () => {
     const { org } = await joined(idctl, plain('ldap://127.0.0.1:1'));
     const given = { org: org.slug };
+    const ca = rootCertificates[0] ?? '';
     for (const change of [
       { uri: 'ldap://127.0.0.1:2' },
       { bindDn: 'cn=other,dc=acme,dc=test' },
       { tls: true },
+      { caCertificate: ca },
+      { caCertificate: null },
     ]) {
       await expect(changeLdap(idctl.operator(), { ...given, ...change })).rejects.toMatchObject({
         code: 'secret_required',

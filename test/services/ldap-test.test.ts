@@ -84,7 +84,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       [{ uri: 'ldaps://nobody.invalid', ...again }, 'name', 'cannot be resolved'],
       [{ uri: 'ldaps://10.0.0.1', ...again }, 'name', 'private address'],
       [{ uri: `ldaps://127.0.0.1:${port}`, ...again }, 'connection', 'refused the connection'],
-      [{ caCertificate: null }, 'TLS', 'not trusted'],
+      [{ caCertificate: null, ...again }, 'TLS', 'not trusted'],
       [{ bindPassword: 'wrong' }, 'service bind', 'the name or the password is refused'],
       [{ bindDn: `cn=nobody,${suffix}`, ...again }, 'service bind', 'the name or the password is refused'],
       [{ searchBase: `ou=nowhere,${suffix}` }, 'base', 'the search base is not there'],
@@ -114,10 +114,10 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(last(plain)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('does not speak TLS') });
   });
 
-  test('S10 a changed server, account or TLS mode needs the bind password again; other values do not', async () => {
+  test('S10 a changed server, account, TLS mode or authority needs the bind password again; other values do not', async () => {
     const { ask, org } = await tester();
     const before = slapd.log.length;
-    for (const change of [{ uri: slapd.ldap }, { bindDn: `cn=x,${suffix}` }]) {
+    for (const change of [{ uri: slapd.ldap }, { bindDn: `cn=x,${suffix}` }, { caCertificate: null }]) {
       expect(await ask(change)).toMatchObject({ status: 409, body: { code: 'secret_required' } });
     }
     expect(slapd.log.length).toBe(before);

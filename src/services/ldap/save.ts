@@ -17,7 +17,7 @@ type Input = z.output<typeof saveLdapInput>;
 
 /**
  * Saves the organization's directory whole (spec §2.5). A blank bind password keeps the stored one, but only for
- * the same server, bind DN and TLS mode (security S10).
+ * the same server, CA certificate, bind DN and TLS mode (security S10).
  */
 export async function saveLdap(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, 'ldap.change', input.org);

@@ -19,17 +19,20 @@ export function openBindPassword(ctx: Context, connection: LdapConnection): stri
   return ctx.keyring.open(connection.bindPassword, placeOf(connection.id));
 }
 
-/** Refuses `secret_required` when the stored password was entered for another server, account or TLS mode (security S10). */
+const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
+
+/**
+ * Refuses `secret_required` when the stored password was entered for another server, account or TLS mode, or for one
+ * that another authority vouches for: whoever says what is trusted says who is sent the password (security S10).
+ */
 export function requireSameServer(
   stored: LdapConnection,
-  { uri, bindDn, tls }: { uri: string; bindDn: string; tls: boolean },
+  given: Pick<LdapConnection, (typeof bound)[number]>,
 ): void {
-  if (stored.uri === uri && stored.bindDn === bindDn && stored.tls === tls) return;
+  if (bound.every((setting) => stored[setting] === given[setting])) return;
   throw new Refusal(
     'secret_required',
-    'A changed server, bind DN or TLS mode needs the bind password again.',
-    {
-      hint: 'The stored password goes only to the server it was entered for; give it again.',
-    },
+    'A changed server, CA certificate, bind DN or TLS mode needs the bind password again.',
+    { hint: 'The stored password goes only to the server it was entered for; give it again.' },
   );
 }
