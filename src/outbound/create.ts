@@ -93,7 +93,7 @@ async function openNetwork(
   resolverRoots: SecureContext | undefined,
   resolverUrl: string,
   limits: Limits,
-): Promise<Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer'>> {
+): Promise<Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach'>> {
   const [
     { createGuard },
     { guardedClient, trustedClient },
