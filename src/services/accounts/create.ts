@@ -35,5 +35,5 @@ export async function createUser(ctx: Context, input: z.output<typeof createUser
     });
     return made;
   });
-  return viewUser(account);
+  return viewUser(ctx, account);
 }

@@ -27,5 +27,5 @@ export async function deleteUser(ctx: Context, input: z.output<typeof userRefInp
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return viewUser(account);
+  return viewUser(ctx, account);
 }

@@ -21,5 +21,5 @@ export async function disableUser(ctx: Context, input: z.output<typeof userRefIn
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return viewUser(account);
+  return viewUser(ctx, account);
 }

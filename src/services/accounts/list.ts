@@ -14,6 +14,6 @@ export async function listUsers(ctx: Context, input: z.output<typeof listUsersIn
     input,
     (after, limit) => Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
     (row) => row.id,
-    viewUser,
+    (row) => viewUser(ctx, row),
   );
 }

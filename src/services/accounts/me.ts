@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { Account } from '../../database/models/account.ts';
+import { Account, type EmailProof } from '../../database/models/account.ts';
 import type { Role } from '../../database/models/membership.ts';
 import type { ProjectRole } from '../../database/models/project-membership.ts';
 import { select } from '../../database/select.ts';
@@ -12,7 +12,7 @@ import { viewOwner } from './view.ts';
 
 // Past the ORM, in one query: nothing is asked for more often. Each organization is repeated for every
 // project of the person's in it.
-const query = `SELECT a.email, a.name, a.locale, a.totp_enabled_at,
+const query = `SELECT a.email, a.email_proof, a.name, a.locale, a.totp_enabled_at,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
   FROM accounts a
@@ -25,6 +25,7 @@ const query = `SELECT a.email, a.name, a.locale, a.totp_enabled_at,
 
 interface Row {
   email: string | null;
+  email_proof: EmailProof;
   name: string;
   locale: string;
   totp_enabled_at: unknown;
@@ -46,7 +47,11 @@ export async function showMe(ctx: Context) {
   const [account] = rows;
   if (account === undefined) throw new Error('the account was deleted within its own request');
   return {
-    ...viewOwner({ id: accountId, ...account }, account.totp_enabled_at !== null),
+    ...viewOwner(
+      ctx,
+      { id: accountId, emailProof: account.email_proof, ...account },
+      account.totp_enabled_at !== null,
+    ),
     organizations: organizationsIn(rows),
   };
 }

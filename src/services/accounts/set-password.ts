@@ -22,5 +22,5 @@ export async function setUserPassword(ctx: Context, input: z.output<typeof setUs
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return viewUser(account);
+  return viewUser(ctx, account);
 }

@@ -8,5 +8,5 @@ import { viewUser } from './view.ts';
 /** One account. */
 export async function showUser(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
-  return viewUser(await requireAccount(input.user));
+  return viewUser(ctx, await requireAccount(input.user));
 }

@@ -20,5 +20,5 @@ export async function unlockUser(ctx: Context, input: z.output<typeof userRefInp
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return viewUser(account);
+  return viewUser(ctx, account);
 }

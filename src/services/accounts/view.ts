@@ -1,18 +1,29 @@
+import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
+import { isMailConfigured } from '../mail/configured.ts';
 
-/** An account as its owner sees it. An instance that sends no mail takes every address as verified (spec §2.6). */
+/** Whether the address reads as verified: where this instance sends no mail, every one does (spec §2.6). */
+export function isEmailVerified(
+  ctx: Pick<Context, 'config'>,
+  { emailProof }: Pick<Account, 'emailProof'>,
+): boolean {
+  return emailProof !== 'none' || !isMailConfigured(ctx);
+}
+
+/** An account as its owner sees it. */
 export function viewOwner(
-  account: Pick<Account, 'id' | 'email' | 'name' | 'locale'>,
+  ctx: Pick<Context, 'config'>,
+  account: Pick<Account, 'id' | 'email' | 'emailProof' | 'name' | 'locale'>,
   twoFactorEnabled: boolean,
 ) {
   const { id, email, name, locale } = account;
-  return { id, email, emailVerified: true, name, locale, twoFactorEnabled };
+  return { id, email, emailVerified: isEmailVerified(ctx, account), name, locale, twoFactorEnabled };
 }
 
 /** An account as the operator sees it too. */
-export function viewUser(account: Account) {
+export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
   return {
-    ...viewOwner(account, account.totpEnabledAt !== null),
+    ...viewOwner(ctx, account, account.totpEnabledAt !== null),
     disabled: account.disabledAt !== null,
     createdAt: account.createdAt.toISOString(),
   };

@@ -4,6 +4,7 @@ import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
+import { MailCode } from '../../database/models/mail-code.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
@@ -18,11 +19,24 @@ export async function reclaim(ctx: Context, account: Account, organizationId: st
   if (account.emailProof !== 'none' && account.emailProof !== 'auto')
     return dropForeignLinks(ctx, account, organizationId);
   await account.update({ emailProof: 'domain' });
+  await takeOver(ctx, account, { by: 'domain', organizationId });
+}
+
+/**
+ * Ends what somebody left on an account whose address they never proved, for whoever has now proved it, or signs up
+ * for it in their place (security I3, P11).
+ */
+export async function takeOver(
+  ctx: Context,
+  account: Account,
+  { by, organizationId = null }: { by: 'domain' | 'mail' | 'signup'; organizationId?: string | null },
+): Promise<void> {
   await endEverything(ctx, account);
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
     organizationId,
     subject: { type: 'user', id: account.id, name: account.name },
+    data: { by },
   });
 }
 
@@ -34,6 +48,7 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await AccessToken.destroy({ where: { accountId: account.id } });
   await OAuthApp.destroy({ where: { accountId: account.id } });
   await Identity.destroy({ where: { accountId: account.id } });
+  await MailCode.destroy({ where: { accountId: account.id } });
   // What goes on with the account must see none of it.
   await account.reload();
 }

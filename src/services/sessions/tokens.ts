@@ -52,7 +52,7 @@ export async function signSession(
     signToken({ typ: 'rt+jwt', signer: renewing, claims: renewal }),
   ]);
   return {
-    user: viewUser(account),
+    user: viewUser(ctx, account),
     accessToken,
     refreshToken,
     tokenType: 'Bearer' as const,

@@ -34,7 +34,7 @@ export async function initialize(ctx: Context, input: Input) {
     const email = input.owner ?? 'admin@idctl.test';
     const known = await findByEmail(email);
     const owner =
-      known === null ? await createUser(ctx, { email, name: 'Owner', password }) : viewUser(known);
+      known === null ? await createUser(ctx, { email, name: 'Owner', password }) : viewUser(ctx, known);
     await addMember(ctx, { org: organization.id, email, role: 'owner' });
     return { organization, owner: { email: owner.email, password: known === null ? password : null } };
   });

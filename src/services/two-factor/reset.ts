@@ -19,5 +19,5 @@ export async function resetTotp(ctx: Context, input: z.output<typeof userRefInpu
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return viewUser(await account.reload());
+  return viewUser(ctx, await account.reload());
 }
