@@ -10,6 +10,7 @@ import { assertNoTransaction, rehearse } from './database/transaction.ts';
 import { Refusal } from './errors.ts';
 import { createLog } from './log.ts';
 import { createOutbound } from './outbound/create.ts';
+import type { Outbound } from './outbound/outbound.ts';
 import { requireRightKey } from './services/keys/canary.ts';
 import { ensureSigningKey } from './services/keys/signing.ts';
 import { createScimMemory } from './services/scim/memory.ts';
@@ -19,6 +20,8 @@ interface OpenOptions {
   migrate: 'yes' | 'refuse-pending';
   /** Hears the name of each migration that was applied. */
   migrated?: (name: string) => void;
+  /** Done once the schema is up to date, before the key is proved to be the database's. */
+  first?: (app: App) => Promise<void>;
 }
 
 /**
@@ -55,6 +58,16 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
   }
 }
 
+/** The database alone, as it is: for whoever looks at what is wrong with it. */
+export function openUnprepared(config: Config): Promise<Database> {
+  return openDatabase(config.database);
+}
+
+/** The network alone; refuses `config_invalid`. */
+export function openNetwork(config: Config): Outbound {
+  return createOutbound(config, assertNoTransaction);
+}
+
 async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {
   if (options.migrate === 'yes') {
     for (const migration of await database.migrate()) {
@@ -64,6 +77,7 @@ async function prepare(app: App, database: Database, config: Config, options: Op
   } else {
     await requireMigrated(database);
   }
+  await options.first?.(app);
   const now = app.clock();
   await requireRightKey({ keyring: app.keyring, keyFile: config.keyFile, now });
   await ensureSigningKey({ keyring: app.keyring, now });

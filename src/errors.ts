@@ -67,6 +67,7 @@ export const refusals = {
   config_invalid: { kind: 'invalid', title: 'Invalid configuration' },
   key_invalid: { kind: 'overloaded', title: 'Master key not usable' },
   scim_invalid: { kind: 'invalid', title: 'SCIM request not accepted' },
+  backup_invalid: { kind: 'conflict', title: 'Backup not usable' },
   schema_newer: { kind: 'overloaded', title: 'Database written by a newer idctl' },
 } as const satisfies Record<string, { kind: RefusalKind; title: string }>;
 
@@ -128,4 +129,33 @@ export function refuseField(path: string, message: string, hint?: string): Refus
     faults: [{ path, message }],
     ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/**
+ * For the operator alone: why the database cannot be reached, in the words of whatever was thrown first. Any other
+ * refusal as it is.
+ */
+export function withReason(refusal: Refusal): Refusal {
+  if (refusal.code !== 'database_unreachable') return refusal;
+  const reason = rootOf(refusal).message.split('\n')[0] ?? '';
+  if (reason === '' || reason === refusal.message) return refusal;
+  const { code, hint, extra } = refusal;
+  const message = `${refusal.message.replace(/\.$/, '')}: ${reason}`;
+  return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** The error at the bottom of the causes; of several attempts at one name, the first. */
+function rootOf(error: Error): Error {
+  let root = error;
+  for (let depth = 0; depth < 10; depth += 1) {
+    const below = root instanceof AggregateError ? root.errors[0] : causeOf(root);
+    if (!(below instanceof Error)) return root;
+    root = below;
+  }
+  return root;
+}
+
+/** Sequelize calls it `parent`. */
+function causeOf(error: Error): unknown {
+  return 'parent' in error && error.parent instanceof Error ? error.parent : error.cause;
 }

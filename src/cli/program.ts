@@ -3,6 +3,7 @@ import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
 import { addAppCommands } from './commands/app.ts';
 import { addConfigCommands } from './commands/config.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
 import { addIdentityCommands } from './commands/identity.ts';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
   addServeCommand(program);
   addMigrateCommand(program);
   addConfigCommands(program);
+  addDoctorCommand(program);
   addOrganizationCommands(program);
   addUserCommands(program);
   addTotpCommands(program);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
+import { type InputFault, Refusal, type RefusalKind, refusals, withReason } from '../errors.ts';
 import { spelling } from './command.ts';
 import { escaped } from './escape.ts';
 
@@ -43,32 +43,6 @@ export function report(error: unknown, situation: Situation): number {
       : `idctl: ${bug}`,
   );
   return 70;
-}
-
-/** The operator is told why the database cannot be reached, in the words of whatever was thrown first. */
-function withReason(refusal: Refusal): Refusal {
-  if (refusal.code !== 'database_unreachable') return refusal;
-  const reason = rootOf(refusal).message.split('\n')[0] ?? '';
-  if (reason === '' || reason === refusal.message) return refusal;
-  const { code, hint, extra } = refusal;
-  const message = `${refusal.message.replace(/\.$/, '')}: ${reason}`;
-  return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
-}
-
-/** The error at the bottom of the causes; of several attempts at one name, the first. */
-function rootOf(error: Error): Error {
-  let root = error;
-  for (let depth = 0; depth < 10; depth += 1) {
-    const below = root instanceof AggregateError ? root.errors[0] : causeOf(root);
-    if (!(below instanceof Error)) return root;
-    root = below;
-  }
-  return root;
-}
-
-/** Sequelize calls it `parent`. */
-function causeOf(error: Error): unknown {
-  return 'parent' in error && error.parent instanceof Error ? error.parent : error.cause;
 }
 
 /** The problem object (RFC 9457) on one line; `status` belongs to HTTP and is left out. */

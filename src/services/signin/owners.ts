@@ -35,6 +35,17 @@ export async function requireOwnersLetIn(
   if (owners.length > 0) throw lockedOut(organization, owners);
 }
 
+/** How many owners who are not disabled there are, and those of them who have no way to sign in. */
+export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
+  const owners = await findOwners(organization);
+  const stuck: string[] = [];
+  for (const owner of owners) {
+    if (await canSignIn(ctx, owner, await findGoverningSettings(ctx, owner.email))) continue;
+    stuck.push(owner.email ?? owner.name);
+  }
+  return { owners: owners.length, stuck };
+}
+
 function takesAway(before: Settings, after: Settings): boolean {
   const ways = ['password', 'magicCode', 'google', 'github'] as const;
   if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Patient } from '../../services/doctor/diagnose.ts';
+import type { diagnosisView } from '../../services/doctor/schema.ts';
+import { verb } from '../command.ts';
+import { failedResult } from '../failed-result.ts';
+import type { Flags } from '../flags.ts';
+import { masked } from '../mask.ts';
+import { becomeDatabaseOwner, openOperator, readConfiguration } from '../operator.ts';
+import { databaseFile } from '../owner.ts';
+import { withProgress } from '../progress.ts';
+import type { Call } from '../run.ts';
+
+/** Declares `idctl doctor`. */
+export function addDoctorCommand(program: Command): void {
+  verb(program, 'doctor', {
+    summary: 'Look for what is wrong, and say what to change; exit 1 on a fault',
+    options: { '--org <org>': 'of the organizations look at this one, by id or slug' },
+    example: 'idctl doctor --org acme',
+    run: doctor,
+  });
+}
+
+async function doctor(call: Call): Promise<void> {
+  const { diagnose } = await import('../../services/doctor/diagnose.ts');
+  const { diagnoseInput } = await import('../../services/doctor/schema.ts');
+  const { parse } = await import('../../input.ts');
+  const input = parse(diagnoseInput, call.input);
+  const patient = await patientOf(call.flags);
+  const diagnosis = await withProgress(() => diagnose(patient, input), !call.flags.quiet);
+  if (!call.flags.json) return call.examination(asExamination(diagnosis));
+  call.show(diagnosis, []);
+  if (!diagnosis.ok) throw failedResult();
+}
+
+/** The instance of this command line, each part opened by itself. */
+async function patientOf(flags: Flags): Promise<Patient> {
+  const { openNetwork, openUnprepared } = await import('../../app.ts');
+  return {
+    readConfig: async () => {
+      const loaded = await readConfiguration(flags);
+      // Before anything of it is opened (security X8).
+      becomeDatabaseOwner(loaded);
+      return loaded;
+    },
+    database: ({ config }) => ({
+      url: masked(config.database.url),
+      file: databaseFile(config.database.url),
+      open: () => openUnprepared(config),
+    }),
+    network: openNetwork,
+    open: async (loaded: LoadedConfig) => {
+      const { app, run } = await openOperator(loaded);
+      return { run, close: () => app.close() };
+    },
+  };
+}
+
+function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
+  const failed = checks.filter((each) => !each.ok).length;
+  return {
+    ok,
+    message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.`,
+    steps: checks.map(({ message, ...rest }) => ({ ...rest, seen: message })),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Context } from '../../context.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import type { Organization } from '../../database/models/organization.ts';
+import { ScimRequest } from '../../database/models/scim-request.ts';
+import { ScimToken } from '../../database/models/scim-token.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { testLdap } from '../ldap/test.ts';
+import { baseOf } from '../scim/base.ts';
+import { findOwnersWithoutWay } from '../signin/owners.ts';
+import { testSso } from '../sso/test.ts';
+import { type Check, check, type Finding, right, wrong } from './check.ts';
+
+interface Examination {
+  ok: boolean;
+  message: string;
+  steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
+}
+
+/** What an organization has set up: its connections, its SCIM token, and whether its owners can sign in. */
+export async function checkOrganization(ctx: Context, organization: Organization): Promise<Check[]> {
+  const checks = await Promise.all([
+    checkSso(ctx, organization),
+    checkLdap(ctx, organization),
+    checkScim(ctx, organization),
+    checkOwners(ctx, organization),
+  ]);
+  return checks.filter((each) => each !== null);
+}
+
+async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await SsoConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  return check(`single sign-on of ${slug}`, 'the provider answers, and knows the client', async () => {
+    if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
+    const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
+    if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none') return finding;
+    // Security I7: to some providers no groups and no claim are the same.
+    return right(
+      finding.message,
+      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${slug} --absent-groups none`,
+    );
+  });
+}
+
+async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await LdapConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  return check(`directory of ${slug}`, 'it answers, and people are found', async () => {
+    if (!connection.enabled) return right(`${connection.uri}, not enabled`);
+    return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
+  });
+}
+
+function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
+  const step = steps.find((each) => !each.ok);
+  return ok ? right(subject) : wrong(message, step?.hint ?? 'See its test, step by step.');
+}
+
+async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const token = await ScimToken.findByPk(id);
+  if (token === null) return null;
+  return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
+    const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
+    const again = `Give the client this address and the token; a new one: idctl scim token rotate --org ${slug}`;
+    if (last?.status === 401)
+      return wrong(`the last call, at ${last.at.toISOString()}, had a wrong token`, again);
+    if (token.lastUsedAt === null) return wrong(`never called at ${baseOf(ctx, id)}`, again);
+    const called = `last called at ${token.lastUsedAt.toISOString()}`;
+    if (last === null || last.status < 400) return right(called);
+    const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
+    if (last.status >= 500)
+      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${slug}`);
+    return right(called, `The last call was refused: ${answered}`);
+  });
+}
+
+/** Everybody who could still change something; one of them is enough (security O3, O4). */
+async function checkOwners(ctx: Context, organization: Organization): Promise<Check> {
+  const { slug } = organization;
+  return check(`owners of ${slug}`, 'each has a way to sign in', async () => {
+    const { owners, stuck } = await findOwnersWithoutWay(ctx, organization);
+    const named = (list: string[]) => `${list.slice(0, 3).join(', ')}${list.length > 3 ? ', …' : ''}`;
+    if (owners === 0) {
+      return wrong('there is none who is not disabled', `idctl member add EMAIL --org ${slug} --role owner`);
+    }
+    if (stuck.length === 0) return right(owners === 1 ? 'one' : `all ${owners}`);
+    return wrong(
+      `no way in for ${named(stuck)}`,
+      `idctl user login-link ${stuck[0]}, or give them one: idctl signin show --org ${slug}`,
+    );
+  });
+}

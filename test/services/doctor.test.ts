@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { chmod, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { type Bind, startBind } from '../support/bind.ts';
+import { organization, verifiedDomain } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { main, surroundings } from '../support/daemon.ts';
+import { dialect, freshDatabaseUrl } from '../support/database.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { joined, settingsFor } from '../support/ldap.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { freePorts } from '../support/ports.ts';
+import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
+import { connected, registration } from '../support/sso.ts';
+
+interface Check {
+  name: string;
+  ok: boolean;
+  expected: string;
+  message: string;
+  hint?: string;
+}
+
+const absent = counterpartMissing('slapd') || counterpartMissing('bind9');
+
+describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, () => {
+  let idctl: Idctl;
+  let bind: Bind;
+  let provider: OpenIdProvider;
+  let slapd: Slapd;
+  let expired: Slapd;
+
+  beforeAll(async () => {
+    [bind, slapd, expired] = await Promise.all([
+      startBind('example.com'),
+      startSlapd(),
+      startSlapd({ expired: true }),
+    ]);
+    idctl = await openIdctl({ outbound: { allow: ['127.0.0.1', 'localhost'] } });
+    provider = await startOpenIdProvider({
+      clients: [
+        {
+          client_id: registration.clientId,
+          client_secret: registration.clientSecret,
+          redirect_uris: [`${idctl.baseUrl}/auth/sso/callback`],
+        },
+      ],
+    });
+  });
+  afterAll(async () => {
+    await Promise.all([idctl?.close(), provider?.stop(), slapd?.stop(), expired?.stop(), bind?.stop()]);
+  });
+
+  /** What the command answers about this instance, seen from another process. */
+  async function doctor(words: string[] = [], env: Record<string, string> = {}) {
+    const { config } = idctl.app;
+    const settings = {
+      IDCTL_CONFIG: join(config.keyFile, '../idctl.yaml'),
+      IDCTL_DATABASE: config.database.url,
+      IDCTL_KEY_FILE: config.keyFile,
+      IDCTL_BASE_URL: config.baseUrl,
+      IDCTL_OUTBOUND_ALLOW: '127.0.0.1,localhost',
+      IDCTL_DOH_RESOLVER_URL: bind.resolverUrl,
+      IDCTL_DOH_CA_FILE: bind.caFile,
+      ...env,
+    };
+    await writeFile(settings.IDCTL_CONFIG, '# empty\n');
+    const { code, out, err } = await run(['doctor', ...words], { ...surroundings(), ...settings });
+    const view: { ok: boolean; checks: Check[] } = words.includes('--json')
+      ? JSON.parse(out)
+      : { checks: [] };
+    const failed = Object.fromEntries(view.checks.filter(({ ok }) => !ok).map((each) => [each.name, each]));
+    return { code, out, err, view, failed };
+  }
+
+  test('what is right: a note for each check, and exit 0', async () => {
+    const { org } = await connected(idctl, provider.issuer, { autoRemove: true });
+    const { code, out, err } = await doctor(['--org', org.slug]);
+    expect(err).toBe('');
+    expect(out).toMatch(/^1 ok runtime: idctl .+ on Node 2.+\n2 ok configuration: /);
+    expect(out).toContain(`ok base URL: ${idctl.baseUrl}\n`);
+    expect(out).toContain(`ok single sign-on of ${org.slug}: ${provider.issuer}\n`);
+    // Security I7
+    expect(out).toContain(`idctl sso set --org ${org.slug} --absent-groups none`);
+    expect(out).toMatch(/\nAll is well\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  test('every planted fault has its name, and one thing to change', async () => {
+    const [nowhere] = await freePorts(1);
+    const wrongIssuer = await connected(idctl, `${provider.issuer}/`);
+    const wrongSecret = await connected(idctl, provider.issuer, { clientSecret: 'another' });
+    const outOfDate = await joined(idctl, settingsFor(expired));
+    const wrongBind = await joined(idctl, { ...settingsFor(slapd), bindPassword: 'wrong' });
+    await slapd.apply(`dn: ou=nobody,${suffix}\nobjectClass: organizationalUnit\n`);
+    const nobody = { ...settingsFor(slapd), ...service, searchBase: `ou=nobody,${suffix}` };
+    const empty = await joined(idctl, nobody);
+    const unused = await organization(idctl);
+    await rotateScimToken(idctl.operator(), { org: unused.slug });
+    const { code, view, failed } = await doctor(['--json'], {
+      IDCTL_DOH_RESOLVER_URL: `https://127.0.0.1:${nowhere}/dns-query`,
+      IDCTL_MAIL_SMTP_URL: `smtp://127.0.0.1:${nowhere}`,
+      IDCTL_SIGNIN_PASSWORD: 'off',
+    });
+    expect(code).toBe(1);
+    expect(view.ok).toBe(false);
+    const seen = (name: string) => failed[name]?.message;
+    expect(seen(`single sign-on of ${wrongIssuer.org.slug}`)).toMatch(
+      /issuer, failed: the same but for a slash/,
+    );
+    expect(seen(`single sign-on of ${wrongSecret.org.slug}`)).toMatch(
+      /client authentication, failed: not accepted/,
+    );
+    expect(seen(`directory of ${outOfDate.org.slug}`)).toMatch(/TLS, failed: .*not valid now/);
+    expect(seen(`directory of ${wrongBind.org.slug}`)).toMatch(
+      /service bind, failed: the name or the password/,
+    );
+    expect(seen(`directory of ${empty.org.slug}`)).toMatch(/filter, failed: no entry matches it/);
+    expect(seen('resolver')).toMatch(/refused the connection/);
+    expect(seen('mail')).toMatch(/it does not listen there/);
+    expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
+    // Their own domain's settings, and theirs alone, let its owners in; the others have none.
+    expect(seen(`owners of ${unused.slug}`)).toBe(`no way in for ${unused.owner.email}`);
+    for (const { hint, expected } of Object.values(failed)) {
+      expect(hint).toMatch(/\w/);
+      expect(expected).toMatch(/\w/);
+    }
+  });
+
+  test('X3 a key file that is missing or open to others; what needs no key is still looked at', async () => {
+    const { keyFile } = idctl.app.config;
+    await rename(keyFile, `${keyFile}.away`);
+    const missing = await doctor(['--json']);
+    await rename(`${keyFile}.away`, keyFile);
+    await chmod(keyFile, 0o644);
+    const open = await doctor(['--json']);
+    await chmod(keyFile, 0o600);
+    expect(missing.failed['master key']?.message).toBe(`the master key ${keyFile} is missing`);
+    expect(missing.view.checks.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['database', 'migrations', 'base URL', 'resolver', 'mail']),
+    );
+    expect(open.failed['master key']?.hint).toBe(`chmod 600 ${keyFile}`);
+    expect([missing.code, open.code]).toEqual([1, 1]);
+  });
+
+  test('a database that is not migrated, and one that cannot be reached; a configuration that cannot be read', async () => {
+    const [nowhere] = await freePorts(1);
+    const fresh = await freshDatabaseUrl();
+    if (dialect === 'sqlite') await writeFile(fresh.slice('sqlite:'.length), '', { mode: 0o600 });
+    const pending = await doctor(['--json'], { IDCTL_DATABASE: fresh });
+    expect(pending.failed['migrations']).toMatchObject({ hint: 'idctl migrate' });
+    expect(pending.failed['migrations']?.message).toMatch(/^0001-first and \d+ more not applied$/);
+    const gone = await doctor(['--json'], { IDCTL_DATABASE: `postgres://x@127.0.0.1:${nowhere}/x` });
+    expect(gone.failed['database']?.message).toMatch(
+      /^The database cannot be reached: connect ECONNREFUSED 127/,
+    );
+    const broken = await doctor([], { IDCTL_LISTEN: 'nowhere' });
+    expect(broken.out).toMatch(/2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/);
+    expect(broken.out).toMatch(/\n1 of 2 checks failed\.\n$/);
+    expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
+  });
+
+  test.skipIf(dialect !== 'sqlite')('X8 a database that others may read', async () => {
+    const file = idctl.app.config.database.url.slice('sqlite:'.length);
+    await chmod(file, 0o644);
+    const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug]);
+    await chmod(file, 0o600);
+    expect(failed['database files']).toMatchObject({ hint: `chmod 600 ${file}` });
+    expect(Object.keys(failed)).toEqual(['database files']);
+  });
+
+  test('an organization that is not there is refused', async () => {
+    const { code, err } = await doctor(['--org', 'nobody']);
+    expect(err).toMatch(/^idctl: There is no organization "nobody"\.\n/);
+    expect(code).toBe(1);
+  });
+
+  test('a base URL at which somebody else answers', async () => {
+    await verifiedDomain(idctl, (await organization(idctl)).slug);
+    const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug], {
+      IDCTL_BASE_URL: idctl.baseUrl.replace('127.0.0.1', 'localhost'),
+    });
+    expect(failed['base URL']?.message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
+  });
+});
+
+/** Runs the program; its exit code, and what it wrote. */
+function run(
+  words: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...words], { env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
