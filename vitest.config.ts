@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 import { postgresMissing } from './test/support/postgres.ts';
 
@@ -23,6 +24,26 @@ const postgres = {
   },
 };
 
+// The optional driver, where somebody has installed it.
+const sqlite3 = {
+  extends: true as const,
+  test: {
+    name: 'sqlite3',
+    include: tests(['database']),
+    globalSetup: ['test/support/setup-sqlite.ts'],
+    env: { IDCTL_TEST_SQLITE_DRIVER: 'sqlite3' },
+  },
+};
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -41,6 +62,7 @@ export default defineConfig({
         },
       },
       ...(missing === null ? [postgres] : []),
+      ...(isInstalled('sqlite3') ? [sqlite3] : []),
     ],
   },
 });

@@ -46,10 +46,13 @@ export async function connect(address: Address, behaviour: Behaviour): Promise<L
 async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   const file = fileOf(address.url);
   const options = { file, foreignKeys: behaviour.foreignKeys, patience: behaviour.patience };
-  const driver =
+  const [{ sqliteDriver }, open] = await Promise.all([
+    import('./sqlite-driver.ts'),
     address.sqliteDriver === 'sqlite3'
-      ? await (await import('./sqlite3.ts')).sqlite3(options)
-      : (await import('./node-sqlite.ts')).nodeSqlite(options);
+      ? import('./sqlite3.ts').then(({ sqlite3 }) => sqlite3())
+      : import('./node-sqlite.ts').then(({ openNodeSqlite }) => openNodeSqlite),
+  ]);
+  const driver = sqliteDriver(open, options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const sequelize = new Sequelize({
     ...common,
@@ -59,7 +62,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     // Sequelize would set the pragma again on each of its connections; the drivers do it.
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
-  if (driver.read) readDirectly(sequelize, driver.read);
+  readDirectly(sequelize, driver.read);
   return {
     sequelize,
     dialect: 'sqlite',
@@ -70,7 +73,8 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   };
 }
 
-function fileOf(url: string): string {
+/** The file of `sqlite:FILE`. */
+export function fileOf(url: string): string {
   const file = url.replace(/^sqlite:(\/\/)?/, '');
   if (file === '' || file.startsWith(':memory:')) {
     throw new Refusal('config_invalid', 'database.url: sqlite: must be followed by the path of a file');

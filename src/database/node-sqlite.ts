@@ -1,197 +1,83 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
-  openConnection,
+  bindable,
+  createFile,
+  type OpenConnection,
   type Parameters,
   type SqliteConnection,
-  type SqliteOptions,
+  whenFree,
 } from './sqlite-connection.ts';
-import { isReadOnly, namedError } from './sqlite-errors.ts';
-import { withoutSync } from './without-sync.ts';
 
-// The shape of the `sqlite3` package, as far as Sequelize 6 calls it, over Node's own SQLite.
-// One writer is kept open and given out to transactions alone; everything else reads through a connection
-// that refuses writes. Answers come through setImmediate: a chain of ticks would starve timers and sockets.
+const keptStatements = 128;
 
-type Callback = (this: unknown, error: Error | null, rows?: Record<string, unknown>[]) => void;
-
-/** A driver for Sequelize's `dialectModule`, for one file. */
-export interface SqliteDriver {
-  /** What Sequelize asks of the `sqlite3` package. */
-  module: object;
-  /** Reads past Sequelize; absent where the driver cannot. */
-  read?(sql: string, bind: readonly unknown[]): Promise<object[]>;
-  /** Closes the kept connections; Sequelize's own close does not know them. */
-  close(): Promise<void>;
-}
-
-/** A driver over node:sqlite for one file; nothing is opened before the first statement. */
-export function nodeSqlite(options: SqliteOptions): SqliteDriver {
-  const pool = connections(options);
-  class Database extends Session {
-    constructor(_file: string, _mode: number, opened: (error: Error | null) => void) {
-      super(pool);
-      setImmediate(opened, null);
-    }
-  }
-  return {
-    module: { OPEN_READWRITE: 2, OPEN_CREATE: 4, Database },
-    async read(sql, bind) {
-      const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
-      const rows = await (await pool.reader()).all(sql, named).catch(explainReadOnly);
-      // As all answers do, so that a chain of reads does not hold up the rest.
-      await turnOfTheLoop();
-      return rows;
-    },
-    close: pool.close,
-  };
-}
-
-interface Connections {
-  reader(): Promise<SqliteConnection>;
-  takeWriter(): Promise<SqliteConnection>;
-  giveBack(writer: SqliteConnection): void;
-  close(): Promise<void>;
-}
-
-function connections(options: SqliteOptions): Connections {
-  let reader: Promise<SqliteConnection> | undefined;
-  let idle: SqliteConnection | undefined;
-  let closed = false;
-  return {
-    reader() {
-      reader ??= openConnection(options, false).catch((error) => {
-        reader = undefined;
-        throw error;
-      });
-      return reader;
-    },
-    async takeWriter() {
-      const writer = idle;
-      idle = undefined;
-      return writer ?? openConnection(options, true);
-    },
-    giveBack(writer) {
-      if (idle === undefined && !closed && endsCleanly(writer)) idle = writer;
-      else writer.close();
-    },
-    async close() {
-      closed = true;
-      idle?.close();
-      idle = undefined;
-      const open = await reader?.catch(() => undefined);
-      open?.close();
-    },
-  };
-}
-
-function endsCleanly(writer: SqliteConnection): boolean {
+/** A connection through Node's own SQLite. */
+export const openNodeSqlite: OpenConnection = async (options, writer) => {
+  createFile(options.file);
+  const database = new DatabaseSync(options.file, {
+    timeout: 0,
+    enableForeignKeyConstraints: options.foreignKeys,
+  });
   try {
-    writer.rollback();
-    return true;
-  } catch {
-    return false;
+    await whenFree(() => database.exec('PRAGMA journal_mode = WAL'), options.patience);
+    database.exec('PRAGMA synchronous = FULL');
+    if (!writer) database.exec('PRAGMA query_only = ON');
+  } catch (error) {
+    database.close();
+    throw error;
   }
+  return connection(database, options.patience);
+};
+
+function connection(database: DatabaseSync, patience: number): SqliteConnection {
+  const statement = statements(database);
+  let synced = true;
+  return {
+    all: (sql, parameters) =>
+      // Spread, because the rows come without a prototype and callers may expect one.
+      whenFree(
+        () =>
+          statement(sql)
+            .all(...bound(parameters))
+            .map((row) => ({ ...row })),
+        patience,
+      ),
+    run: (sql, parameters) =>
+      whenFree(() => {
+        const { lastInsertRowid, changes } = statement(sql).run(...bound(parameters));
+        return { lastID: Number(lastInsertRowid), changes: Number(changes) };
+      }, patience),
+    setSync: async (wanted) => {
+      if (wanted !== synced) database.exec(`PRAGMA synchronous = ${wanted ? 'FULL' : 'NORMAL'}`);
+      synced = wanted;
+    },
+    inTransaction: () => database.isTransaction,
+    rollback: async () => {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    },
+    close: () => database.close(),
+  };
 }
 
-/** What `this` is in a callback; Sequelize asks for the class by its name. */
-class Statement {
-  lastID = 0;
-  changes = 0;
+function statements(database: DatabaseSync): (sql: string) => StatementSync {
+  const kept = new Map<string, StatementSync>();
+  return (sql) => {
+    const statement = kept.get(sql) ?? database.prepare(sql);
+    // Sequelize hands over the whole bind object, used or not.
+    statement.setAllowUnknownNamedParameters(true);
+    kept.delete(sql);
+    kept.set(sql, statement);
+    const oldest = kept.keys().next();
+    if (kept.size > keptStatements && !oldest.done) kept.delete(oldest.value);
+    return statement;
+  };
 }
 
-/** One connection in Sequelize's eyes: a transaction if its first statement is BEGIN, else a reader. */
-class Session {
-  readonly #pool: Connections;
-  #writer: SqliteConnection | undefined;
-  #closed = false;
-
-  constructor(pool: Connections) {
-    this.#pool = pool;
-  }
-
-  serialize(work: () => void): void {
-    work();
-  }
-
-  all(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
-    this.#answer(sql, rest, async (connection, parameters) => ({
-      rows: await connection.all(sql, parameters),
-      statement: new Statement(),
-    }));
-  }
-
-  run(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
-    this.#answer(sql, rest, async (connection, parameters) => ({
-      rows: undefined,
-      statement: Object.assign(new Statement(), await connection.run(sql, parameters)),
-    }));
-  }
-
-  /** Rolls back what is open and gives the writer back. */
-  close(callback?: (error: Error | null) => void): void {
-    this.#closed = true;
-    this.#release();
-    if (callback) setImmediate(callback, null);
-  }
-
-  #answer(
-    sql: string,
-    rest: [Callback?] | [Parameters, Callback?],
-    work: (connection: SqliteConnection, parameters: Parameters) => Promise<Answer>,
-  ): void {
-    const [parameters, callback] = typeof rest[0] === 'object' ? [rest[0], rest[1]] : [[], rest[0]];
-    this.#perform(sql, (connection) => work(connection, parameters)).then(
-      ({ rows, statement }) => setImmediate(() => callback?.call(statement, null, rows)),
-      (error) => setImmediate(() => callback?.call(new Statement(), namedError(error))),
-    );
-  }
-
-  async #perform(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
-    if (this.#closed) throw new Error('a statement came after its transaction had ended');
-    if (/^BEGIN\b/i.test(sql)) return this.#begin(work);
-    if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) return this.#end(sql, work);
-    if (this.#writer) return work(this.#writer);
-    return work(await this.#pool.reader()).catch(explainReadOnly);
-  }
-
-  async #begin(work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
-    this.#writer = await this.#pool.takeWriter();
-    this.#writer.setSync(withoutSync.getStore() !== true);
-    try {
-      return await work(this.#writer);
-    } catch (error) {
-      this.#release();
-      throw error;
-    }
-  }
-
-  // A commit that failed (disk full) leaves nothing behind either: Sequelize would never close this session.
-  async #end(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
-    try {
-      if (this.#writer?.inTransaction()) return await work(this.#writer);
-      // A BEGIN that was refused is followed by a ROLLBACK.
-      if (/^ROLLBACK/i.test(sql)) return { rows: [], statement: new Statement() };
-      throw new Error('there is no open transaction to commit');
-    } finally {
-      this.#release();
-    }
-  }
-
-  #release(): void {
-    const writer = this.#writer;
-    this.#writer = undefined;
-    if (writer) this.#pool.giveBack(writer);
-  }
+function bound(parameters: Parameters): [Record<string, SQLInputValue>, ...SQLInputValue[]] {
+  if (isList(parameters)) return [{}, ...parameters.map(bindable)];
+  return [Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]))];
 }
 
-interface Answer {
-  rows: Record<string, unknown>[] | undefined;
-  statement: Statement;
-}
-
-function explainReadOnly(error: unknown): never {
-  if (isReadOnly(error)) {
-    throw new Error('a write outside a transaction: wrap it in transaction()', { cause: error });
-  }
-  throw error;
+// Array.isArray does not narrow readonly arrays.
+function isList(parameters: Parameters): parameters is readonly unknown[] {
+  return Array.isArray(parameters);
 }

@@ -16,11 +16,11 @@ const names: Record<number, string> = {
   2579: 'SQLITE_CONSTRAINT_ROWID',
 };
 
-/** The error of node:sqlite under the code by which Sequelize recognises it; anything else unchanged. */
+/** An error of a driver under the code by which Sequelize recognises it; anything else unchanged. */
 export function namedError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const number = numberOf(error);
-  if (number === 0) return error;
+  if (number === 0 || isNamed(error)) return error;
   return Object.assign(error, { code: names[number] ?? names[number & 0xff] ?? 'SQLITE_ERROR' });
 }
 
@@ -35,6 +35,13 @@ export function isReadOnly(error: unknown): boolean {
   return numberOf(error) === 8;
 }
 
+/** The number that node:sqlite calls `errcode` and the package sqlite3 `errno`, which is also the system's word. */
 function numberOf(error: unknown): number {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+  if (!(error instanceof Error)) return 0;
+  if ('errcode' in error) return Number(error.errcode);
+  return isNamed(error) && 'errno' in error ? Number(error.errno) : 0;
+}
+
+function isNamed(error: Error): boolean {
+  return 'code' in error && String(error.code).startsWith('SQLITE_');
 }

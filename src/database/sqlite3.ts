@@ -1,29 +1,110 @@
-import { closeSync, openSync } from 'node:fs';
 import { Refusal } from '../errors.ts';
-import type { SqliteDriver } from './node-sqlite.ts';
-import type { SqliteOptions } from './sqlite-connection.ts';
+import {
+  bindable,
+  createFile,
+  type OpenConnection,
+  type Parameters,
+  type SqliteConnection,
+  whenFree,
+} from './sqlite-connection.ts';
 
 type Opened = (error: Error | null) => void;
 
 // The part of the optional package's types that is used; it need not be installed.
+interface Database {
+  all(
+    sql: string,
+    values: unknown,
+    done: (error: Error | null, rows: Record<string, unknown>[]) => void,
+  ): void;
+  run(
+    sql: string,
+    values: unknown,
+    done: (this: { lastID: number; changes: number }, error: Error | null) => void,
+  ): void;
+  exec(sql: string, done: Opened): void;
+  close(done: Opened): void;
+}
 interface Sqlite3 {
-  Database: new (file: string, mode: number, opened: Opened) => { exec(sql: string, done: Opened): void };
+  Database: new (file: string, opened: Opened) => Database;
 }
 
-/** The optional peer dependency `sqlite3` with our settings on every connection; refuses when it is missing. */
-export async function sqlite3(options: SqliteOptions): Promise<SqliteDriver> {
-  const library = await load();
-  const settings = `PRAGMA busy_timeout = ${options.patience};
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = ${options.foreignKeys ? 'ON' : 'OFF'};`;
-  class Database extends library.Database {
-    constructor(file: string, mode: number, opened: Opened) {
-      closeSync(openSync(file, 'a', 0o600));
-      super(file, mode, (error) => (error ? opened(error) : this.exec(settings, opened)));
+/** What opens connections through the optional peer dependency `sqlite3`; refuses when that is missing. */
+export async function sqlite3(): Promise<OpenConnection> {
+  const { Database } = await load();
+  return async (options, writer) => {
+    createFile(options.file);
+    const database = await done<Database>((settle) => {
+      const opening: Database = new Database(options.file, (error) => settle(error, opening));
+    });
+    const exec = (sql: string) => done<void>((settle) => database.exec(sql, settle));
+    try {
+      await whenFree(() => exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL'), options.patience);
+      await exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${options.foreignKeys ? 'ON' : 'OFF'}`);
+      if (!writer) await exec('PRAGMA query_only = ON');
+    } catch (error) {
+      database.close(() => {});
+      throw error;
     }
-  }
-  return { module: { ...library, Database }, close: async () => {} };
+    return connection(database, exec, options.patience);
+  };
+}
+
+function connection(
+  database: Database,
+  exec: (sql: string) => Promise<void>,
+  patience: number,
+): SqliteConnection {
+  let [open, synced] = [false, true];
+  // The package does not say whether a transaction is open.
+  const follow = (sql: string) => {
+    if (/^BEGIN\b/i.test(sql)) open = true;
+    if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) open = false;
+  };
+  return {
+    async all(sql, parameters) {
+      const ask = () =>
+        done<Record<string, unknown>[]>((settle) => database.all(sql, bound(parameters), settle));
+      const rows = await whenFree(ask, patience);
+      follow(sql);
+      return rows;
+    },
+    async run(sql, parameters) {
+      const changes = await whenFree(() => changed(database, sql, parameters), patience);
+      follow(sql);
+      return changes;
+    },
+    async setSync(wanted) {
+      if (wanted !== synced) await exec(`PRAGMA synchronous = ${wanted ? 'FULL' : 'NORMAL'}`);
+      synced = wanted;
+    },
+    inTransaction: () => open,
+    async rollback() {
+      if (open) await exec('ROLLBACK');
+      open = false;
+    },
+    close: () => database.close(() => {}),
+  };
+}
+
+function changed(database: Database, sql: string, parameters: Parameters) {
+  return done<{ lastID: number; changes: number }>((settle) =>
+    database.run(sql, bound(parameters), function (error) {
+      settle(error, { lastID: this.lastID, changes: this.changes });
+    }),
+  );
+}
+
+function bound(parameters: Parameters): unknown {
+  if (Array.isArray(parameters)) return parameters.map(bindable);
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]));
+}
+
+/** What a call with a callback comes to. */
+function done<T>(call: (settle: (error: Error | null, value: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => (error === null ? resolve(value) : reject(error)));
+  });
 }
 
 async function load(): Promise<Sqlite3> {

@@ -8,17 +8,15 @@ import { openDatabase } from '../../src/database/open.ts';
 import { transaction, transactionOn } from '../../src/database/transaction.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
 import { databaseChild } from '../support/database-process.ts';
+import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 const names = migrations.map((migration) => migration.name);
 
-const open = (url: string) => openDatabase({ url, sqliteDriver: 'node' });
+const open = (url: string) => openDatabase({ url, sqliteDriver });
 
 /** Runs the work over a connection as migrations have it. */
 async function onLink<T>(url: string, work: (link: Link) => Promise<T>): Promise<T> {
-  const link = await connect(
-    { url, sqliteDriver: 'node' },
-    { poolSize: 2, patience: 5_000, foreignKeys: false },
-  );
+  const link = await connect({ url, sqliteDriver }, { poolSize: 2, patience: 5_000, foreignKeys: false });
   try {
     return await work(link);
   } finally {

@@ -6,13 +6,14 @@ import { databaseRefusal } from '../../src/database/refusals.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { databaseChild } from '../support/database-process.ts';
+import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 let url: string;
 let database: Database;
 
 beforeEach(async () => {
   url = await freshDatabaseUrl();
-  database = await openDatabase({ url, sqliteDriver: 'node' });
+  database = await openDatabase({ url, sqliteDriver });
   await database.migrate();
   const now = new Date();
   await transaction(() =>

@@ -9,6 +9,7 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 const item = () => {
   const now = new Date();
@@ -30,7 +31,7 @@ async function codesOf(work: Promise<unknown>[]): Promise<string[]> {
 }
 
 async function opened(url: string): Promise<Database> {
-  const database = await openDatabase({ url, sqliteDriver: 'node' });
+  const database = await openDatabase({ url, sqliteDriver });
   onTestFinished(() => database.close());
   return database;
 }
@@ -57,7 +58,7 @@ if (dialect === 'sqlite') {
       url.replace('sqlite:', ''),
       'this is not a database, whatever its name may say'.repeat(100),
     );
-    const noDatabase = await openDatabase({ url, sqliteDriver: 'node' });
+    const noDatabase = await openDatabase({ url, sqliteDriver });
     expect(await noDatabase.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
     expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
     await noDatabase.close();
@@ -88,7 +89,7 @@ if (dialect === 'postgres') {
     const wrong = { port: '1', password: 'wrong', pathname: '/absent', hostname: 'absent.invalid' };
     for (const [part, value] of Object.entries(wrong)) {
       const changed = Object.assign(new URL(url), { [part]: value });
-      const database = await openDatabase({ url: changed.href, sqliteDriver: 'node' });
+      const database = await openDatabase({ url: changed.href, sqliteDriver });
       expect(await database.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
       expect(await write().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
       await database.close();

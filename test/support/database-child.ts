@@ -5,12 +5,13 @@ import { first } from '../../src/database/migrations/0001-first.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { sqliteDriver } from './sqlite-driver.ts';
 
 // Another process on the same database: `node database-child.ts URL DEED [NUMBER]`. It prints one line of JSON
 // when it has got as far as the test waits for.
 
 const [url = '', deed = '', number = '0'] = process.argv.slice(2);
-const address = { url, sqliteDriver: 'node' } as const;
+const address = { url, sqliteDriver } as const;
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 async function withDatabase(work: () => Promise<void>): Promise<void> {

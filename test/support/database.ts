@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/open.ts';
+import { sqliteDriver } from './sqlite-driver.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -31,7 +32,7 @@ export async function freshDatabaseUrl(): Promise<string> {
 
 /** A fresh database, open and migrated; whoever asks closes it. A process can have one open at a time. */
 export async function openFreshDatabase(): Promise<Database> {
-  const database = await openDatabase({ url: await freshDatabaseUrl(), sqliteDriver: 'node' });
+  const database = await openDatabase({ url: await freshDatabaseUrl(), sqliteDriver });
   await database.migrate();
   return database;
 }

@@ -1,0 +1,191 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { OpenConnection, Parameters, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
+import { isReadOnly, namedError } from './sqlite-errors.ts';
+import { withoutSync } from './without-sync.ts';
+
+// The shape of the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
+// One writer is kept open and given out to transactions alone; everything else reads through a connection
+// that refuses writes. Answers come through setImmediate: a chain of ticks would starve timers and sockets.
+
+type Callback = (this: unknown, error: Error | null, rows?: Record<string, unknown>[]) => void;
+
+/** A driver for Sequelize's `dialectModule`, for one file. */
+export interface SqliteDriver {
+  /** What Sequelize asks of the `sqlite3` package. */
+  module: object;
+  /** Reads past Sequelize. */
+  read(sql: string, bind: readonly unknown[]): Promise<object[]>;
+  /** Closes the kept connections; Sequelize's own close does not know them. */
+  close(): Promise<void>;
+}
+
+/** A driver for one file, which `open` opens; nothing is opened before the first statement. */
+export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
+  const pool = connections(open, options);
+  class Database extends Session {
+    constructor(_file: string, _mode: number, opened: (error: Error | null) => void) {
+      super(pool);
+      setImmediate(opened, null);
+    }
+  }
+  return {
+    module: { OPEN_READWRITE: 2, OPEN_CREATE: 4, Database },
+    async read(sql, bind) {
+      const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
+      const rows = await (await pool.reader()).all(sql, named).catch(explainReadOnly);
+      // As all answers do, so that a chain of reads does not hold up the rest.
+      await turnOfTheLoop();
+      return rows;
+    },
+    close: pool.close,
+  };
+}
+
+interface Connections {
+  reader(): Promise<SqliteConnection>;
+  takeWriter(): Promise<SqliteConnection>;
+  giveBack(writer: SqliteConnection): Promise<void>;
+  close(): Promise<void>;
+}
+
+function connections(open: OpenConnection, options: SqliteOptions): Connections {
+  let reader: Promise<SqliteConnection> | undefined;
+  let idle: SqliteConnection | undefined;
+  let closed = false;
+  return {
+    reader() {
+      reader ??= open(options, false).catch((error) => {
+        reader = undefined;
+        throw error;
+      });
+      return reader;
+    },
+    async takeWriter() {
+      const writer = idle;
+      idle = undefined;
+      return writer ?? open(options, true);
+    },
+    async giveBack(writer) {
+      if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
+      else writer.close();
+    },
+    async close() {
+      closed = true;
+      idle?.close();
+      idle = undefined;
+      const reading = await reader?.catch(() => undefined);
+      reading?.close();
+    },
+  };
+}
+
+async function endsCleanly(writer: SqliteConnection): Promise<boolean> {
+  try {
+    await writer.rollback();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What `this` is in a callback; Sequelize asks for the class by its name. */
+class Statement {
+  lastID = 0;
+  changes = 0;
+}
+
+/** One connection in Sequelize's eyes: a transaction if its first statement is BEGIN, else a reader. */
+class Session {
+  readonly #pool: Connections;
+  #writer: SqliteConnection | undefined;
+  #closed = false;
+
+  constructor(pool: Connections) {
+    this.#pool = pool;
+  }
+
+  serialize(work: () => void): void {
+    work();
+  }
+
+  all(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
+    this.#answer(sql, rest, async (connection, parameters) => ({
+      rows: await connection.all(sql, parameters),
+      statement: new Statement(),
+    }));
+  }
+
+  run(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
+    this.#answer(sql, rest, async (connection, parameters) => ({
+      rows: undefined,
+      statement: Object.assign(new Statement(), await connection.run(sql, parameters)),
+    }));
+  }
+
+  /** Rolls back what is open and gives the writer back. */
+  close(callback?: (error: Error | null) => void): void {
+    this.#closed = true;
+    void this.#release().then(() => callback && setImmediate(callback, null));
+  }
+
+  #answer(
+    sql: string,
+    rest: [Callback?] | [Parameters, Callback?],
+    work: (connection: SqliteConnection, parameters: Parameters) => Promise<Answer>,
+  ): void {
+    const [parameters, callback] = typeof rest[0] === 'object' ? [rest[0], rest[1]] : [[], rest[0]];
+    this.#perform(sql, (connection) => work(connection, parameters)).then(
+      ({ rows, statement }) => setImmediate(() => callback?.call(statement, null, rows)),
+      (error) => setImmediate(() => callback?.call(new Statement(), namedError(error))),
+    );
+  }
+
+  async #perform(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+    if (this.#closed) throw new Error('a statement came after its transaction had ended');
+    if (/^BEGIN\b/i.test(sql)) return this.#begin(work);
+    if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) return this.#end(sql, work);
+    if (this.#writer) return work(this.#writer);
+    return work(await this.#pool.reader()).catch(explainReadOnly);
+  }
+
+  async #begin(work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+    this.#writer = await this.#pool.takeWriter();
+    try {
+      await this.#writer.setSync(withoutSync.getStore() !== true);
+      return await work(this.#writer);
+    } catch (error) {
+      await this.#release();
+      throw error;
+    }
+  }
+
+  // A commit that failed (disk full) leaves nothing behind either: Sequelize would never close this session.
+  async #end(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+    try {
+      if (this.#writer?.inTransaction()) return await work(this.#writer);
+      // A BEGIN that was refused is followed by a ROLLBACK.
+      if (/^ROLLBACK/i.test(sql)) return { rows: [], statement: new Statement() };
+      throw new Error('there is no open transaction to commit');
+    } finally {
+      await this.#release();
+    }
+  }
+
+  async #release(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    if (writer) await this.#pool.giveBack(writer);
+  }
+}
+
+interface Answer {
+  rows: Record<string, unknown>[] | undefined;
+  statement: Statement;
+}
+
+function explainReadOnly(error: unknown): never {
+  if (isReadOnly(error)) {
+    throw new Error('a write outside a transaction: wrap it in transaction()', { cause: error });
+  }
+  throw error;
+}
