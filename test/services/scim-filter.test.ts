@@ -10,6 +10,7 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { ScimResource } from '../../src/services/scim/attributes.ts';
 import { parseFilter } from '../../src/services/scim/filter.ts';
+import { keysOf } from '../../src/services/scim/filter-keys.ts';
 import { matches } from '../../src/services/scim/filter-match.ts';
 import { filterCondition } from '../../src/services/scim/filter-sql.ts';
 import { fold } from '../../src/services/scim/names.ts';
@@ -106,7 +107,7 @@ test.each([
   [Array.from({ length: 5 }, (_, at) => `userName eq "${at}"`).join(' or '), true],
   [Array.from({ length: 5 }, (_, at) => `meta.created eq "201${at}-01-01T00:00:00Z"`).join(' or '), false],
 ])('design scim.md: %s is answered by indexes: %s', (filter, indexed) => {
-  expect(filterCondition(parseFilter(filter), { dialect, first: 2, organization: 1 }).indexed).toBe(indexed);
+  expect(keysOf(parseFilter(filter)) !== null).toBe(indexed);
 });
 
 test.each([

@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => idctl.close());
 
-/** Writes this many records past the service, an hour ago, in order of their names. */
-async function fill(client: ScimClient, count: number): Promise<void> {
+/** Writes this many records past the service, an hour ago, in order of their names; all of one externalId, if there is one. */
+async function fill(client: ScimClient, count: number, externalId: string | null = null): Promise<void> {
   const at = (n: number) => new Date(Date.now() - 3_600_000 + n);
   const people = Array.from({ length: count }, (_, n) => ({ account: crypto.randomUUID(), n }));
   await transaction(async () => {
@@ -43,7 +43,7 @@ async function fill(client: ScimClient, count: number): Promise<void> {
           link: 'created' as const,
           userName,
           userNameCanonical: userName,
-          externalId: null,
+          externalId,
           active: false,
           hidden: false,
           resource: JSON.stringify(resource),
@@ -122,6 +122,21 @@ test('a filter whose time is over before it is answered is 400 tooMany, and what
   expect(await slow).toMatchObject({ status: 400, body: { scimType: 'tooMany', status: '400' } });
   await busy;
   expect((await client.get(filtered('title eq "x"'))).status).toBe(200);
+});
+
+test('a key that many have in common is no quick answer: it waits its turn beside the event loop', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 60, 'same');
+  await client.create({ userName: fresh('one'), externalId: 'own' });
+  const busy = inTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
+  const slow = client.get(filtered('externalId eq "same"'));
+  for (const filter of ['externalId eq "own"', 'externalId eq "none" or emails eq "none"']) {
+    expect((await client.get(`${filtered(filter)}&sortBy=title`)).status).toBe(200);
+  }
+  expect(await slow).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+  await busy;
+  const { body } = await client.get(`${filtered('externalId eq "same"')}&startIndex=59&count=5`);
+  expect(body).toMatchObject({ totalResults: 60, itemsPerPage: 2, Resources: [{ userName: 'u000058' }, {}] });
 });
 
 test('a query that takes too long is given up, and the thread that reads is there for the next', async () => {

@@ -3,7 +3,7 @@ import { orderedId } from '../../crypto/id.ts';
 import { insertRow } from '../../database/execute.ts';
 import { Account, type EmailProof } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
-import { select } from '../../database/select.ts';
+import { dialectOfDatabase, select } from '../../database/select.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner } from '../domains/owns.ts';
@@ -110,7 +110,7 @@ export async function attachAddress(
   return true;
 }
 
-/** Whose the address is, and what the word of the organization is worth for it; in one read, past the ORM. */
+/** Whose the address is, or what the word of the organization is worth for one that is nobody's; past the ORM. */
 async function lookUp(
   organizationId: string,
   email: string | null,
@@ -127,9 +127,17 @@ async function lookUp(
        LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
     [email, organizationId, domainOf(email), 'Verified'],
   );
-  const emailProof = (row?.domain ?? null) === null ? 'none' : 'domain';
-  if (row === undefined || row.id === null) return { holder: null, emailProof };
-  return { holder: { id: row.id, email: row.email, name: row.name }, emailProof };
+  if (row === undefined) return { holder: null, emailProof: 'none' };
+  const { id, name } = row;
+  if (id !== null) return { holder: { id, email: row.email, name }, emailProof: 'none' };
+  return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
+}
+
+/** Whether the domain is there still; it is not given up until the transaction ends, so that no proof outlives it. */
+async function keepsDomain(id: string | null): Promise<boolean> {
+  // On SQLite the transaction keeps everything.
+  if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;
+  return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
 
 async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {

@@ -1,5 +1,6 @@
 import type { Attribute, Column } from './attributes.ts';
-import { type Filter, isIndexed, type Operator } from './filter.ts';
+import type { Filter, Operator } from './filter.ts';
+import { emailsIn } from './filter-keys.ts';
 import { columnOf, fold } from './names.ts';
 import { searchKey, searchPath } from './search.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
@@ -11,8 +12,6 @@ import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts
 export interface Condition {
   sql: string;
   bind: unknown[];
-  /** False when answering it can mean reading every record of the organization: run it under a time limit. */
-  indexed: boolean;
 }
 
 interface Writing {
@@ -35,25 +34,7 @@ export function filterCondition(
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${first + values.push(value) - 1}`;
   const sql = write({ dialect, organization, bind, within: null }, filter);
-  return { sql, bind: values, indexed: isNarrow(filter) };
-}
-
-/** Whether an index leads to the few records in question. */
-function isNarrow(filter: Filter): boolean {
-  if (filter.kind === 'and') return filter.filters.some(isNarrow);
-  if (filter.kind === 'or') return filter.filters.every(isNarrow);
-  if (filter.kind === 'element') return emailsIn(filter.filter).length > 0;
-  if (filter.kind !== 'compare' || filter.operator !== 'eq') return false;
-  const column = columnOf(filter.target);
-  // Many records can have the same of these.
-  return column !== 'active' && column !== 'created' && column !== 'lastModified' && isIndexed(filter);
-}
-
-/** The addresses that an element must have to satisfy the filter. */
-function emailsIn(filter: Filter): string[] {
-  if (filter.kind === 'and') return filter.filters.flatMap(emailsIn);
-  const equal = filter.kind === 'compare' && filter.operator === 'eq' && columnOf(filter.target) === 'email';
-  return equal && typeof filter.value === 'string' ? [filter.value] : [];
+  return { sql, bind: values };
 }
 
 function write(writing: Writing, filter: Filter): string {

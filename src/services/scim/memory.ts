@@ -7,11 +7,13 @@ export interface ScimMemory {
   tokenUses: Map<string, Date>;
   /** What clients asked last, until it is written down. */
   requests: Noted[];
+  /** As `requests`, of those without a right token. */
+  rejected: Noted[];
   /** Places in the list of each organization, so that a page deep inside it is found without counting to it. */
   places: Map<string, Places>;
 }
 
 /** The memory of a process that begins. */
 export function createScimMemory(): ScimMemory {
-  return { tokenUses: new Map(), requests: [], places: new Map() };
+  return { tokenUses: new Map(), requests: [], rejected: [], places: new Map() };
 }

@@ -1,10 +1,12 @@
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { OutOfTime, type Query, selectWithin, whileInTime } from '../../../database/select-within.ts';
 import type { Filter } from '../filter.ts';
+import { keysOf } from '../filter-keys.ts';
 import { filterCondition } from '../filter-sql.ts';
 import { columns, type Entry, entryOf, type Row } from '../records/record.ts';
 import { scimRefusal } from '../refusal.ts';
 import { sortExpression } from '../sort.ts';
+import { areFew } from './few.ts';
 import { inTurn } from './turns.ts';
 
 /** A list that is not simply the whole one in its own order. */
@@ -19,19 +21,21 @@ export interface Asked {
 const budgetMs = 2000;
 
 /**
- * A page of a filtered or sorted list, and how many there are in all. What an index answers is answered at once; the
- * rest may look at every record, so it is read aside, in turn and within 2 s, or refused with 400 `tooMany`.
+ * A page of a filtered or sorted list, and how many there are in all. What an index leads to few records for is answered
+ * at once; the rest may look at every record, so it is read aside, in turn and within 2 s, or refused with 400 `tooMany`.
  */
 export async function readFiltered(
   organizationId: string,
   asked: Asked,
 ): Promise<{ total: number; records: Entry[] }> {
-  const query = compose(organizationId, asked);
-  if (query.indexed) return readPage(asked, query, (given) => select(given.sql, given.bind));
+  const keys = asked.filter === null ? null : keysOf(asked.filter);
+  const atOnce = keys !== null && (await areFew(organizationId, keys));
+  const queries = compose(organizationId, asked, atOnce);
+  if (atOnce) return readPage(asked, queries, (query) => select(query.sql, query.bind));
   const until = performance.now() + budgetMs;
   try {
     return await inTurn(organizationId, until, () =>
-      readPage(asked, query, (given) => selectWithin(until - performance.now(), given)),
+      readPage(asked, queries, (query) => selectWithin(until - performance.now(), query)),
     );
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;
@@ -39,44 +43,44 @@ export async function readFiltered(
   }
 }
 
-interface Composed {
+interface Queries {
   page: Query;
   count: Query;
-  indexed: boolean;
 }
 
 type Read = <R extends object>(query: Query) => Promise<R[]>;
 
-async function readPage({ from, count }: Asked, query: Composed, read: Read) {
-  const rows = count === 0 ? [] : await read<Row>(query.page);
+async function readPage({ from, count }: Asked, queries: Queries, read: Read) {
+  const rows = count === 0 ? [] : await read<Row>(queries.page);
   const records = rows.map(entryOf);
   // A page that is not full ends the list, and says so how long that is.
   if (rows.length < count && (rows.length > 0 || from === 0)) return { total: from + rows.length, records };
-  const [counted] = await read<{ total: number | string }>(query.count);
+  const [counted] = await read<{ total: number | string }>(queries.count);
   return { total: Number(counted?.total ?? 0), records };
 }
 
-function compose(organizationId: string, { filter, sortBy, descending, from, count }: Asked): Composed {
+function compose(organizationId: string, asked: Asked, atOnce: boolean): Queries {
+  const { filter, sortBy, descending, from, count } = asked;
   const dialect = dialectOfDatabase();
-  const order = sortBy === undefined ? null : sortExpression(sortBy, dialect);
+  const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
   const condition = filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
-  // To sort is to read every record that is meant.
-  const indexed = condition?.indexed === true && order === null;
   const where = [
     'r.organization_id = $1 AND r.hidden = $2',
-    indexed ? 'true' : whileInTime(dialect),
+    atOnce ? 'true' : whileInTime(dialect),
     condition?.sql ?? 'true',
   ].join(' AND ');
   const bind = [organizationId, false, ...(condition?.bind ?? [])];
   const direction = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
-  const first = order === null ? '' : `${order} ${direction}, `;
+  const order = `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`;
   return {
     page: {
-      sql: `SELECT ${columns} FROM scim_records r WHERE ${where}
-        ORDER BY ${first}r.created_at, r.id LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}`,
+      // The resources, which can be large, are read of the page alone and not sorted along.
+      sql: `SELECT ${columns} FROM (
+          SELECT r.id FROM scim_records r WHERE ${where} ${order}
+           LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
+        JOIN scim_records r ON r.id = page.id ${order}`,
       bind: [...bind, count, from],
     },
     count: { sql: `SELECT count(*) AS total FROM scim_records r WHERE ${where}`, bind },
-    indexed,
   };
 }

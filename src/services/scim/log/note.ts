@@ -13,13 +13,17 @@ export interface Noted {
 
 const mostUnwritten = 2000;
 
-/** Remembers a request until the clock writes it down; no request waits for that. */
-export function noteRequest({ requests }: ScimMemory, noted: Noted): void {
-  requests.push({
+/**
+ * Remembers a request until the clock writes it down; no request waits for that. Those without a right token, which
+ * strangers can send, are remembered by themselves, so that they push out none of a client's.
+ */
+export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
+  const alike = noted.status === 401 ? rejected : requests;
+  alike.push({
     ...noted,
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
     reason: noted.reason?.slice(0, 300) ?? null,
   });
-  if (requests.length > mostUnwritten) requests.shift();
+  if (alike.length > mostUnwritten) alike.shift();
 }

@@ -14,14 +14,22 @@ const mostRejected = 50;
 
 /** Writes down what was remembered, each organization's in a transaction of its own. */
 export async function writeRequests(ctx: Context): Promise<void> {
-  const noted = ctx.scim.requests.splice(0);
-  for (const [organizationId, requests] of Map.groupBy(noted, (request) => request.organizationId)) {
-    await transaction(() => write(organizationId, requests));
+  const noted = [...ctx.scim.rejected.splice(0), ...ctx.scim.requests.splice(0)];
+  const byOrganization = Map.groupBy(noted, ({ organizationId }) => organizationId);
+  for (const id of await findExisting([...byOrganization.keys()])) {
+    await transaction(() => write(id, byOrganization.get(id) ?? []));
   }
 }
 
+/** Those of the ids that are organizations': whoever has no right token can name any, and gets no transaction for it. */
+async function findExisting(ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const organizations = await Organization.findAll({ where: { id: ids }, attributes: ['id'] });
+  return organizations.map(({ id }) => id);
+}
+
 async function write(organizationId: string, noted: Noted[]): Promise<void> {
-  // Whoever has no right token can name any organization.
+  // It may have gone in the meantime.
   if ((await Organization.count({ where: { id: organizationId } })) === 0) return;
   const kept = [
     ...noted.filter(isRejected).slice(-mostRejected),
