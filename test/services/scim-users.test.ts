@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { ScimRecord } from '../../src/database/models/scim-record.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { listScimUsers } from '../../src/services/scim/records/list.ts';
 import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
-import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { fresh, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { clientOf, filtered, type ScimClient, scimClient } from '../support/scim-client.ts';
 
@@ -151,6 +152,28 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
         active: true,
       },
     ]);
+  });
+
+  test('a member who is renamed is renamed to the clients that have not named them themselves, and once', async () => {
+    const [own, client, naming] = [await scimClient(idctl), await scimClient(idctl), await scimClient(idctl)];
+    const userName = address(await verifiedDomain(idctl, own.org.slug));
+    const mine = await own.create({ userName, name: { formatted: 'First Name' } });
+    await addMember(idctl.operator(), { org: client.org.slug, email: userName, role: 'member' });
+    await naming.create({ userName, displayName: 'Theirs' });
+    const seenBy = async (one: ScimClient) =>
+      (await one.get(filtered(`userName eq "${userName}"`))).body.Resources[0];
+    await own.patch(mine.id, { op: 'replace', path: 'name.formatted', value: 'Second Name' });
+    expect(await seenBy(client)).toMatchObject({ displayName: 'Second Name', meta: { version: 'W/"2"' } });
+    await setUserPassword(idctl.operator(), { user: userName, password });
+    const browser = await signedIn(idctl, userName);
+    for (const _ of [1, 2]) await browser.send('PATCH', '/api/v1/me', { body: { name: 'Ada King' } });
+    expect(await seenBy(client)).toMatchObject({
+      name: { formatted: 'Ada King', givenName: 'Ada', familyName: 'King' },
+      emails: [{ value: userName }],
+      meta: { version: 'W/"3"' },
+    });
+    expect((await seenBy(own)).name).toEqual({ formatted: 'Second Name' });
+    expect((await seenBy(naming)).displayName).toBe('Theirs');
   });
 
   test('members from before there were records are recorded when a token is made', async () => {

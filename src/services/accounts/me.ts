@@ -1,3 +1,4 @@
+import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account, type EmailProof } from '../../database/models/account.ts';
@@ -79,12 +80,15 @@ export async function updateMe(ctx: Context, input: z.output<typeof updateMeInpu
   const { accountId } = requireUser(ctx, 'me.change');
   const { name, locale } = input;
   await transaction(async () => {
-    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    // Held, so that no client of provisioning writes into a record between its reading and its renaming.
+    const lock = Transaction.LOCK.NO_KEY_UPDATE;
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
+    const renamed = name !== undefined && name !== account.name;
     await account.update({
       ...(name === undefined ? {} : { name }),
       ...(locale === undefined ? {} : { locale }),
     });
-    if (name !== undefined) await recordRenamed(ctx, account);
+    if (renamed) await recordRenamed(ctx, account);
   });
   return showMe(ctx);
 }

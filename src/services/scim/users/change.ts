@@ -47,7 +47,7 @@ async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Pr
   const link = record.link === 'member' && rewritten ? 'adopted' : record.link;
   await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
   if (rewritten) {
-    await followResource(held, resource);
+    await followResource(ctx, held, resource);
     await recordEvent(ctx, { ...about(held, 'scim.user.updated'), data: changes(before, resource) });
   }
   if (toggled && active) await activateMember(ctx, held, 'member.added');

@@ -77,7 +77,7 @@ async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise
   if (record.active || unchanged) throw notUnique(resource.userName);
   const link = record.link === 'member' ? 'adopted' : record.link;
   await changeRecord(ctx, record, { resource, active, hidden: false, link });
-  await followResource(held, resource);
+  await followResource(ctx, held, resource);
   await begin(ctx, held);
   return record;
 }

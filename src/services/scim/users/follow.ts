@@ -1,7 +1,9 @@
+import type { Context } from '../../../context.ts';
 import { execute } from '../../../database/execute.ts';
 import { ownsAddress } from '../../domains/owns.ts';
 import { attachAddress } from '../../identities/attach.ts';
 import type { Held } from '../records/find.ts';
+import { recordRenamed } from '../records/member.ts';
 import type { Named } from '../records/write.ts';
 import { emailOf, nameOf } from '../resource.ts';
 import { calledBy } from './called.ts';
@@ -11,7 +13,11 @@ import { calledBy } from './called.ts';
  * that was made for this record, where the organization has verified the domain. Nothing else of an account is the
  * organization's to change (security I4).
  */
-export async function followResource({ record, account }: Held, resource: Named): Promise<void> {
+export async function followResource(
+  ctx: Context,
+  { record, account }: Held,
+  resource: Named,
+): Promise<void> {
   if (record.link !== 'created') return;
   const { organizationId } = record;
   const email = emailOf(resource);
@@ -20,4 +26,5 @@ export async function followResource({ record, account }: Held, resource: Named)
   if (nameOf(resource) === null || name === account.name) return;
   if (!(await ownsAddress(organizationId, account.email))) return;
   await execute('UPDATE accounts SET name = $2 WHERE id = $1', [account.id, name]);
+  await recordRenamed(ctx, { ...account, name });
 }
