@@ -22,6 +22,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
 import { addSignInCommands } from './commands/signin.ts';
 import { addSsoCommands } from './commands/sso.ts';
+import { addStatusCommand } from './commands/status.ts';
 import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
   addServeCommand(program);
   addMigrateCommand(program);
   addConfigCommands(program);
+  addStatusCommand(program);
   addDoctorCommand(program);
   addOrganizationCommands(program);
   addUserCommands(program);

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
@@ -13,6 +14,7 @@ import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { showUser } from '../../src/services/accounts/show.ts';
 import { unlockUser } from '../../src/services/accounts/unlock.ts';
 import { ruleOf } from '../../src/services/authority/table.ts';
+import { makeBackup } from '../../src/services/backup/make.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listIdentities } from '../../src/services/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
@@ -29,6 +31,7 @@ import { initialize } from '../../src/services/setup/initialize.ts';
 import { disableSso } from '../../src/services/sso/disable.ts';
 import { enableSso } from '../../src/services/sso/enable.ts';
 import { relinkSso } from '../../src/services/sso/relink.ts';
+import { showStatus } from '../../src/services/status/show.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
@@ -40,13 +43,14 @@ const org = 'acme';
 const someId = '0198c0de-0000-7000-8000-000000000000';
 
 /** Commands that ask nobody's authority: they are about the host. */
-const ofTheHost = ['serve', 'migrate', 'doctor', 'config show', 'config check', 'version'];
+const ofTheHost = ['serve', 'migrate', 'restore', 'doctor', 'config show', 'config check', 'version'];
 
 type Act = (ctx: Context) => unknown;
 
 /** Commands that no route does, and that are the operator's alone. */
 const ofTheOperator: Record<string, Act> = {
   init: (ctx) => initialize(ctx, {}),
+  backup: (ctx) => makeBackup(ctx, new PassThrough().resume()),
   'user create': (ctx) => createUser(ctx, { email: 'new@acme.test', name: 'New' }),
   'user list': (ctx) => listUsers(ctx, { limit: 1 }),
   'user show': (ctx) => showUser(ctx, { user }),
@@ -58,6 +62,7 @@ const ofTheOperator: Record<string, Act> = {
   'session list': (ctx) => listSessions(ctx, { user, limit: 1 }),
   'identity list': (ctx) => listIdentities(ctx, { user, limit: 1 }),
   'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),
+  status: (ctx) => showStatus(ctx, {}),
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
   'key rotate signing': (ctx) => rotateSigningKey(ctx),

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { statusView } from '../../services/status/schema.ts';
+import { verb } from '../command.ts';
+import { masked } from '../mask.ts';
+import { readConfiguration } from '../operator.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+interface View extends z.output<typeof statusView> {
+  configFile: string | null;
+  databaseUrl: string;
+}
+
+type Organization = View['organizations'][number];
+
+/** A screen has room for these. */
+const mostShown = 12;
+
+const instance: Fields<View> = [
+  ['Version', (view) => view.version],
+  ['Configuration', (view) => view.configFile ?? 'defaults and environment'],
+  ['Address', (view) => view.baseUrl],
+  ['Daemon', (view) => view.daemon.message],
+  ['Database', (view) => view.databaseUrl],
+  ['Size', ({ database }) => `${inUnits(database.bytes)}, schema ${database.schema}`],
+  ['Mail', (view) => (view.mail ? 'sent' : 'none is sent')],
+  ['People', (view) => `${view.people}, live sessions: ${view.sessions}`],
+];
+
+const row: Fields<Organization> = [
+  ['Organization', (view) => view.slug],
+  ['Members', (view) => view.members],
+  ['Owners', (view) => view.owners],
+  ['Domains', ({ domains }) => `${domains.verified}${domains.pending > 0 ? ` +${domains.pending}` : ''}`],
+  ['SSO', (view) => unlessNone(view.sso)],
+  ['LDAP', (view) => unlessNone(view.ldap)],
+  ['SCIM', (view) => unlessNone(view.scim)],
+  ['Last sign-in', (view) => view.lastSignInAt?.slice(0, 10)],
+];
+
+/** Declares `idctl status`. */
+export function addStatusCommand(program: Command): void {
+  verb(program, 'status', {
+    summary: 'Show the instance at a glance: daemon, database, organizations',
+    example: 'idctl status',
+    run: status,
+  });
+}
+
+async function status(call: Call): Promise<void> {
+  const { showStatus } = await import('../../services/status/show.ts');
+  const { statusInput } = await import('../../services/status/schema.ts');
+  const { file, config, warnings } = await readConfiguration(call.flags);
+  const found = await call.operate(statusInput, showStatus, {});
+  const problems = [...warnings, ...found.problems];
+  const view = { configFile: file, databaseUrl: masked(config.database.url), ...found, problems };
+  call.show<View>(view, instance);
+  if (call.flags.json) return;
+  call.print('\n');
+  call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');
+  const more = view.organizations.length - mostShown;
+  if (more > 0) call.note(`and ${more} more: idctl org list`);
+  call.print(
+    problems.length === 0 ? '\nNo problems seen.\n' : `\n${problems.map((each) => `! ${each}\n`).join('')}`,
+  );
+  if (problems.length > 0) call.note('What to change: idctl doctor');
+}
+
+function unlessNone(state: string): string | null {
+  return state === 'none' ? null : state;
+}
+
+function inUnits(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Math.round((bytes / 1024 ** power) * 10) / 10} ${units[power]}`;
+}

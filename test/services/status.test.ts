@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { statusView } from '../../src/services/status/schema.ts';
+import { showStatus } from '../../src/services/status/show.ts';
+import { organization, signedIn } from '../support/builders.ts';
+import { openInstance } from '../support/instance.ts';
+import { connected } from '../support/sso.ts';
+
+test('interface page: idctl status counts each organization, and names what is seen to be wrong', async () => {
+  const idctl = await openInstance();
+  const { org } = await connected(idctl, 'https://idp.acme.test');
+  await addDomain(idctl.operator(), { org: org.slug, domain: 'pending.test' });
+  await rotateScimToken(idctl.operator(), { org: org.slug });
+  await signedIn(idctl, org.owner.email);
+  const bare = await organization(idctl);
+  const view = statusView.parse(await showStatus(idctl.operator(), {}));
+  expect(view).toMatchObject({
+    daemon: { ready: true },
+    database: { bytes: expect.any(Number), schema: expect.stringMatching(/^\d{4}-/) },
+    people: 2,
+    sessions: 1,
+  });
+  expect(view.database.bytes).toBeGreaterThan(100_000);
+  const counted = { members: 1, owners: 1 };
+  expect(view.organizations).toEqual([
+    {
+      slug: org.slug,
+      name: org.name,
+      ...counted,
+      domains: { verified: 1, pending: 1 },
+      sso: 'enabled',
+      ldap: 'none',
+      scim: 'unused',
+      lastSignInAt: expect.stringMatching(/^\d{4}-.+Z$/),
+    },
+    {
+      slug: bare.slug,
+      name: bare.name,
+      ...counted,
+      domains: { verified: 0, pending: 0 },
+      sso: 'none',
+      ldap: 'none',
+      scim: 'none',
+      lastSignInAt: null,
+    },
+  ]);
+  expect(view.problems).toEqual([expect.stringMatching(`^SCIM of ${org.slug}: never called at `)]);
+});
