@@ -43,6 +43,21 @@ describe('§2.8 apps', () => {
     expect((await ada.send('DELETE', `/api/v1/me/apps/${view.id}`)).body.code).toBe('not_found');
   });
 
+  test('get a new secret under the client id that they have; the old one stops at once', async () => {
+    const ada = await signedInPerson(idctl);
+    const { body: old } = await ada.post('/api/v1/me/apps', { name: 'builder' });
+    const made = await ada.post(`/api/v1/me/apps/${old.id}/regenerate`);
+    expect(made.body).toEqual({ ...old, clientSecret: expect.stringMatching(/^cos_secret_/) });
+    const mint = async (secret: string) => {
+      const client = { client_id: old.clientId, client_secret: secret };
+      return (await ada.form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...client })).status;
+    };
+    expect([await mint(old.clientSecret), await mint(made.body.clientSecret)]).toEqual([401, 200]);
+    expect((await eventsOf(old.id)).map(({ kind }) => kind)).toContain('app.regenerated');
+    const others = await (await signedInPerson(idctl)).post(`/api/v1/me/apps/${old.id}/regenerate`);
+    expect(others.status).toBe(404);
+  });
+
   test('a name is required', async () => {
     const ada = await signedInPerson(idctl);
     expect(await ada.post('/api/v1/me/apps', {})).toMatchObject({

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 
-const programs = { bind9: '/usr/sbin/named', chromium: '/usr/bin/chromium', slapd: '/usr/sbin/slapd' };
+const programs = {
+  bind9: '/usr/sbin/named',
+  chromium: '/usr/bin/chromium',
+  nginx: '/usr/sbin/nginx',
+  'postgresql-client': '/usr/bin/pg_dump',
+  slapd: '/usr/sbin/slapd',
+  systemd: '/usr/bin/systemd-analyze',
+};
 
 /**
  * Whether a Debian package that tests need is missing, for `describe.skipIf`. It says so on stderr; with CI=true it

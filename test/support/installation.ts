@@ -22,12 +22,16 @@ export interface Installation {
   keyFile: string;
   database: string;
   owner: { email: string; password: string };
-  /** Runs one command to its end. */
-  run(words: string[], input?: string): Promise<{ code: number | null; out: string; err: string }>;
+  /** Runs one command to its end, with more environment if there is any. */
+  run(
+    words: string[],
+    input?: string,
+    more?: Record<string, string>,
+  ): Promise<{ code: number | null; out: string; err: string }>;
   /** Starts a daemon; all of them have the same base URL, wherever they listen. */
-  serve(): Promise<Daemon>;
-  /** Asks the database past idctl. */
-  query(sql: string): Promise<Record<string, unknown>[]>;
+  serve(more?: Record<string, string>): Promise<Daemon>;
+  /** Asks the database, or another, past idctl. */
+  query(sql: string, other?: string): Promise<Record<string, unknown>[]>;
   /** Ends its daemons and removes its folder. */
   close(): Promise<void>;
 }
@@ -52,19 +56,19 @@ export async function install({ env = {}, prepare }: InstallOptions = {}): Promi
     keyFile,
     database,
     owner,
-    run: (words, input) =>
-      runCommand(words, { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env }, input),
-    serve: async () => {
+    run: (words, input, more) =>
+      runCommand(words, { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more }, input),
+    serve: async (more) => {
       const daemon = await startDaemon({
         database,
         keyFile,
-        env: { IDCTL_BASE_URL: baseUrl, ...env },
+        env: { IDCTL_BASE_URL: baseUrl, ...env, ...more },
         keepLog: true,
       });
       daemons.push(daemon);
       return daemon;
     },
-    query: (sql) => query(database, sql),
+    query: (sql, other = database) => query(other, sql),
     close: async () => {
       await Promise.all(daemons.map((daemon) => daemon.stop()));
       await rm(folder, { recursive: true, force: true });

@@ -18,7 +18,7 @@ const made: Fields<z.output<typeof newAppView>> = [['Client secret', (view) => v
 const row: Fields<App> = [
   ['Name', (view) => view.name],
   ['Client ID', (view) => view.clientId, 'whole'],
-  ['Created', (view) => view.createdAt],
+  ['Created', (view) => (view.suspendedAt === undefined ? view.createdAt : 'suspended')],
   ['ID', (view) => view.id, 'whole'],
 ];
 
@@ -50,6 +50,16 @@ export function addAppCommands(program: Command): void {
       const { listApps } = await import('../../services/apps/list.ts');
       const { listAppsInput } = await import('../../services/apps/schema.ts');
       call.table(await call.every(listAppsInput, listApps), row, 'There are no apps.');
+    },
+  });
+  verb(app, 'regenerate <id>', {
+    summary: 'Give an app a new secret; the old one stops at once',
+    options: user,
+    example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
+    run: async (call) => {
+      const { regenerateApp } = await import('../../services/apps/regenerate.ts');
+      const { appInput } = await import('../../services/apps/schema.ts');
+      call.showSecret(await call.operate(appInput, regenerateApp), made, (view) => view.clientSecret);
     },
   });
   addRevoke(app);

@@ -23,7 +23,7 @@ const row: Fields<Token> = [
   ['Name', (view) => view.name],
   ['Prefix', (view) => view.prefix, 'whole'],
   ['Used', (view) => view.lastUsedAt],
-  ['Expires', (view) => view.expiresAt],
+  ['Expires', (view) => (view.suspendedAt === undefined ? view.expiresAt : 'suspended')],
   ['ID', (view) => view.id, 'whole'],
 ];
 

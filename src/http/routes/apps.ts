@@ -2,6 +2,7 @@ import { introspectToken } from '../../services/apps/introspect.ts';
 import { listApps } from '../../services/apps/list.ts';
 import { viewMetadata } from '../../services/apps/metadata.ts';
 import { mintToken } from '../../services/apps/mint.ts';
+import { regenerateApp } from '../../services/apps/regenerate.ts';
 import { registerApp } from '../../services/apps/register.ts';
 import { revokeApp } from '../../services/apps/revoke.ts';
 import { revokeBotToken } from '../../services/apps/revoke-token.ts';
@@ -16,6 +17,7 @@ import {
   mintTokenInput,
   newAppView,
   nothingView,
+  ownAppInput,
   registerOwnAppInput,
   revokeBotTokenInput,
   revokeOwnAppInput,
@@ -44,6 +46,16 @@ export const appRoutes = [
     status: 201,
     cli: 'app register',
     run: registerApp,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/me/apps/:id/regenerate',
+    summary: 'Give an app a new secret, shown this once; the old one stops at once',
+    access: 'me.credentials',
+    input: ownAppInput,
+    output: newAppView,
+    cli: 'app regenerate',
+    run: regenerateApp,
   }),
   route({
     method: 'DELETE',

@@ -5,7 +5,7 @@ import { recordEvent } from '../events/record.ts';
 /** Writes what happened to an app; call it inside the transaction that does it. */
 export function recordAppEvent(
   ctx: Context,
-  kind: 'app.registered' | 'app.revoked',
+  kind: 'app.registered' | 'app.regenerated' | 'app.revoked',
   { id, name, accountId }: OAuthApp,
   more: Record<string, unknown> = {},
 ): Promise<void> {

@@ -3,10 +3,9 @@ import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { transaction } from '../../database/transaction.ts';
-import { Refusal } from '../../errors.ts';
 import { lockAccount } from '../accounts/lock.ts';
-import { requireHolder } from '../tokens/whose.ts';
 import { recordAppEvent } from './event.ts';
+import { noSuchApp, requireApp } from './find.ts';
 import type { revokeAppInput, revokeOwnAppInput } from './schema.ts';
 import { viewApp } from './view.ts';
 
@@ -23,17 +22,4 @@ export async function revokeApp(ctx: Context, input: Input) {
     await recordAppEvent(ctx, 'app.revoked', app, { keepTokens: input.keepTokens });
   });
   return viewApp(app);
-}
-
-/** The app of this id among one's own; for the operator any, or one of the account named. */
-async function requireApp(ctx: Context, { id, user }: Pick<Input, 'id' | 'user'>): Promise<OAuthApp> {
-  const any = ctx.actor.kind === 'operator' && user === undefined;
-  const whose = any ? {} : { accountId: await requireHolder(ctx, 'me.credentials', user) };
-  const app = await OAuthApp.findOne({ where: { id, ...whose } });
-  if (app === null) throw noSuchApp(id);
-  return app;
-}
-
-function noSuchApp(id: string): Refusal {
-  return new Refusal('not_found', `There is no app ${id}.`);
 }

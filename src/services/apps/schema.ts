@@ -6,8 +6,9 @@ export const registerOwnAppInput = z.strictObject({ name });
 export const registerAppInput = registerOwnAppInput.extend({ user: userRef });
 export const listOwnAppsInput = z.strictObject(pageInput);
 export const listAppsInput = listOwnAppsInput.extend({ user: userRef });
-export const revokeOwnAppInput = z.strictObject({
-  id,
+export const ownAppInput = z.strictObject({ id });
+export const appInput = ownAppInput.extend({ user: userRef.optional() });
+export const revokeOwnAppInput = ownAppInput.extend({
   keepTokens: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')

@@ -28,13 +28,17 @@ export async function requireRightKey(key: { keyring: Keyring; keyFile: string; 
 }
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
-  const { keyId } = keyring;
   await transaction(async () => {
-    if (await isSealed()) return;
-    // Of two daemons that start at once, one finds the row there: it is the same key's.
-    await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
-      ignoreDuplicates: true,
-    });
+    if (!(await isSealed())) await plantCanary(keyring, now);
+  });
+}
+
+/** Has the database know this master key as its own from now on; call it inside a transaction. */
+export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
+  const { keyId } = keyring;
+  // Of two daemons that start at once, one finds the row there: it is the same key's.
+  await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
+    ignoreDuplicates: true,
   });
 }
 

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { backupView } from '../../services/backup/schema.ts';
+import { verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+import { withProgress } from '../progress.ts';
+import type { Call } from '../run.ts';
+
+/** What a person sees of a backup. */
+export const backupFields: Fields<z.output<typeof backupView>> = [
+  ['Backup', (view) => view.file],
+  ['Made', (view) => view.createdAt],
+  ['By', (view) => `idctl ${view.version}, ${view.migration}`],
+  ['Database', (view) => (view.database === 'sqlite' ? 'SQLite' : 'PostgreSQL')],
+  ['Organizations', (view) => view.organizations],
+  ['Accounts', (view) => view.accounts],
+  ['Master key', (view) => view.keyId],
+  ['Bytes', (view) => view.bytes],
+];
+
+/** Declares `idctl backup`. */
+export function addBackupCommand(program: Command): void {
+  verb(program, 'backup <file>', {
+    summary: 'Copy the whole instance to a file, or with - to standard output',
+    example: 'idctl backup idctl.backup',
+    run: backup,
+  });
+}
+
+async function backup(call: Call): Promise<void> {
+  const { makeBackup } = await import('../../services/backup/make.ts');
+  const { backupInput } = await import('../../services/backup/schema.ts');
+  const given = String(call.input['file']);
+  const file = resolve(given);
+  if (given !== '-' && existsSync(file)) await call.confirm(`Replace ${file}?`);
+  const view = await withProgress(
+    () => call.operate(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)),
+    !call.flags.quiet,
+  );
+  if (given !== '-') call.show(view, backupFields);
+  call.note('The master key is not in it: keep a copy of the key file somewhere else.');
+}

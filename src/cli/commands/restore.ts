@@ -1,0 +1,112 @@
+import type { FileHandle } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Config } from '../../config/schema.ts';
+import { openContext } from '../../context.ts';
+import type { backupView, restoredView, restoreInput } from '../../services/backup/schema.ts';
+import type { settleRestored } from '../../services/backup/settle.ts';
+import { verb } from '../command.ts';
+import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
+import type { Fields } from '../output.ts';
+import { operatorName } from '../owner.ts';
+import { withProgress } from '../progress.ts';
+import type { Call } from '../run.ts';
+import { backupFields } from './backup.ts';
+
+type Input = z.output<typeof restoreInput>;
+
+const fields: Fields<z.output<typeof restoredView>> = [
+  ...backupFields,
+  ['Sessions ended', (view) => view.ended.sessions],
+  ['Bot tokens ended', (view) => view.ended.botTokens],
+  ['Tokens suspended', (view) => view.suspended.tokens],
+  ['Apps suspended', (view) => view.suspended.apps],
+  ['SCIM suspended', (view) => view.suspended.scimTokens],
+];
+
+/** Declares `idctl restore`. */
+export function addRestoreCommand(program: Command): void {
+  verb(program, 'restore <file>', {
+    summary: 'Bring a backup back into an empty database, with the same key',
+    options: {
+      '--check': 'only see that it is whole and fits the key, and say what is in it',
+      '--keep-tokens': 'leave tokens and apps as they were when it was made',
+    },
+    example: 'idctl restore idctl.backup --check',
+    run: restore,
+  });
+}
+
+async function restore(call: Call): Promise<void> {
+  const { parse } = await import('../../input.ts');
+  const { restoreInput } = await import('../../services/backup/schema.ts');
+  const { openBackupFile } = await import('../../services/backup/open.ts');
+  const input = parse(restoreInput, call.input);
+  const path = resolve(input.file);
+  const loaded = await readConfiguration(call.flags);
+  // Opened before root becomes somebody else: the backup may be root's alone.
+  const file = await openBackupFile(path);
+  try {
+    becomeDatabaseOwner(loaded);
+    const view = await withProgress(() => work(loaded, file, { ...input, file: path }), !call.flags.quiet);
+    if ('ended' in view) call.show(view, fields);
+    else call.show(view, backupFields);
+  } finally {
+    await file.close();
+  }
+  call.note(input.check ? 'It is whole, and the master key here opens it.' : next(input.keepTokens));
+}
+
+async function work(
+  { config }: LoadedConfig,
+  file: FileHandle,
+  { file: path, check, keepTokens }: Input,
+): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
+  const { openBackup } = await import('../../services/backup/open.ts');
+  const { examineBackup, placeBackup } = await import('../../services/backup/place.ts');
+  const backup = await openBackup(file, config.keyFile);
+  const view = { ...backup.header, file: path, bytes: backup.bytes };
+  if (check) {
+    await examineBackup(backup);
+    return view;
+  }
+  const placed = await placeBackup(backup, config.database);
+  try {
+    const settled = await settle(
+      { ...config, database: { ...config.database, url: placed.url } },
+      { ...backup, keepTokens },
+    );
+    await placed.finish();
+    return { ...view, ...settled };
+  } catch (error) {
+    await placed.takeBack();
+    throw error;
+  }
+}
+
+/** Brings the database that was put there up to date and ends what it would revive. */
+async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
+  const { openApp } = await import('../../app.ts');
+  const { settleRestored } = await import('../../services/backup/settle.ts');
+  const { promise, resolve: settled } = Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
+  const app = await openApp(
+    { config: { ...config, log: { level: 'warn' } } },
+    {
+      migrate: 'yes',
+      first: async (opened) => {
+        settled(
+          await settleRestored(openContext(opened, { kind: 'operator', name: operatorName() }), restored),
+        );
+      },
+    },
+  );
+  await app.close();
+  return promise;
+}
+
+function next(keepTokens: boolean): string {
+  const tokens = 'Suspended ones are renewed by: idctl pat regenerate, app regenerate, scim token rotate.\n';
+  return `Everybody signs in again. ${keepTokens ? '' : tokens}Next: idctl serve`;
+}

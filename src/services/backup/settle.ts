@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
+import { OAuthApp } from '../../database/models/app.ts';
+import { OutboxItem } from '../../database/models/outbox-item.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { ScimToken } from '../../database/models/scim-token.ts';
+import { Session } from '../../database/models/session.ts';
+import { transaction } from '../../database/transaction.ts';
+import { requireOperator } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { plantCanary } from '../keys/canary.ts';
+import type { backupHeader, restoredView } from './schema.ts';
+
+type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended'>;
+
+/**
+ * Ends in a restored database what it would revive: sessions and everything on the way to one, bot tokens, what waits to
+ * be sent; and suspends tokens, apps and SCIM tokens, of which some may have been revoked since the backup was made.
+ * With `keepTokens` tokens of all kinds and apps stay as they are. After it, the database is this master key's.
+ */
+export async function settleRestored(
+  ctx: Context,
+  { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
+): Promise<Settled> {
+  requireOperator(ctx);
+  return transaction(async () => {
+    const sessions = await endSignIns(ctx);
+    const tokens = keepTokens ? none : await suspendTokens(ctx);
+    const settled = {
+      ended: { sessions, botTokens: tokens.botTokens },
+      suspended: { tokens: tokens.personal, apps: tokens.apps, scimTokens: tokens.scim },
+    };
+    await recordEvent(ctx, { kind: 'backup.restored', data: { ...header, keepTokens, ...settled } });
+    await plantCanary(ctx.keyring, ctx.now);
+    return settled;
+  });
+}
+
+const none = { botTokens: 0, personal: 0, apps: 0, scim: 0 };
+
+async function endSignIns(ctx: Context): Promise<number> {
+  await PendingSignIn.destroy({ where: {} });
+  await OutboxItem.destroy({ where: {} });
+  const [sessions] = await Session.update({ endedAt: ctx.now }, { where: { endedAt: null } });
+  return sessions;
+}
+
+async function suspendTokens(ctx: Context): Promise<typeof none> {
+  const suspendedAt = ctx.now;
+  const where = { suspendedAt: null };
+  const botTokens = await AccessToken.destroy({ where: { kind: 'bot' } });
+  const [personal] = await AccessToken.update({ suspendedAt }, { where });
+  const [apps] = await OAuthApp.update({ suspendedAt }, { where });
+  const scimTokens = await ScimToken.findAll({ where });
+  for (const { organizationId, prefix: name } of scimTokens) {
+    const subject = { type: 'scimToken', id: organizationId, name };
+    await recordEvent(ctx, { kind: 'scim.token.suspended', organizationId, subject });
+  }
+  const [scim] = await ScimToken.update({ suspendedAt }, { where });
+  return { botTokens, personal, apps, scim };
+}

@@ -1,0 +1,269 @@
+import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKeyFile, readKeyFile } from '../../src/crypto/key-file.ts';
+import { createKeyring } from '../../src/crypto/seal.ts';
+import { registerApp } from '../../src/services/apps/register.ts';
+import { packed } from '../../src/services/backup/container.ts';
+import { openBackup, openBackupFile } from '../../src/services/backup/open.ts';
+import { placeBackup } from '../../src/services/backup/place.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { dialect, freshDatabaseUrl } from '../support/database.ts';
+import { createClient } from '../support/http.ts';
+import { type Installation, install } from '../support/installation.ts';
+
+// Security, section 8: a backup made while others write, restored elsewhere.
+
+const missing = dialect === 'postgres' && counterpartMissing('postgresql-client');
+const user = 'olga@acme.test';
+const known = { pat: '', token: '', clientId: '', clientSecret: '', scim: '', org: '' };
+const acknowledged: string[] = [];
+
+let site: Installation;
+let backup: string;
+let session: string;
+let botToken: string;
+/** How many writes had been acknowledged when the backup began, and when it was there. */
+let [before, after] = [0, 0];
+
+beforeAll(async () => {
+  if (missing) return;
+  site = await install({
+    prepare: async (operator) => {
+      const pat = await createToken(operator(), { user, name: 'robot' });
+      const { clientId, clientSecret } = await registerApp(operator(), { user, name: 'builder' });
+      const scim = await rotateScimToken(operator(), { org: 'acme' });
+      const org = /[^/]*$/.exec(scim.baseUrl)?.[0] ?? '';
+      Object.assign(known, { pat: pat.token, token: pat.id, clientId, clientSecret, scim: scim.token, org });
+    },
+  });
+  backup = join(site.folder, 'idctl.backup');
+  await backUpUnderLoad();
+}, 120_000);
+afterAll(() => site?.close());
+
+async function backUpUnderLoad(): Promise<void> {
+  const daemon = await site.serve();
+  const client = createClient(daemon.url);
+  session = (await client.post('/api/v1/auth/login', site.owner)).body.accessToken;
+  botToken = (await mint(daemon.url)).body.access_token;
+  let writing = true;
+  const writers = [1, 2, 3, 4].map(async (writer) => {
+    for (let turn = 1; writing; turn += 1) {
+      const name = `w${writer}-${turn}`;
+      const headers = { authorization: `Bearer ${session}` };
+      const { status } = await client.post('/api/v1/orgs/acme/projects', { name }, headers);
+      if (status === 201 || status === 200) acknowledged.push(name);
+    }
+  });
+  while (acknowledged.length <= 20) await Promise.race([pause(20), ...writers]);
+  before = acknowledged.length;
+  const { code, err } = await site.run(['backup', backup]);
+  after = acknowledged.length;
+  writing = false;
+  await Promise.all(writers);
+  await daemon.stop();
+  expect([code, err]).toEqual([0, expect.stringContaining('The master key is not in it')]);
+}
+
+function mint(url: string) {
+  const { clientId, clientSecret } = known;
+  const client = { client_id: clientId, client_secret: clientSecret };
+  return createClient(url).form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...client });
+}
+
+async function restore(...words: string[]) {
+  const target = await freshDatabaseUrl();
+  const at = { IDCTL_DATABASE: target };
+  return { target, at, ...(await site.run(['restore', backup, ...words], '', at)) };
+}
+
+const count = async (target: string, from: string) =>
+  Number((await site.query(`SELECT count(*) AS n FROM ${from}`, target))[0]?.['n']);
+
+describe.skipIf(missing)('a backup made under load', () => {
+  test('is for its owner alone, and nothing is left beside it', async () => {
+    expect((await stat(backup)).mode & 0o777).toBe(0o600);
+    expect((await readdir(site.folder)).sort()).toEqual(['idctl.backup', 'master.key']);
+  });
+
+  test('holds, restored elsewhere, every write acknowledged before it began, and none by halves', async () => {
+    expect(after).toBeGreaterThan(before);
+    const { code, target, out } = await restore('--json');
+    expect(code).toBe(0);
+    const rows = await site.query('SELECT slug FROM projects ORDER BY id', target);
+    const slugs = rows.map(({ slug }) => slug);
+    expect(slugs).toEqual(expect.arrayContaining(acknowledged.slice(0, before)));
+    expect(await count(target, `events WHERE kind = 'project.created'`)).toBe(slugs.length);
+    expect(JSON.parse(out)).toMatchObject({ database: dialect, organizations: 1, accounts: 1, file: backup });
+  });
+
+  test('revives nobody: sessions and bot tokens are over, tokens, apps and SCIM tokens wait to be renewed', async () => {
+    const { at, target, out } = await restore('--json');
+    const told = { ended: { sessions: 1, botTokens: 1 }, suspended: { tokens: 1, apps: 1, scimTokens: 1 } };
+    expect(JSON.parse(out)).toMatchObject(told);
+    const daemon = await site.serve(at);
+    const client = createClient(daemon.url);
+    const asks = (token: string) => client.get('/api/v1/me', { authorization: `Bearer ${token}` });
+    const provisions = (token: string) =>
+      client.get(`/scim/v2/orgs/${known.org}/Users`, { authorization: `Bearer ${token}` });
+    for (const token of [session, botToken, known.pat]) expect((await asks(token)).status).toBe(401);
+    expect((await provisions(known.scim)).status).toBe(401);
+    expect((await mint(daemon.url)).body.error).toBe('invalid_client');
+
+    const secret = async (...words: string[]) => (await site.run([...words, '--quiet'], '', at)).out.trim();
+    expect(await secret('pat', 'list', '--user', user)).toMatch(/suspended/i);
+    expect(await secret('app', 'list', '--user', user)).toMatch(/suspended/i);
+    const renewed = await secret('pat', 'regenerate', known.token);
+    expect((await asks(renewed)).status).toBe(200);
+    expect((await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status).toBe(
+      200,
+    );
+    expect(await secret('pat', 'list', '--user', user)).not.toMatch(/suspended/i);
+    expect(await count(target, `events WHERE kind = 'backup.restored'`)).toBe(1);
+  });
+
+  test('with --keep-tokens leaves all of them, but for the sessions', async () => {
+    const { target } = await restore('--keep-tokens');
+    expect(await count(target, 'access_tokens WHERE suspended_at IS NULL')).toBe(2);
+    expect(await count(target, 'apps WHERE suspended_at IS NULL')).toBe(1);
+    expect(await count(target, 'scim_tokens WHERE suspended_at IS NULL')).toBe(1);
+    expect(await count(target, 'sessions WHERE ended_at IS NULL')).toBe(0);
+  });
+
+  test('--check says what is in it and writes nothing', async () => {
+    const { code, out, err, target } = await restore('--check');
+    expect([code, err]).toEqual([0, expect.stringContaining('It is whole')]);
+    expect(out).toMatch(/^Master key: +[\w-]{11}$/m);
+    if (dialect === 'sqlite') expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual([]);
+    else
+      expect(
+        await site.query('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()', target),
+      ).toEqual([]);
+  });
+
+  test('a byte changed anywhere, or an end that is missing, is refused', async () => {
+    const copy = join(site.folder, 'copy');
+    const bytes = await readFile(backup);
+    const keyId = bytes.indexOf('"keyId":"') + 9;
+    await writeFile(copy, bytes);
+    const file = await open(copy, 'r+');
+    const sample = [
+      ...Array(bytes.indexOf('\n', 20)).keys(),
+      ...Array.from({ length: 120 }, () => anywhere(bytes)),
+    ];
+    for (const at of [...sample, ...Array.from({ length: 60 }, (_, back) => bytes.length - 1 - back)]) {
+      await file.write(Buffer.of(bytes[at] === 0x58 ? 0x59 : 0x58), 0, 1, at);
+      const code = at >= keyId && at < keyId + 11 ? 'key_invalid' : 'backup_invalid';
+      await expect(read(copy), `byte ${at}`).rejects.toMatchObject({ code });
+      await file.write(bytes, at, 1, at);
+    }
+    await file.close();
+    expect((await read(copy)).header.accounts).toBe(1);
+    for (const length of [bytes.length - 1, bytes.length - 33, anywhere(bytes), 200, 20, 3, 0]) {
+      await truncate(copy, length);
+      await expect(read(copy), `${length} bytes`).rejects.toMatchObject({ code: 'backup_invalid' });
+    }
+  });
+
+  test('another key is refused by its id, and needs no database to be', async () => {
+    const keyFile = join(site.folder, 'other.key');
+    await createKeyFile(keyFile);
+    const { keyId } = createKeyring(await readKeyFile(site.keyFile));
+    const { code, err } = await site.run(['restore', backup, '--check'], '', { IDCTL_KEY_FILE: keyFile });
+    expect([code, err]).toEqual([3, expect.stringContaining(`needs the master key ${keyId}`)]);
+  });
+
+  test('a database that holds anything is left alone', async () => {
+    const { code, err } = await site.run(['restore', backup]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/already|not empty/)]);
+    expect(await count(site.database, 'sessions WHERE ended_at IS NULL')).toBe(1);
+  });
+
+  test('one of a newer idctl, or of another kind of database, is refused by name', async () => {
+    const refusal = async (change: object) => {
+      const path = await forged(change);
+      const { code, err } = await site.run(['restore', path], '', {
+        IDCTL_DATABASE: await freshDatabaseUrl(),
+      });
+      return `${code} ${err}`;
+    };
+    expect(await refusal({ migration: '9999-later', version: '7.0.0' })).toMatch(
+      /^3 .*newer idctl \(7\.0\.0/,
+    );
+    const other = dialect === 'sqlite' ? 'postgres' : 'sqlite';
+    expect(await refusal({ database: other })).toMatch(/^1 .*of a (PostgreSQL|SQLite) database/);
+  });
+
+  test('a restore that is broken off leaves nothing that idctl would work on', async () => {
+    const target = await freshDatabaseUrl();
+    const file = await openBackupFile(backup);
+    const address = { url: target, sqliteDriver: 'node' as const };
+    const placed = await placeBackup(await openBackup(file, site.keyFile), address);
+    const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: target });
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(/There is no database|not the one of this database/),
+    ]);
+    await placed.takeBack();
+    await (await placeBackup(await openBackup(file, site.keyFile), address)).takeBack();
+    await file.close();
+  });
+
+  test('is never written over another file unasked', async () => {
+    const kept = await readFile(backup);
+    const { code, err } = await site.run(['backup', backup]);
+    expect([code, err]).toEqual([2, expect.stringContaining('--yes')]);
+    expect(await readFile(backup)).toEqual(kept);
+    expect((await site.run(['backup', join(site.folder, 'nowhere/idctl.backup')])).code).toBe(2);
+  });
+});
+
+if (dialect === 'sqlite') {
+  test('what SQLite left beside a database that is gone is not taken into the restored one', async () => {
+    const target = await freshDatabaseUrl();
+    await writeFile(`${target.slice('sqlite:'.length)}-wal`, 'left');
+    const { code, err } = await site.run(['restore', backup], '', { IDCTL_DATABASE: target });
+    expect([code, err]).toEqual([1, expect.stringContaining('-wal')]);
+  });
+} else {
+  test.each([
+    ['#!/bin/sh\necho "pg_dump (PostgreSQL) 9.6.24"\n', 'pg_dump 9 is older than the server'],
+    [null, 'pg_dump is not installed'],
+  ])('a pg_dump that cannot do it is refused, and the package named', async (script, message) => {
+    const folder = join(site.folder, crypto.randomUUID());
+    await mkdir(folder);
+    if (script !== null) await writeFile(join(folder, 'pg_dump'), script, { mode: 0o755 });
+    const { code, err } = await site.run(['backup', `${folder}.backup`], '', { PATH: folder });
+    expect([code, err]).toEqual([3, expect.stringContaining(message)]);
+    expect(err).toContain('apt-get install postgresql-client-15');
+  });
+}
+
+/** Any place in the database of the backup. */
+function anywhere(bytes: Buffer): number {
+  return 500 + Math.floor(Math.random() * (bytes.length - 600));
+}
+
+async function read(path: string) {
+  const file = await openBackupFile(path);
+  try {
+    return await openBackup(file, site.keyFile);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The backup with another header, sealed by the right key. */
+async function forged(change: object): Promise<string> {
+  const path = join(site.folder, 'forged');
+  const file = await openBackupFile(backup);
+  const { header, database } = await openBackup(file, site.keyFile);
+  const keyring = createKeyring(await readKeyFile(site.keyFile));
+  await writeFile(path, packed({ ...header, ...change }, database(), keyring));
+  await file.close();
+  return path;
+}
