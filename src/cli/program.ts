@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
 import { addAppCommands } from './commands/app.ts';
+import { addBackupCommand } from './commands/backup.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addDomainCommands } from './commands/domain.ts';
@@ -17,6 +18,7 @@ import { addOrganizationCommands } from './commands/org.ts';
 import { addPatCommands } from './commands/pat.ts';
 import { addProjectCommands } from './commands/project.ts';
 import { addProjectMemberCommands } from './commands/project-member.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addScimCommands } from './commands/scim.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSessionCommands } from './commands/session.ts';
@@ -64,6 +66,8 @@ export function createProgram(): Command {
   addMappingCommands(program);
   addEventCommands(program);
   addKeyCommands(program);
+  addBackupCommand(program);
+  addRestoreCommand(program);
   addVersionCommand(program);
   return program;
 }
