@@ -1,5 +1,8 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { select } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { Refusal } from '../../src/errors.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
 import { fresh, signedIn } from '../support/builders.ts';
 import { sendBytes } from '../support/http.ts';
@@ -203,7 +206,7 @@ describe('places', () => {
     expect(await client.send('HEAD', '/Users')).toMatchObject({ status: 200, body: '' });
   });
 
-  test('a bug and a database that is gone are told in SCIM form', async () => {
+  test('a path that cannot be decoded, or is endless, names nothing', async () => {
     const broken = await client.get(`/Users/${'x'.repeat(20_000)}`).catch(() => null);
     expect(broken?.status ?? 404).toBeLessThan(500);
     const raw = await sendBytes(
@@ -212,6 +215,32 @@ describe('places', () => {
     );
     expect(raw).toContain('HTTP/1.1 404');
     expect(raw).toContain('Content-Type: application/scim+json\r\n');
+  });
+
+  test('a bug and a database that is gone are told in SCIM form, without what is the matter', async () => {
+    const rename = (from: string, to: string) =>
+      transaction(() => select(`ALTER TABLE ${from} RENAME TO ${to}`, []));
+    await rename('scim_shifts', 'scim_shifts_away');
+    const bug = await client.get('/Users');
+    const gone = new Refusal('database_unreachable', 'It is gone.', { retryAfter: 5 });
+    const refusalOf = vi.spyOn(idctl.app, 'refusalOf').mockReturnValue(gone);
+    const unreachable = await client.get('/Users');
+    refusalOf.mockRestore();
+    await rename('scim_shifts_away', 'scim_shifts');
+    expect(bug).toMatchObject({ status: 500, body: { schemas: [errorSchema], status: '500' } });
+    expect(bug.body.detail).not.toContain('scim_shifts');
+    expect(unreachable).toMatchObject({ status: 503, body: { schemas: [errorSchema], status: '503' } });
+    expect(unreachable.headers['retry-after']).toBe('5');
+    for (const { headers } of [bug, unreachable]) {
+      expect(headers['content-type']).toBe('application/scim+json');
+    }
+    expect((await client.get('/Users')).status).toBe(200);
+  });
+
+  test('Entra sends 25 requests in a second and more, without a User-Agent: none is 429', async () => {
+    const head = `GET ${client.base}/Users?count=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`;
+    const asked = Array.from({ length: 60 }, () => sendBytes(idctl.baseUrl, head));
+    for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
@@ -242,6 +271,23 @@ describe('RFC 7644 §3.14 versions', () => {
     expect(changed.headers['etag']).toBe('W/"2"');
     expect((await client.get(path, { 'if-none-match': made.meta.version })).status).toBe(200);
   });
+});
+
+test('RFC 7643 §3.1 whatever answers a User says where it is: an absolute URL, meta.location and headers alike', async () => {
+  const userName = address();
+  const made = await client.send('POST', '/Users', { userName });
+  const location = `${idctl.baseUrl}${client.base}/Users/${made.body.id}`;
+  const path = `/users/${made.body.id}/`;
+  const answers = [
+    made,
+    await client.get(path),
+    await client.send('PUT', path, { userName, title: 'x' }),
+    await client.patch(made.body.id, { op: 'remove', path: 'title' }),
+  ];
+  for (const { body, headers } of answers) {
+    expect(body.meta.location).toBe(location);
+    expect(headers).toMatchObject({ location, 'content-location': location, etag: body.meta.version });
+  }
 });
 
 describe('RFC 7644 §3.4.2 lists', () => {

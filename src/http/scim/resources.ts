@@ -83,7 +83,7 @@ async function search({ ctx, org, request, response }: Asked): Promise<Reply> {
 async function create({ ctx, org, request, response }: Asked): Promise<Reply> {
   const body = await readBody(request, response);
   const made = await createUser(ctx, { org, body, ...readQuery(request) });
-  return shown(made, 201, { Location: made.location });
+  return shown(made, 201);
 }
 
 function one(id: string): Record<string, Answer> {
@@ -111,8 +111,9 @@ function show({ request }: Asked, user: Presented): Reply {
   return { status: 304, headers: { ETag: user.etag } };
 }
 
-function shown({ body, etag }: Presented, status = 200, headers: Record<string, string> = {}): Reply {
-  return { status, body, headers: { ETag: etag, ...headers } };
+/** With the headers that the examples of RFC 7644 §3 have, and the one that RFC 7643 §3.1 wants equal to meta.location. */
+function shown({ body, etag, location }: Presented, status = 200): Reply {
+  return { status, body, headers: { ETag: etag, Location: location, 'Content-Location': location } };
 }
 
 /** RFC 7644 §4: what describes the service cannot be filtered. */
