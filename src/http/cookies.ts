@@ -5,6 +5,7 @@ const paths = {
   access_token: '/',
   refresh_token: '/api/v1/auth',
   sso_flow: '/auth/sso',
+  social_flow: '/auth/social',
   second_factor: '/api/v1/auth',
 } as const;
 

@@ -13,6 +13,7 @@ import { projectRoutes } from './routes/projects.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import { scimRoutes } from './routes/scim.ts';
 import { signInRoutes } from './routes/signin.ts';
+import { socialRoutes } from './routes/social.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
@@ -29,6 +30,7 @@ const operations: Route[] = [
   ...ssoRoutes,
   ...ldapRoutes,
   ...signInRoutes,
+  ...socialRoutes,
   ...scimRoutes,
   ...mappingRoutes,
   ...tokenRoutes,

@@ -5,6 +5,7 @@ import { type AllowList, allowList } from './address.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Outbound } from './outbound.ts';
 import { trustedRoots } from './roots.ts';
+import type { openSocialProviders } from './social.ts';
 
 /**
  * The network as the configuration allows it. `assertIdle` is called before each request with what is about to be
@@ -26,6 +27,13 @@ export function createOutbound(
     opened ??= openNetwork(allow, tenantRoots, resolverRoots, config.doh.resolverUrl, limits);
     return opened;
   };
+  let socialOpened: Promise<ReturnType<typeof openSocialProviders>> | undefined;
+  const social = () => {
+    socialOpened ??= import('./social.ts').then((room) =>
+      room.openSocialProviders(config.social, tenantRoots, limits),
+    );
+    return socialOpened;
+  };
   return {
     async lookupTxt(domain) {
       assertIdle('a DNS lookup');
@@ -38,6 +46,14 @@ export function createOutbound(
     async redeem(client, response) {
       assertIdle('a sign-in at an identity provider');
       return (await network()).redeem(client, response);
+    },
+    async socialUrl(client, request) {
+      assertIdle('the discovery of a social provider');
+      return (await social()).socialUrl(client, request);
+    },
+    async redeemSocial(client, response) {
+      assertIdle('a sign-in at a social provider');
+      return (await social()).redeemSocial(client, response);
     },
     async examineProvider(client, now) {
       assertIdle('an examination of an identity provider');
@@ -82,6 +98,7 @@ export function createOutbound(
     },
     async close() {
       await (await opened)?.close();
+      await (await socialOpened)?.close();
     },
   };
 }
@@ -93,7 +110,9 @@ async function openNetwork(
   resolverRoots: SecureContext | undefined,
   resolverUrl: string,
   limits: Limits,
-): Promise<Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach'>> {
+): Promise<
+  Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'>
+> {
   const [
     { createGuard },
     { guardedClient, trustedClient },

@@ -18,6 +18,13 @@ export interface Outbound {
    * `extra` of the provider's refusals has `stage` and `reason`, both of closed sets, never the provider's words.
    */
   redeem(client: ProviderClient & { clientSecret: string }, response: AuthorizationResponse): Promise<Proof>;
+  /** As `authorizationUrl`, at a social provider. */
+  socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
+  /** Redeems the authorization code at a social provider, and answers what it says of the person; refuses as `redeem`. */
+  redeemSocial(
+    client: SocialClient & { clientSecret: string },
+    response: AuthorizationResponse,
+  ): Promise<SocialWord>;
   /**
    * Looks at a provider for whoever sets it up, within 10 s: each step that could be run, in order, in fixed sentences
    * (security S8). `now` is our time, with which the provider's is compared. A step that fails is no refusal.
@@ -89,6 +96,21 @@ export interface ProviderClient {
   redirectUri: string;
 }
 
+/** The client that the instance registered at a social provider. */
+export interface SocialClient extends ProviderClient {
+  provider: 'google' | 'github';
+}
+
+/** What a social provider says of who has signed in there. */
+export interface SocialWord {
+  issuer: string;
+  subject: string;
+  email: string | null;
+  /** That the address is theirs. */
+  emailVerified: boolean;
+  name: string | null;
+}
+
 /** One step of an examination. */
 export interface ExaminedStep {
   name: string;
@@ -100,7 +122,7 @@ export interface ExaminedStep {
 }
 
 /** What one sign-in binds to the authorization request. */
-interface AuthorizationRequest {
+export interface AuthorizationRequest {
   state: string;
   nonce: string;
   codeVerifier: string;

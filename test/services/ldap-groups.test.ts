@@ -166,8 +166,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     return {
       /** Syncs with these groups; `only` takes what it then gave elsewhere away again. */
       async sync(groups: string[], only?: string) {
-        const proof = { issuer: registered.issuer, subject: uid, userinfo: { groups }, idToken: {} };
-        await syncGroups(idctl.operator(), id, accountId, proof);
+        await syncGroups(idctl.operator(), id, accountId, { known: true, groups });
         if (only === undefined) return;
         const rows = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
         for (const row of rows) if (row.project.slug !== only) await transaction(() => row.destroy());

@@ -173,20 +173,15 @@ describe('§3.3 group sync at a sign-in', () => {
   });
 
   test('fifty reconciles racing a manual change leave one row, manual', async () => {
-    const { base, email, signIn, connection, org } = await mapped({ autoRemove: true });
+    const { base, email, signIn, org } = await mapped({ autoRemove: true });
     const client = await signIn(['dev']);
     const { id } = (await client.get('/api/v1/me')).body;
     const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
     const stored = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
-    const proof = (groups: string[]) => ({
-      issuer: connection.issuer,
-      subject: 's',
-      userinfo: { groups },
-      idToken: {},
-    });
+    const said = (groups: string[]) => ({ known: true as const, groups });
     await Promise.all([
       ...Array.from({ length: 50 }, (_, at) =>
-        syncGroups(idctl.operator(), stored.id, id, proof(at % 2 ? ['dev'] : at % 3 ? ['ops'] : [])),
+        syncGroups(idctl.operator(), stored.id, id, said(at % 2 ? ['dev'] : at % 3 ? ['ops'] : [])),
       ),
       putProjectMember(idctl.operator(), { ...base, project: 'p1', user: email, role: 'commenter' }),
     ]);

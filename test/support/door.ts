@@ -75,6 +75,8 @@ const noOutbound: Outbound = {
   lookupTxt: refuseNetwork,
   authorizationUrl: refuseNetwork,
   redeem: refuseNetwork,
+  socialUrl: refuseNetwork,
+  redeemSocial: refuseNetwork,
   examineProvider: refuseNetwork,
   visitDirectory: refuseNetwork,
   sendMail: refuseNetwork,

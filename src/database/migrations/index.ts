@@ -11,6 +11,7 @@ import { apps } from './0011-apps.ts';
 import { mailCodes } from './0012-mail-codes.ts';
 import { invitations } from './0013-invitations.ts';
 import { signInSettings } from './0014-sign-in-settings.ts';
+import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
 import type { Migration } from './migration.ts';
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   mailCodes,
   invitations,
   signInSettings,
+  loginLinks,
   webhooks,
   suspensions,
 ];

@@ -10,6 +10,7 @@ import { Identity, initIdentity } from './identity.ts';
 import { Invitation, initInvitation } from './invitation.ts';
 import { initKeyCanary } from './key-canary.ts';
 import { initLdapConnection } from './ldap-connection.ts';
+import { initLoginLink } from './login-link.ts';
 import { initMailCode } from './mail-code.ts';
 import { initMembership, Membership } from './membership.ts';
 import { initOrganization, Organization } from './organization.ts';
@@ -66,6 +67,7 @@ export function initModels(sequelize: Sequelize): void {
   initMailCode(sequelize);
   initInvitation(sequelize);
   initSignInSettings(sequelize);
+  initLoginLink(sequelize);
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });

@@ -1,6 +1,5 @@
+import { answerPendingSignIn, secondFactorInput } from '../../services/redirect/second-factor.ts';
 import { signedInView } from '../../services/sessions/schema.ts';
-import { secondFactorInput } from '../../services/sso/schema.ts';
-import { answerPendingSignIn } from '../../services/sso/second-factor.ts';
 import { confirmTotp } from '../../services/two-factor/confirm.ts';
 import { disableTotp } from '../../services/two-factor/disable.ts';
 import {

@@ -4,10 +4,13 @@ import { insertRow } from '../../database/execute.ts';
 import { Account, type EmailProof } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
+import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
+import { isMailConfigured } from '../mail/configured.ts';
+import { providerNames, type SocialProvider } from '../social/providers.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 import { reclaim } from './reclaim.ts';
 
@@ -36,7 +39,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   const known = await findByKey(ctx, proof);
   if (known !== null) return known;
   const holder = await findByEmail(proof.email);
-  if (holder === null) return link(ctx, proof, await createAccount(ctx, proof));
+  if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
   const other = await Identity.findOne({
     where: { connectionId: proof.connection.id, accountId: holder.id },
   });
@@ -67,6 +70,58 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
   if (ctx.config.trust.domains === 'off' || email === null) return false;
   const owner = await findOwner(domainOf(email));
   return owner !== null && owner !== organizationId;
+}
+
+/** What a social provider has proved of somebody whose address it has verified. */
+export interface SocialProof {
+  provider: SocialProvider;
+  issuer: string;
+  subject: string;
+  /** Canonical. */
+  email: string;
+  name: string;
+}
+
+/**
+ * The account of a social proof, and whether it is new: by its key if that is known; else that of `linkTo`, who is
+ * signed in and asked for it; else that of the address; else a new one. A key is bound to an account only whose address
+ * somebody has proved (security O5): whoever made it could not be told from its person otherwise. Null when the key is
+ * another account's, or the account has another key of this provider. Call it inside the sign-in's transaction.
+ */
+export async function attachSocial(
+  ctx: Context,
+  proof: SocialProof,
+  linkTo: string | undefined,
+): Promise<{ account: Account; created: boolean } | null> {
+  const { provider, issuer, subject, email } = proof;
+  const key = await Identity.findOne({ where: { connectionId: provider, issuer, subject } });
+  if (key !== null) {
+    const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
+    return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
+  }
+  const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
+  const entry = {
+    kind: 'social' as const,
+    connection: { id: provider, organizationId: null },
+    issuer,
+    subject,
+  };
+  if (holder === null) {
+    const account = await createAccount(ctx, { ...proof, emailProof: 'social', by: provider });
+    return { account: await link(ctx, entry, account), created: true };
+  }
+  if (holder.emailProof === 'none' || holder.emailProof === 'auto') throw signInFirst(ctx, provider);
+  const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });
+  return other > 0 ? null : { account: await link(ctx, entry, holder), created: false };
+}
+
+function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
+  const name = providerNames[provider];
+  return new Refusal('sign_in_first', 'Nobody has proved to be the person of this account yet.', {
+    hint: isMailConfigured(ctx)
+      ? `Sign in to it with a code by mail, or reset its password: that proves the address. Then use ${name}.`
+      : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
+  });
 }
 
 /** What provisioning has to do with of an account. */
@@ -140,25 +195,48 @@ async function keepsDomain(id: string | null): Promise<boolean> {
   return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
 
-async function createAccount(ctx: Context, proof: OutsideProof): Promise<Account> {
-  const account = await Account.create({
-    id: orderedId(),
-    email: proof.email,
+function createForOrganization(ctx: Context, proof: OutsideProof): Promise<Account> {
+  const { kind: by, email, name, connection } = proof;
+  return createAccount(ctx, {
+    email,
+    name,
     emailProof: 'domain',
-    name: proof.name,
-    createdAt: ctx.now,
+    by,
+    organizationId: connection.organizationId,
   });
+}
+
+interface NewAccount {
+  email: string;
+  name: string;
+  emailProof: EmailProof;
+  /** What made it, for the event. */
+  by: string;
+  organizationId?: string;
+}
+
+async function createAccount(ctx: Context, given: NewAccount): Promise<Account> {
+  const { email, name, emailProof, by, organizationId = null } = given;
+  const account = await Account.create({ id: orderedId(), email, emailProof, name, createdAt: ctx.now });
   await recordEvent(ctx, {
     kind: 'user.created',
-    organizationId: proof.connection.organizationId,
+    organizationId,
     subject: { type: 'user', id: account.id, name: account.name },
-    data: { by: proof.kind },
+    data: { by },
   });
   return account;
 }
 
-async function link(ctx: Context, proof: OutsideProof, account: Account): Promise<Account> {
-  const { kind, connection, issuer, subject } = proof;
+/** A key as it is bound. */
+interface Entry {
+  kind: Identity['kind'];
+  connection: { id: string; organizationId: string | null };
+  issuer: string;
+  subject: string;
+}
+
+async function link(ctx: Context, entry: Entry, account: Account): Promise<Account> {
+  const { kind, connection, issuer, subject } = entry;
   await Identity.create({
     id: orderedId(),
     accountId: account.id,

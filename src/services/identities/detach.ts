@@ -2,12 +2,13 @@ import type { Context } from '../../context.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
+import { socialProviders } from '../social/providers.ts';
 
 // Fewer than SQLite's 32766 parameters of one statement.
 const atOnce = 1000;
 
 /**
- * Takes keys off their accounts and ends the sessions that came through their connection; answers how many
+ * Takes keys off their accounts and ends the sessions that came through their connection or provider; answers how many
  * sessions. Whoever held a key is linked anew, by the verified address, at the next sign-in. Call it inside
  * a transaction.
  */
@@ -17,7 +18,10 @@ export async function detachIdentities(ctx: Context, identities: Identity[]): Pr
     for (let from = 0; from < keys.length; from += atOnce) {
       const some = keys.slice(from, from + atOnce);
       await Identity.destroy({ where: { id: some.map(({ id }) => id) } });
-      ended += await endSessions(ctx, { accountId: some.map(({ accountId }) => accountId), connectionId });
+      const accountId = some.map(({ accountId }) => accountId);
+      const provider = socialProviders.find((one) => one === connectionId);
+      const through = provider === undefined ? { connectionId } : { method: provider };
+      ended += await endSessions(ctx, { accountId, ...through });
     }
   }
   return ended;

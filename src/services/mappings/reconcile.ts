@@ -5,26 +5,25 @@ import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
-import type { Proof } from '../../outbound/outbound.ts';
 import { recordEvent } from '../events/record.ts';
 import { applyPlan } from './apply.ts';
-import { type Groups, readGroups } from './groups.ts';
+import { type Groups, takeAbsent } from './groups.ts';
 import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
 
 // Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun. It never fails
 // the sign-in: what goes wrong is an event and a line in the log.
 
-/** Group sync at a single sign-on, by the claims of the provider. */
+/** Group sync at a single sign-on, by the groups that the provider said. */
 export async function syncGroups(
   ctx: Context,
   connectionId: string,
   accountId: string,
-  proof: Proof,
+  said: Groups,
 ): Promise<void> {
   await syncSafely(ctx, accountId, async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return null;
-    const groups = () => readGroups(proof, connection);
+    const groups = () => takeAbsent(said, connection);
     return { source: ssoSource(connection), groups, everyTime: connection.syncOnLogin };
   });
 }

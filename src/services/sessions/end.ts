@@ -1,13 +1,13 @@
 import { Op, type WhereOptions } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { execute } from '../../database/execute.ts';
-import { Session } from '../../database/models/session.ts';
+import { Session, type SignInMethod } from '../../database/models/session.ts';
 
 type Which =
   | { id: string }
   | { organizationId: string }
-  /** All of an account, or those that came through an organization or one connection of it. */
-  | { accountId: string | string[]; organizationId?: string; connectionId?: string }
+  /** All of an account, or those that came through an organization, one connection of it, or a method. */
+  | { accountId: string | string[]; organizationId?: string; connectionId?: string; method?: SignInMethod }
   /** All of an account but this one. */
   | { accountId: string; but: string | null };
 

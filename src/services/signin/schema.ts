@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { domain, ref } from '../fields.ts';
+import { domain, instant, ref } from '../fields.ts';
 
 const choices = {
   password: z.boolean().optional(),
@@ -34,3 +34,6 @@ export const methodsView = z.object({
   methods: z.array(offeredMethod),
   sso: z.object({ startUrl: z.string() }).optional(),
 });
+
+export const openLoginLinkInput = z.strictObject({ token: z.string().min(1).max(200) });
+export const loginLinkView = z.object({ url: z.string(), expiresAt: instant });

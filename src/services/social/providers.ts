@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
 
 /** The social identity providers (spec §1). */
 export const socialProviders = ['google', 'github'] as const;
@@ -11,10 +12,28 @@ export const providerNames = { google: 'Google', github: 'GitHub' } as const sat
 >;
 
 /** What the instance has registered at the provider; null where it has not, and the provider is not offered. */
-export function findSocialClient(
-  { config }: Pick<Context, 'config'>,
-  provider: SocialProvider,
-): { clientId: string; clientSecret: string } | null {
+export function findSocialClient({ config }: Pick<Context, 'config'>, provider: SocialProvider) {
   const { clientId, clientSecret } = config.social[provider];
-  return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
+  if (clientId === undefined || clientSecret === undefined) return null;
+  return {
+    provider,
+    issuer:
+      provider === 'google' ? config.social.google.issuer : config.social.github.baseUrl.replace(/\/$/, ''),
+    clientId,
+    clientSecret,
+    redirectUri: `${config.baseUrl}/auth/social/${provider}/callback`,
+  };
+}
+
+/** As `findSocialClient`; refuses `social_not_configured` instead. */
+export function requireSocialClient(ctx: Context, provider: SocialProvider) {
+  const client = findSocialClient(ctx, provider);
+  if (client !== null) return client;
+  throw new Refusal(
+    'social_not_configured',
+    `Signing in with ${providerNames[provider]} is not set up here.`,
+    {
+      hint: `Sign in another way. The operator sets it up with social.${provider}.clientId and clientSecret.`,
+    },
+  );
 }

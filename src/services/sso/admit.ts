@@ -3,15 +3,14 @@ import type { Account } from '../../database/models/account.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
-import type { Proof } from '../../outbound/outbound.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
 import { ensureMember } from '../memberships/ensure.ts';
+import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
-import { requireSameConnection } from './accept-state.ts';
-import { type Profile, readProfile } from './claims.ts';
-import type { FlowState } from './state.ts';
+import { type Profile, profileOf, type Said } from './claims.ts';
+import { requireSameConnection } from './same-connection.ts';
 
 /**
  * Lets the proven person in: account, membership and session in one transaction (spec §4.1 step 4 and 5),
@@ -19,20 +18,15 @@ import type { FlowState } from './state.ts';
  * never fails the sign-in. Two first sign-ins at once may both try to create the account; the one that
  * loses starts over and finds it.
  */
-export async function admit(
-  ctx: Context,
-  state: FlowState,
-  proof: Proof,
-  secondFactor: number | null = null,
-) {
-  const session = await retryOnceOnDuplicate(() => transaction(() => enter(ctx, state, proof, secondFactor)));
-  await syncGroups(ctx, state.connection, session.user.id, proof);
+export async function admit(ctx: Context, state: FlowState, said: Said, secondFactor: number | null = null) {
+  const session = await retryOnceOnDuplicate(() => transaction(() => enter(ctx, state, said, secondFactor)));
+  await syncGroups(ctx, state.connection, session.user.id, said.groups);
   return session;
 }
 
-async function enter(ctx: Context, state: FlowState, proof: Proof, secondFactor: number | null) {
+async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: number | null) {
   const connection = await requireSameConnection(ctx, state);
-  const account = await attach(ctx, connection, proof);
+  const account = await attach(ctx, connection, said);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
   // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
   const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
@@ -41,17 +35,17 @@ async function enter(ctx: Context, state: FlowState, proof: Proof, secondFactor:
   return session;
 }
 
-async function attach(ctx: Context, connection: SsoConnection, proof: Proof): Promise<Account> {
-  const profile = profileOf(connection, proof);
+async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
+  const profile = profileOn(connection, said);
   if (!profile.ok) throw signInFailed(profile.reason);
   // A provider without any subject is served where e-mail is the key (security I1).
-  const subject = proof.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
+  const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
   if (subject === null) throw signInFailed('subject_missing');
   const { email, name } = profile;
   const account = await attachIdentity(ctx, {
     kind: 'sso',
     connection,
-    issuer: proof.issuer,
+    issuer: said.issuer,
     subject,
     email,
     name,
@@ -60,8 +54,7 @@ async function attach(ctx: Context, connection: SsoConnection, proof: Proof): Pr
   return account;
 }
 
-function profileOf(connection: SsoConnection, proof: Proof): Profile {
-  const { emailDomain, ignoreEmailVerified } = connection;
+function profileOn({ emailDomain, ignoreEmailVerified }: SsoConnection, said: Said): Profile {
   if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
-  return readProfile(proof, { emailDomain, ignoreEmailVerified });
+  return profileOf(said, { emailDomain, ignoreEmailVerified });
 }

@@ -1,8 +1,6 @@
-import type { Proof } from '../../outbound/outbound.ts';
-import { canonicalEmail } from '../domains/canonical.ts';
-import { readGroups } from '../mappings/groups.ts';
+import type { Said } from './claims.ts';
 
-/** What is kept of a provider's claims: the address and the groups, and nothing else that was said of the person. */
+/** What an attempt keeps of a person: the address and the groups, and nothing else that was said of them. */
 export interface KeptClaims {
   /** Canonical; null when there was none. */
   email: string | null;
@@ -13,12 +11,10 @@ export interface KeptClaims {
 }
 
 /** Reduces what the provider said of a person to what an attempt keeps. */
-export function claimsToKeep(proof: Pick<Proof, 'userinfo' | 'idToken'>, groupsClaim: string): KeptClaims {
-  const { email } = proof.userinfo;
-  const read = readGroups(proof, { groupsClaim, absentGroups: 'unknown' });
+export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>): KeptClaims {
   return {
-    email: typeof email === 'string' ? canonicalEmail(email) : null,
-    groups: read.known ? read.groups : null,
-    groupsMalformed: !read.known && read.why !== 'absent',
+    email: 'address' in email ? email.address : null,
+    groups: groups.known ? groups.groups : null,
+    groupsMalformed: !groups.known && groups.why !== 'absent',
   };
 }

@@ -6,8 +6,8 @@ import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/mod
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
-import type { Proof } from '../../outbound/outbound.ts';
 import { claimsToKeep, type KeptClaims } from './attempt-claims.ts';
+import type { Said } from './claims.ts';
 
 // The last sign-ins of a connection, for whoever sets it up. One is kept from the accepted state on: what comes
 // before costs a stranger nothing. Those that name nobody are bounded by themselves, so that strangers who begin
@@ -16,25 +16,25 @@ import { claimsToKeep, type KeptClaims } from './attempt-claims.ts';
 const mostNamed = 400;
 const mostNameless = 100;
 
-/** Runs a sign-in whose state was accepted, and keeps how far it came; `learn` takes what the provider proved. */
+/** Runs a sign-in whose state was accepted, and keeps how far it came; `learn` takes what the provider said. */
 export async function keepAttempt<T>(
   ctx: Context,
   connectionId: string,
-  signIn: (learn: (proof: Proof) => void) => Promise<T>,
+  signIn: (learn: (said: Said) => void) => Promise<T>,
 ): Promise<T> {
-  let proof: Proof | undefined;
+  let said: Said | undefined;
   const keep = (outcome: Outcome) =>
-    record(ctx, connectionId, outcome, proof).catch((error: unknown) => {
+    record(ctx, connectionId, outcome, said).catch((error: unknown) => {
       ctx.log.warn({ err: error }, 'attempt not kept');
     });
   try {
-    const session = await signIn((proved) => {
-      proof = proved;
+    const session = await signIn((learned) => {
+      said = learned;
     });
     await keep({ stage: 'session', ok: true, code: null });
     return session;
   } catch (error) {
-    await keep({ ...failureOf(error, proof === undefined ? 'token' : 'account'), ok: false });
+    await keep({ ...failureOf(error, said === undefined ? 'token' : 'account'), ok: false });
     throw error;
   }
 }
@@ -47,11 +47,11 @@ interface Outcome {
 
 const nobody: KeptClaims = { email: null, groups: null, groupsMalformed: false };
 
-async function record(ctx: Context, connectionId: string, outcome: Outcome, proof: Proof | undefined) {
+async function record(ctx: Context, connectionId: string, outcome: Outcome, said: Said | undefined) {
   await transaction(async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
-    const claims = proof === undefined ? nobody : claimsToKeep(proof, connection.groupsClaim);
+    const claims = said === undefined ? nobody : claimsToKeep(said);
     await SsoAttempt.create({ id: orderedId(), connectionId, at: ctx.now, ...outcome, ...claims });
     await dropOldest(connectionId, claims.email !== null);
   });

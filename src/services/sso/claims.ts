@@ -1,31 +1,56 @@
 import type { Proof } from '../../outbound/outbound.ts';
 import { canonicalEmail, domainOf } from '../domains/canonical.ts';
 import { name as nameField } from '../fields.ts';
+import { type Groups, readGroups } from '../mappings/groups.ts';
 
-/** What the provider's answer says of the person, or why it is not accepted. */
+/** What is used of a provider's word on a person, and all that is kept of it while a second factor is awaited. */
+export interface Said {
+  issuer: string;
+  /** Null when the provider names none. */
+  subject: string | null;
+  /** Canonical, with whether the provider says that it is not verified; or what is wrong with it. */
+  email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
+  name: string | null;
+  /** An absent claim is unknown here, whatever the connection takes it for. */
+  groups: Groups;
+}
+
+/** Who somebody is to the connection, or why they are nobody. */
 export type Profile = { ok: true; email: string; name: string } | { ok: false; reason: string };
 
-/**
- * Reads the e-mail address and the name from the claims (spec §4.1 step 4, security I6): the address
- * comes from userinfo, is canonical, and is exactly on the connection's domain.
- */
-export function readProfile(
-  proof: Pick<Proof, 'userinfo'>,
+/** Reads what the provider proved (spec §4.1 step 4 and 6): the address comes from userinfo. */
+export function readProof(proof: Proof, groupsClaim: string): Said {
+  const { issuer, subject, userinfo } = proof;
+  return {
+    issuer,
+    subject,
+    email: emailIn(userinfo),
+    name: nameIn(userinfo),
+    groups: readGroups(proof, { groupsClaim, absentGroups: 'unknown' }),
+  };
+}
+
+/** Whom the connection takes somebody for: the address is exactly on its domain (security I6). */
+export function profileOf(
+  { email, name }: Pick<Said, 'email' | 'name'>,
   connection: { emailDomain: string; ignoreEmailVerified: boolean },
 ): Profile {
-  const { email: claimed, email_verified: verified } = proof.userinfo;
-  if (typeof claimed !== 'string' || claimed === '') return { ok: false, reason: 'email_missing' };
-  const email = canonicalEmail(claimed);
-  if (email === null) return { ok: false, reason: 'email_malformed' };
-  if (domainOf(email) !== connection.emailDomain) return { ok: false, reason: 'email_domain_differs' };
-  if (!connection.ignoreEmailVerified && !isVerified(verified))
-    return { ok: false, reason: 'email_not_verified' };
-  return { ok: true, email, name: nameIn(proof.userinfo) ?? email.slice(0, email.indexOf('@')) };
+  if ('reason' in email) return { ok: false, reason: email.reason };
+  const { address, denied } = email;
+  if (domainOf(address) !== connection.emailDomain) return { ok: false, reason: 'email_domain_differs' };
+  if (denied && !connection.ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
+  return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
+}
+
+function emailIn({ email, email_verified: verified }: Record<string, unknown>): Said['email'] {
+  if (typeof email !== 'string' || email === '') return { reason: 'email_missing' };
+  const address = canonicalEmail(email);
+  return address === null ? { reason: 'email_malformed' } : { address, denied: isDenied(verified) };
 }
 
 /** Absent is accepted: the organization has verified the domain, and Entra never sends the claim. */
-function isVerified(claim: unknown): boolean {
-  return claim === undefined || claim === null || claim === true || claim === 'true';
+function isDenied(claim: unknown): boolean {
+  return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }
 
 function nameIn({ name, given_name: given, family_name: family }: Record<string, unknown>): string | null {

@@ -5,15 +5,17 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import type { Proof } from '../../outbound/outbound.ts';
 import { tallyEvent } from '../events/tally.ts';
+import { acceptState } from '../redirect/accept.ts';
+import { holdForSecondFactor } from '../redirect/pending.ts';
+import { type FlowState, secretsOf } from '../redirect/state.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
-import { acceptState, requireSameConnection } from './accept-state.ts';
 import { admit } from './admit.ts';
 import { keepAttempt } from './attempt.ts';
-import { type Arrival, holdForSecondFactor } from './pending.ts';
+import { readProof, type Said } from './claims.ts';
+import { requireSameConnection } from './same-connection.ts';
 import type { finishSsoInput } from './schema.ts';
 import { openClientSecret } from './secret.ts';
-import { type FlowState, secretsOf } from './state.ts';
 
 type Input = z.output<typeof finishSsoInput>;
 
@@ -24,17 +26,17 @@ type Input = z.output<typeof finishSsoInput>;
  * before the network; everything else is written in one, after it, and the attempt in one of its own.
  */
 export async function finishSso(ctx: Context, input: Input) {
-  const state = await acceptState(ctx, input);
+  const state = await acceptState(ctx, 'sso', input);
   return keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
 }
 
-async function signIn(ctx: Context, input: Input, state: FlowState, learn: (proof: Proof) => void) {
+async function signIn(ctx: Context, input: Input, state: FlowState, learn: (said: Said) => void) {
   const connection = await requireSameConnection(ctx, state);
   if (input.code === undefined || input.error !== undefined) throw signInFailed('refused_by_provider');
   try {
-    const proof = await redeem(ctx, input, connection, state);
-    learn(proof);
-    const session = await admitOrHold(ctx, { state, proof });
+    const said = readProof(await redeem(ctx, input, connection, state), connection.groupsClaim);
+    learn(said);
+    const session = await admitOrHold(ctx, state, said);
     return { ...session, returnTo: state.returnTo };
   } catch (error) {
     if (error instanceof Refusal && error.kind === 'unauthenticated' && accountAsked(error) === null)
@@ -65,12 +67,13 @@ function redeem(
 }
 
 /** Where the connection asks for our second factor too, the arrival is kept until the code comes. */
-async function admitOrHold(ctx: Context, arrival: Arrival) {
+async function admitOrHold(ctx: Context, state: FlowState, said: Said) {
   try {
-    return await admit(ctx, arrival.state, arrival.proof);
+    return await admit(ctx, state, said);
   } catch (error) {
     const accountId = accountAsked(error);
-    throw accountId === null ? error : await holdForSecondFactor(ctx, accountId, arrival);
+    if (accountId === null) throw error;
+    throw await holdForSecondFactor(ctx, accountId, { by: 'sso', state, said });
   }
 }
 

@@ -99,11 +99,6 @@ export const finishSsoInput = z.strictObject({
 });
 export const finishSsoView = signedInView;
 
-export const secondFactorInput = z.strictObject({
-  totpCode: z.string().max(20),
-  pending: z.string().max(200).optional(),
-});
-
 /** What is tried instead of what is stored; the settings that no provider is asked about play no part. */
 export const testSsoInput = changeSsoInput.extend({
   redirectUri: redirectUri.nullable().optional(),

@@ -11,13 +11,19 @@ import { openState, signState } from '../../crypto/signed.ts';
 /** How long a state is good for, in seconds (spec §8). */
 export const stateSeconds = 600;
 
+/** The sign-ins by redirect; a state of one is none of the other's. */
+export type Flow = 'sso' | 'social';
+
 const payload = z.strictObject({
   id: z.string(),
+  /** The connection, or the name of the social provider. */
   connection: z.string(),
   issuer: z.string(),
   clientId: z.string(),
   redirectUri: z.string(),
   returnTo: z.string(),
+  /** Whose account is to be linked, where that is what it is for. */
+  linkTo: z.string().optional(),
   /** Proof of the browser's flow cookie. */
   browser: z.string(),
   /** Seconds since 1970. */
@@ -33,13 +39,13 @@ export function newStateId(): string {
 }
 
 /** The state as the provider carries it. */
-export function sealState(ctx: Context, state: FlowState): string {
-  return signState(ctx.keyring.derive('sso-state'), state);
+export function sealState(ctx: Context, flow: Flow, state: FlowState): string {
+  return signState(ctx.keyring.derive(`${flow}-state`), state);
 }
 
-/** The state that this instance signed at most ten minutes ago, or null. */
-export function readState(ctx: Context, text: string): FlowState | null {
-  const state = payload.safeParse(openState(ctx.keyring.derive('sso-state'), text)).data ?? null;
+/** The state that this instance signed for such a sign-in at most ten minutes ago, or null. */
+export function readState(ctx: Context, flow: Flow, text: string): FlowState | null {
+  const state = payload.safeParse(openState(ctx.keyring.derive(`${flow}-state`), text)).data ?? null;
   return state !== null && ctx.now.getTime() < state.expires * 1000 ? state : null;
 }
 

@@ -1,45 +1,36 @@
-import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
-import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { claimCode } from './claim-code.ts';
-import type { finishSsoInput } from './schema.ts';
-import { type FlowState, isSameBrowser, readState } from './state.ts';
-import { isTrusted } from './trusted.ts';
-import { redirectUriOf } from './view.ts';
+import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
+
+/** What comes back with a person, as far as it does not concern the provider alone. */
+interface Returned {
+  state?: string | undefined;
+  code?: string | undefined;
+  /** The flow cookie. */
+  flow?: string | undefined;
+  fromBrowser: boolean;
+}
 
 /**
  * The state if it is ours, unexpired, from this browser and not used before; it is used up by this (security S2, S3),
  * and the code that came with it is bound to its provider (security S5).
  */
-export async function acceptState(ctx: Context, input: z.output<typeof finishSsoInput>): Promise<FlowState> {
-  const state = input.state === undefined ? null : readState(ctx, input.state);
+export async function acceptState(ctx: Context, kind: Flow, returned: Returned): Promise<FlowState> {
+  const state = returned.state === undefined ? null : readState(ctx, kind, returned.state);
   if (state === null) throw signInFailed('state_invalid');
-  if (bindsBrowser(ctx, input.fromBrowser) && !isSameBrowser(ctx, state, input.flow)) {
+  if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow)) {
     throw signInFailed('other_browser');
   }
   await spend(state);
-  const { code } = input;
+  const { code } = returned;
   const claimed = code === undefined || (await transaction(() => claimCode(ctx, state, code)));
   if (!claimed) throw signInFailed('code_of_another_provider');
   return state;
-}
-
-/** The connection as it is now, if it is still the one the state was made for (security S6). */
-export async function requireSameConnection(ctx: Context, state: FlowState): Promise<SsoConnection> {
-  const connection = await SsoConnection.findByPk(state.connection);
-  const same =
-    connection?.enabled === true &&
-    connection.issuer === state.issuer &&
-    connection.clientId === state.clientId &&
-    redirectUriOf(ctx, connection) === state.redirectUri;
-  if (connection === null || !same) throw signInFailed('connection_changed');
-  if (!(await isTrusted(ctx, connection))) throw signInFailed('domain_not_verified');
-  return connection;
 }
 
 /** A browser always shows its cookie; so must everyone where the way here is not encrypted. */

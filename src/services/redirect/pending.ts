@@ -4,18 +4,19 @@ import { randomToken } from '../../crypto/secret.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
-import type { Proof } from '../../outbound/outbound.ts';
 import { after } from '../sessions/lifetimes.ts';
+import type { SocialPerson } from '../social/person.ts';
+import type { Said } from '../sso/claims.ts';
 import { secondFactorRequired } from '../two-factor/refusals.ts';
 import type { FlowState } from './state.ts';
 
 const pendingSeconds = 5 * 60;
 
-/** What a sign-in goes on with once the code is there. */
-export interface Arrival {
-  state: FlowState;
-  proof: Proof;
-}
+/** What a sign-in goes on with once the code is there: all of it bounded, and nothing that is not used. */
+export type Arrival =
+  | { by: 'sso'; state: FlowState; said: Said }
+  | { by: 'social'; state: FlowState; person: SocialPerson }
+  | { by: 'loginLink' };
 
 /** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
 export async function holdForSecondFactor(

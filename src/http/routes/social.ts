@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { finishSocial } from '../../services/social/finish.ts';
+import { providerNames, socialProviders } from '../../services/social/providers.ts';
+import {
+  finishSocialInput,
+  finishSocialView,
+  startSocialInput,
+  startSocialView,
+} from '../../services/social/schema.ts';
+import { startLinking, startSocial } from '../../services/social/start.ts';
+import { type CookieChange, sessionCookies } from '../cookies.ts';
+import { route } from '../route.ts';
+
+type Start = z.output<typeof startSocialInput>;
+type Finish = z.output<typeof finishSocialInput>;
+
+const flowCookie = ({ flow, flowExpiresIn }: { flow: string; flowExpiresIn: number }): CookieChange[] => [
+  { name: 'social_flow', value: flow, maxAge: flowExpiresIn },
+];
+
+/** Signing in with Google and GitHub (spec §5.4): the same three steps for each. */
+export const socialRoutes = socialProviders.flatMap((provider) => [
+  route({
+    method: 'GET',
+    path: `/auth/social/${provider}/start`,
+    summary: `Begin a sign-in with ${providerNames[provider]}, where the instance offers it`,
+    access: 'public',
+    input: startSocialInput,
+    output: startSocialView,
+    filled: { flow: { cookie: 'social_flow' } },
+    cookies: flowCookie,
+    redirect: { to: (view) => view.authorizationUrl },
+    run: (ctx: Context, input: Start) => startSocial(ctx, provider, input),
+  }),
+  route({
+    method: 'GET',
+    path: `/auth/social/${provider}/callback`,
+    summary: `Finish a sign-in: where ${providerNames[provider]} sends the person back`,
+    access: 'public',
+    optionalActor: true,
+    lenientQuery: true,
+    input: finishSocialInput,
+    output: finishSocialView,
+    filled: { flow: { cookie: 'social_flow' }, fromBrowser: 'fetchMetadata' },
+    cookies: sessionCookies,
+    redirect: { to: (view) => view.returnTo },
+    run: (ctx: Context, input: Finish) => finishSocial(ctx, provider, input),
+  }),
+  route({
+    method: 'POST',
+    path: `/api/v1/me/social/${provider}`,
+    summary: `Begin to bind a ${providerNames[provider]} account to one's own`,
+    access: 'me.credentials',
+    input: startSocialInput,
+    output: startSocialView,
+    filled: { flow: { cookie: 'social_flow' } },
+    cookies: flowCookie,
+    run: (ctx: Context, input: Start) => startLinking(ctx, provider, input),
+  }),
+]);

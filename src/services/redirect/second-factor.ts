@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { enterByLink } from '../signin/link.ts';
+import { admitSocial } from '../social/admit.ts';
+import { admit } from '../sso/admit.ts';
+import { keepAttempt } from '../sso/attempt.ts';
+import { answerSecondFactor } from '../two-factor/answer.ts';
+import { type Arrival, requirePending, spendPending } from './pending.ts';
+
+export const secondFactorInput = z.strictObject({
+  totpCode: z.string().max(20),
+  pending: z.string().max(200).optional(),
+});
+
+/**
+ * Finishes a sign-in by redirect or link with the code of the second factor. A wrong code leaves it waiting; a
+ * right one uses it up, and everything else about the sign-in is asked anew.
+ */
+export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
+  const { id, accountId, arrival } = await requirePending(ctx, input.pending);
+  const account = await Account.findByPk(accountId);
+  if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
+  const step = await answerSecondFactor(ctx, account, input.totpCode);
+  await spendPending(id);
+  return goOn(ctx, account, arrival, step);
+}
+
+function goOn(ctx: Context, account: Account, arrival: Arrival, step: number | null) {
+  switch (arrival.by) {
+    case 'sso':
+      return keepAttempt(ctx, arrival.state.connection, (learn) => {
+        learn(arrival.said);
+        return admit(ctx, arrival.state, arrival.said, step);
+      });
+    case 'social':
+      return admitSocial(ctx, arrival.state, arrival.person, step);
+    case 'loginLink':
+      return enterByLink(ctx, account, step);
+  }
+}

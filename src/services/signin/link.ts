@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { randomToken } from '../../crypto/secret.ts';
+import { Account } from '../../database/models/account.ts';
+import { LoginLink } from '../../database/models/login-link.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { requireAccount } from '../accounts/find.ts';
+import type { userRefInput } from '../accounts/schema.ts';
+import { requireOperator } from '../authority/require.ts';
+import { recordEvent } from '../events/record.ts';
+import { holdForSecondFactor } from '../redirect/pending.ts';
+import { beginSession } from '../sessions/begin.ts';
+import { after } from '../sessions/lifetimes.ts';
+import { accountAsked } from '../two-factor/refusals.ts';
+import type { openLoginLinkInput } from './schema.ts';
+
+// Break-glass (security O4): the operator on the host lets somebody in whatever the settings say.
+
+const linkSeconds = 600;
+
+/** A link that signs the account in once within ten minutes; one made before for it is void. */
+export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
+  requireOperator(ctx);
+  const account = await requireAccount(input.user);
+  if (account.disabledAt !== null) throw disabled(account);
+  const token = randomToken(256);
+  const expiresAt = after(ctx.now, linkSeconds);
+  await transaction(async () => {
+    await LoginLink.destroy({ where: { accountId: account.id } });
+    await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
+    await recordEvent(ctx, {
+      kind: 'user.login_link.created',
+      subject: { type: 'user', id: account.id, name: account.name },
+    });
+  });
+  return { url: `${ctx.config.baseUrl}/login/link?token=${token}`, expiresAt: expiresAt.toISOString() };
+}
+
+/** Begins the session of the link, which is used up by this; the second factor, where there is one, is still asked. */
+export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
+  const account = await requireLinked(ctx, token);
+  try {
+    const session = await transaction(async () => {
+      await spend(token);
+      return enterByLink(ctx, account, null);
+    });
+    return { ...session, returnTo: '/' };
+  } catch (error) {
+    if (accountAsked(error) === null) throw error;
+    throw await transaction(async () => {
+      await spend(token);
+      return holdForSecondFactor(ctx, account.id, { by: 'loginLink' });
+    });
+  }
+}
+
+/** What a link that was used up leads to; `secondFactor` is the step that was answered, or null. */
+export function enterByLink(ctx: Context, account: Account, secondFactor: number | null) {
+  return transaction(() => beginSession(ctx, account, { method: 'loginLink', secondFactor }));
+}
+
+async function requireLinked(ctx: Context, token: string): Promise<Account> {
+  const link = await LoginLink.findByPk(idOf(token));
+  if (link === null || link.expiresAt <= ctx.now) throw spent();
+  return Account.findByPk(link.accountId, { rejectOnEmpty: true });
+}
+
+async function spend(token: string): Promise<void> {
+  if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+function spent(): Refusal {
+  return new Refusal('invalid_credential', 'This link was used already, or is older than ten minutes.', {
+    hint: 'Ask the operator for another: idctl user login-link EMAIL',
+  });
+}
+
+function disabled({ email, name }: Account): Refusal {
+  const who = email ?? name;
+  return new Refusal('conflict', `The account of ${who} is disabled.`, {
+    hint: `Let them sign in again first: idctl user enable ${who}`,
+  });
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
+import { transaction } from '../../database/transaction.ts';
+import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import { attachSocial } from '../identities/attach.ts';
+import { ensureMember } from '../memberships/ensure.ts';
+import type { FlowState } from '../redirect/state.ts';
+import { beginSession } from '../sessions/begin.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { findGoverningSettings } from '../signin/governing.ts';
+import type { SocialPerson } from './person.ts';
+import { type SocialProvider, socialProviders } from './providers.ts';
+
+/**
+ * Lets the proven person in: account and session in one transaction. Whoever has no account gets one (spec §5.4), and
+ * joins the organization of their domain where that lets its people sign up by themselves. `secondFactor` is the step
+ * that was answered, or null.
+ */
+export function admitSocial(
+  ctx: Context,
+  state: FlowState,
+  person: SocialPerson,
+  secondFactor: number | null,
+) {
+  const provider = socialProviders.find((one) => one === state.connection);
+  if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
+  return retryOnceOnDuplicate(() =>
+    transaction(async () => {
+      const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
+      if (attached === null) throw signInFailed('identity_conflict');
+      const session = await beginSession(ctx, attached.account, { method: provider, secondFactor });
+      if (attached.created) await join(ctx, provider, attached.account);
+      return session;
+    }),
+  );
+}
+
+async function join(ctx: Context, provider: SocialProvider, account: Account): Promise<void> {
+  const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
+  if (organizationId === null || !verified || !settings.allowSelfSignup) return;
+  await ensureMember(ctx, organizationId, account, { kind: 'social', by: provider });
+}

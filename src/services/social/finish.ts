@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import { acceptState } from '../redirect/accept.ts';
+import { holdForSecondFactor } from '../redirect/pending.ts';
+import { type FlowState, secretsOf } from '../redirect/state.ts';
+import { signInFailed } from '../sessions/failed.ts';
+import { reasonOfFailure, recordRefusedSignIn } from '../sessions/refused.ts';
+import { accountAsked } from '../two-factor/refusals.ts';
+import { admitSocial } from './admit.ts';
+import { requirePerson, type SocialPerson } from './person.ts';
+import { findSocialClient, type SocialProvider } from './providers.ts';
+import type { finishSocialInput } from './schema.ts';
+
+type Input = z.output<typeof finishSocialInput>;
+
+/**
+ * The callback of a social sign-in (spec §5.4): the state is accepted once, the code redeemed, the person admitted. As
+ * with single sign-on, the state is spent before the network and everything else is written after it.
+ */
+export async function finishSocial(ctx: Context, provider: SocialProvider, input: Input) {
+  const state = await acceptState(ctx, 'social', input);
+  try {
+    const session = await admitOrHold(ctx, state, await redeem(ctx, provider, state, input));
+    return { ...session, returnTo: state.returnTo };
+  } catch (error) {
+    const told =
+      error instanceof Refusal && error.code === 'provider_refused'
+        ? signInFailed('provider_refused', error)
+        : error;
+    const reason = reasonOfFailure(told);
+    if (reason !== null) await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
+    throw told;
+  }
+}
+
+async function redeem(
+  ctx: Context,
+  provider: SocialProvider,
+  state: FlowState,
+  { code, state: text = '', iss, error }: Input,
+): Promise<SocialPerson> {
+  const client = requireSameClient(ctx, provider, state);
+  requireSamePerson(ctx, state);
+  if (code === undefined || error !== undefined) throw signInFailed('refused_by_provider');
+  const query = { code, state: text, ...(iss === undefined ? {} : { iss }) };
+  return requirePerson(
+    await ctx.outbound.redeemSocial(client, { query, state: text, ...secretsOf(ctx, state.id) }),
+  );
+}
+
+/** What is registered at the provider now, if the state was made for it (security S6). */
+function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
+  const client = findSocialClient(ctx, provider);
+  const same =
+    state.connection === provider && client?.issuer === state.issuer && client.clientId === state.clientId;
+  if (client === null || !same) throw signInFailed('connection_changed');
+  return client;
+}
+
+/** Whoever began to link must still be the one who is signed in. */
+function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
+  if (linkTo === undefined) return;
+  const same = actor.kind === 'user' && actor.via === 'session' && actor.accountId === linkTo;
+  if (!same) throw signInFailed('other_person');
+}
+
+async function admitOrHold(ctx: Context, state: FlowState, person: SocialPerson) {
+  try {
+    return await admitSocial(ctx, state, person, null);
+  } catch (error) {
+    const accountId = accountAsked(error);
+    if (accountId === null) throw error;
+    throw await holdForSecondFactor(ctx, accountId, { by: 'social', state, person });
+  }
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { listMembers } from '../../src/services/memberships/list.ts';
+import { saveSignInSettings } from '../../src/services/signin/save.ts';
+import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { openSocial, startAt, withGitHub, withGoogle } from '../support/social.ts';
+import { comeBack } from '../support/sso.ts';
+
+let social: Awaited<ReturnType<typeof openSocial>>;
+beforeAll(async () => {
+  social = await openSocial();
+});
+afterAll(() => social.close());
+
+/** Somebody at Google. */
+function googler(claims: Record<string, unknown> = {}) {
+  const sub = fresh('sub');
+  const email = `${sub}@example.test`;
+  social.google.people.set(sub, { email, email_verified: true, name: 'Grace Hopper', ...claims });
+  return { sub, email };
+}
+
+let lastId = 1000;
+/** Somebody at GitHub. */
+function hubber(emails?: { email: string; primary: boolean; verified: boolean }[]) {
+  lastId += 1;
+  const email = `hub${lastId}@example.test`;
+  social.github.people.set(lastId, {
+    login: `hub${lastId}`,
+    name: 'Linus',
+    emails: emails ?? [
+      { email: `other${lastId}@example.test`, primary: false, verified: true },
+      { email, primary: true, verified: true },
+    ],
+  });
+  return { id: lastId, email };
+}
+
+const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
+
+describe('§5.4 signing in with a social provider', () => {
+  test('S1 §5.4 Google is asked with code, exact scope, PKCE, state and nonce; a browser is sent there', async () => {
+    const url = new URL(await startAt(social.idctl.client(), 'google'));
+    expect(url.origin).toBe(social.google.issuer);
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: 'code',
+      scope: 'openid email profile',
+      redirect_uri: 'https://id.example.test/auth/social/google/callback',
+      code_challenge_method: 'S256',
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const browser = await social.idctl.client().get('/auth/social/github/start', { accept: 'text/html' });
+    expect(browser.status).toBe(302);
+    expect(browser.headers['location']).toContain(`${social.github.baseUrl}/login/oauth/authorize?`);
+    expect(browser.headers['location']).toContain('code_challenge_method=S256');
+  });
+
+  test('§5.4 provisions the account from the address that Google has verified, and the key is its own from then on', async () => {
+    const { sub, email } = googler();
+    const { client, answer } = await withGoogle(social, sub);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { user: { email, emailVerified: true, name: 'Grace Hopper' } },
+    });
+    expect((await client.get('/api/v1/me')).body.organizations).toEqual([]);
+    expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([{ method: 'google' }]);
+    social.google.people.set(sub, { email: 'moved@example.test', email_verified: true });
+    const again = await withGoogle(social, sub);
+    expect(again.answer.body.user).toMatchObject({ id: answer.body.user.id, email });
+  });
+
+  test('§5.4 GitHub’s primary address counts, and only if GitHub has verified it', async () => {
+    const { id, email } = hubber();
+    expect((await withGitHub(social, id)).answer).toMatchObject({
+      status: 200,
+      body: { user: { email, name: 'Linus' } },
+    });
+    const unverified = hubber([
+      { email: 'unverified@example.test', primary: true, verified: false },
+      { email: 'spare@example.test', primary: false, verified: true },
+    ]);
+    expect((await withGitHub(social, unverified.id)).answer).toMatchObject(failed);
+    expect((await withGitHub(social, hubber([]).id)).answer).toMatchObject(failed);
+  });
+
+  test('§5.4 an account that somebody has proved is linked, keeps its password, and is told apart by provider', async () => {
+    const { sub, email } = googler();
+    const existing = await person(social.idctl, email);
+    expect((await withGoogle(social, sub)).answer.body.user.id).toBe(existing.id);
+    await signedIn(social.idctl, email);
+    const { id } = hubber([{ email, primary: true, verified: true }]);
+    expect((await withGitHub(social, id)).answer.body.user.id).toBe(existing.id);
+    expect(await Identity.count({ where: { accountId: existing.id } })).toBe(2);
+    const impostor = googler({ email });
+    expect((await withGoogle(social, impostor.sub)).answer).toMatchObject(failed);
+  });
+
+  test('§2.9 a newcomer on a verified domain joins its organization where that allows self-signup', async () => {
+    const org = await organization(social.idctl);
+    const domain = await verifiedDomain(social.idctl, org.slug);
+    const join = async (sub: string) => {
+      const { client } = await withGoogle(social, sub);
+      return (await client.get('/api/v1/me')).body.organizations;
+    };
+    expect(await join(googler({ email: `first@${domain}` }).sub)).toEqual([]);
+    await saveSignInSettings(social.idctl.operator(), { org: org.slug, allowSelfSignup: true });
+    expect(await join(googler({ email: `second@${domain}` }).sub)).toMatchObject([
+      { id: org.id, role: 'member' },
+    ]);
+    const { items } = await listMembers(social.idctl.operator(), { org: org.slug, limit: 50 });
+    expect(items.find(({ email }) => email === `second@${domain}`)?.origin).toEqual({
+      kind: 'social',
+      by: 'google',
+    });
+  });
+
+  test('S2 S3 the state is for one provider, one browser and one use', async () => {
+    const { sub } = googler();
+    const client = social.idctl.client({ keepCookies: true });
+    const callback = await social.google.signIn(await startAt(client, 'google'), sub);
+    const stranger = social.idctl.client({ headers: { 'sec-fetch-mode': 'navigate' } });
+    expect(await comeBack(stranger, callback)).toMatchObject(failed);
+    const crossed = callback.replace('/social/google/', '/social/github/');
+    const other = await social.google.signIn(await startAt(client, 'google'), sub);
+    expect(await comeBack(client, other.replace('/social/google/', '/social/github/'))).toMatchObject(failed);
+    expect(await comeBack(client, crossed.replace('/social/github/', '/sso/'))).toMatchObject(failed);
+    expect((await comeBack(client, callback)).status).toBe(200);
+    expect(await comeBack(client, callback)).toMatchObject(failed);
+  });
+
+  test('X5 what is refused is an event with its reason', async () => {
+    await withGoogle(social, googler({ email_verified: false }).sub);
+    const events = await Event.findAll({ where: { kind: 'signin.refused' } });
+    expect(events.map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ method: 'google', reason: 'email_not_verified' }),
+    );
+  });
+});
+
+describe('linking a provider to the account one is signed in to', () => {
+  const link = async (client: Awaited<ReturnType<typeof signedIn>>, sub: string) => {
+    const { body } = await client.post('/api/v1/me/social/google', { returnTo: '/linked' });
+    return social.google.signIn(body.authorizationUrl, sub);
+  };
+
+  test('O5 binds the key whatever its address, for later sign-ins', async () => {
+    const account = await person(social.idctl);
+    const client = await signedIn(social.idctl, account.email);
+    const { sub } = googler();
+    const back = await comeBack(client, await link(client, sub));
+    expect(back).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+    expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
+  });
+
+  test('O5 not for another person than the one who began, and not a key that is somebody’s', async () => {
+    const [ada, eve] = [await person(social.idctl), await person(social.idctl)];
+    const client = await signedIn(social.idctl, ada.email);
+    const callback = await link(client, googler().sub);
+    const evil = await signedIn(social.idctl, eve.email);
+    evil.jar.set('social_flow', client.jar.get('social_flow') ?? '');
+    expect(await comeBack(evil, callback)).toMatchObject(failed);
+    const taken = googler();
+    await withGoogle(social, taken.sub);
+    expect(await comeBack(client, await link(client, taken.sub))).toMatchObject(failed);
+  });
+});

@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Answer, Client } from './http.ts';
+import { type Idctl, openIdctl } from './idctl.ts';
+import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+import { portOf } from './ports.ts';
+import { comeBack } from './sso.ts';
+
+type Given = Parameters<typeof openIdctl>[0] & object;
+
+const clientId = 'idctl at the provider';
+const clientSecret = 'a secret of the provider';
+
+/** A person at GitHub, by user id. */
+interface GitHubPerson {
+  login: string;
+  name?: string | null;
+  emails: { email: string; primary: boolean; verified: boolean }[];
+}
+
+/** As much of GitHub as idctl speaks with, on plain http. */
+export interface GitHub {
+  baseUrl: string;
+  /** By user id; may be changed between sign-ins. */
+  people: Map<number, GitHubPerson>;
+  /** Consents for the person, and returns where GitHub then sends the browser. */
+  signIn(authorizationUrl: string, id: number): string;
+  stop(): Promise<void>;
+}
+
+/** Starts it on a free port. */
+export async function startGitHub(): Promise<GitHub> {
+  const people: GitHub['people'] = new Map();
+  const granted = new Map<string, { id: number; asked: URLSearchParams }>();
+  const tokens = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const answering =
+      request.url === '/login/oauth/access_token'
+        ? exchange(request, granted, tokens)
+        : look(request, people, tokens);
+    void answering.then((body) => reply(response, body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${portOf(server)}`,
+    people,
+    signIn(url, id) {
+      const asked = new URL(url).searchParams;
+      const code = randomBytes(20).toString('hex');
+      granted.set(code, { id, asked });
+      const back = new URL(asked.get('redirect_uri') ?? '');
+      back.search = new URLSearchParams({ code, state: asked.get('state') ?? '' }).toString();
+      return back.href;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function reply(response: ServerResponse, body: object | null): void {
+  response.writeHead(body === null ? 401 : 200, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body ?? { message: 'Bad credentials' }));
+}
+
+/** A code is good once, for its client, its redirect URI and the verifier of its challenge; errors come with status 200. */
+async function exchange(
+  request: IncomingMessage,
+  granted: Map<string, { id: number; asked: URLSearchParams }>,
+  tokens: Map<string, number>,
+): Promise<object> {
+  const form = new URLSearchParams(await text(request));
+  const code = form.get('code') ?? '';
+  const grant = granted.get(code);
+  granted.delete(code);
+  const challenge = createHash('sha256')
+    .update(form.get('code_verifier') ?? '')
+    .digest('base64url');
+  const right =
+    form.get('client_id') === clientId &&
+    form.get('client_secret') === clientSecret &&
+    form.get('redirect_uri') === grant?.asked.get('redirect_uri') &&
+    challenge === grant?.asked.get('code_challenge');
+  if (grant === undefined || !right) return { error: 'bad_verification_code' };
+  const token = `gho_${randomBytes(18).toString('hex')}`;
+  tokens.set(token, grant.id);
+  return { access_token: token, scope: 'read:user,user:email', token_type: 'bearer' };
+}
+
+async function look(
+  { url = '', headers }: IncomingMessage,
+  people: GitHub['people'],
+  tokens: Map<string, number>,
+): Promise<object | null> {
+  const id = tokens.get(headers.authorization?.replace(/^Bearer /, '') ?? '') ?? 0;
+  const person = people.get(id);
+  if (person === undefined || headers['user-agent'] === undefined) return null;
+  if (url === '/api/v3/user') return { id, login: person.login, name: person.name ?? null };
+  return url.startsWith('/api/v3/user/emails') ? person.emails : null;
+}
+
+/** An instance with both social providers, each on loopback. */
+export async function openSocial(
+  given: Given = {},
+): Promise<{ idctl: Idctl; google: OpenIdProvider; github: GitHub; close(): Promise<void> }> {
+  // Known to the providers before the instance has a port.
+  const baseUrl = 'https://id.example.test';
+  const github = await startGitHub();
+  const google = await startOpenIdProvider({
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [`${baseUrl}/auth/social/google/callback`],
+      },
+    ],
+  });
+  const social = {
+    google: { clientId, clientSecret, issuer: google.issuer },
+    github: { clientId, clientSecret, baseUrl: github.baseUrl },
+  };
+  const idctl = await openIdctl({ baseUrl, social, ...given });
+  return {
+    idctl,
+    google,
+    github,
+    async close() {
+      await idctl.close();
+      await google.stop();
+      await github.stop();
+    },
+  };
+}
+
+/** Begins a social sign-in and answers with the provider's address. */
+export async function startAt(client: Client, provider: 'google' | 'github', more = ''): Promise<string> {
+  const answer = await client.get(`/auth/social/${provider}/start${more}`);
+  if (answer.status !== 200) throw new Error(`start answered ${answer.status}`);
+  return answer.body.authorizationUrl;
+}
+
+/** A whole sign-in of a person known to Google, in a browser of their own unless one is given. */
+export async function withGoogle(
+  { idctl, google }: { idctl: Idctl; google: OpenIdProvider },
+  sub: string,
+  client: Client = idctl.client({ keepCookies: true }),
+): Promise<{ client: Client; answer: Answer }> {
+  const callback = await google.signIn(await startAt(client, 'google'), sub);
+  return { client, answer: await comeBack(client, callback) };
+}
+
+/** The same of a person known to GitHub. */
+export async function withGitHub(
+  { idctl, github }: { idctl: Idctl; github: GitHub },
+  id: number,
+  client: Client = idctl.client({ keepCookies: true }),
+): Promise<{ client: Client; answer: Answer }> {
+  const callback = github.signIn(await startAt(client, 'github'), id);
+  return { client, answer: await comeBack(client, callback) };
+}
