@@ -198,9 +198,24 @@ describe('L4 the one person', () => {
 
 test('groups are matched by DN or common name, in any case and spelling', () => {
   const said = ['CN=Dev Ops, OU=Groups,DC=acme,DC=test', 'staff'];
-  const held = (...mapped: string[]) => groupsHeld(mapped, said);
+  const held = (...mapped: string[]) => groupsHeld(mapped, said, 'ou=people,dc=acme,dc=test');
   expect(held('cn=dev ops,ou=groups,dc=acme,dc=test', 'DEV  OPS', 'Staff')).toHaveLength(3);
   expect(held('cn=dev ops,ou=others,dc=acme,dc=test', 'cn=dev ops', 'ou=groups', 'dev', '')).toEqual([]);
+});
+
+test('I7 a common name is that of a group in the domain of the search base, and of no other', () => {
+  const held = (searchBase: string, ...said: string[]) =>
+    groupsHeld(['Admins', 'cn=admins,dc=other,dc=test'], said, searchBase);
+  const inside = 'CN=Admins,OU=Anywhere,DC=acme,DC=test';
+  expect(held('OU=People,dc=ACME,dc=test', inside)).toEqual(['Admins']);
+  expect(held('dc=acme,dc=test', inside)).toEqual(['Admins']);
+  expect(held('dc=other,dc=test', inside)).toEqual([]);
+  expect(held('ou=people,dc=acme,dc=test', 'cn=admins,dc=other,dc=test')).toEqual([
+    'cn=admins,dc=other,dc=test',
+  ]);
+  expect(held('ou=people,o=acme', 'cn=admins,ou=groups,o=acme')).toEqual(['Admins']);
+  expect(held('ou=people,o=acme', 'cn=admins,o=other')).toEqual([]);
+  expect(held('ou=people,o=acme', 'admins')).toEqual(['Admins']);
 });
 
 test.each([

@@ -25,6 +25,12 @@ export function isUnder(dn: readonly string[], base: readonly string[]): boolean
   return above >= 0 && base.every((rdn, at) => rdn === dn[above + at]);
 }
 
+/** The domain that a canonical DN is in: its last components, which name it; without any, its root. */
+export function realmOf(dn: readonly string[]): string[] {
+  const at = dn.findLastIndex((rdn) => !rdn.startsWith('dc='));
+  return dn.slice(Math.min(at + 1, dn.length - 1));
+}
+
 /** The value of the first RDN, if that is a common name: how people call a group. */
 export function commonNameOf(dn: readonly string[]): string | null {
   const [rdn = ''] = dn;

@@ -44,7 +44,7 @@ interface Said {
 
 /** An organization without connections can still see what groups would call for. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
-  return { kind: 'sso', id: '', organizationId, autoRemove: false };
+  return { kind: 'sso', id: '', organizationId, autoRemove: false, searchBase: null };
 }
 
 async function requireAttempt(

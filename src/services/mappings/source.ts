@@ -11,16 +11,18 @@ export interface GroupSource {
   organizationId: string;
   /** Directories remove nothing. */
   autoRemove: boolean;
+  /** Where a directory looks for people; null where groups are what a claim says. */
+  searchBase: string | null;
 }
 
 /** A single sign-on connection as a source of groups. */
 export function ssoSource({ id, organizationId, autoRemove }: SsoConnection): GroupSource {
-  return { kind: 'sso', id, organizationId, autoRemove };
+  return { kind: 'sso', id, organizationId, autoRemove, searchBase: null };
 }
 
 /** A directory as a source of groups. */
-export function ldapSource({ id, organizationId }: LdapConnection): GroupSource {
-  return { kind: 'ldap', id, organizationId, autoRemove: false };
+export function ldapSource({ id, organizationId, searchBase }: LdapConnection): GroupSource {
+  return { kind: 'ldap', id, organizationId, autoRemove: false, searchBase };
 }
 
 /** The connections of an organization that groups come through, single sign-on first. */
@@ -38,11 +40,12 @@ export async function readPlan(
 ): Promise<Plan> {
   const mappings = await readMappings(source.organizationId);
   const held =
-    source.kind === 'sso'
+    source.searchBase === null
       ? said
       : groupsHeld(
           mappings.map(({ group }) => group),
           said,
+          source.searchBase,
         );
   const current = accountId === null ? [] : await readCurrent(source, accountId);
   return planMemberships(held, mappings, current, source);
