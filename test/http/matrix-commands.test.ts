@@ -28,6 +28,7 @@ import { putProjectMember } from '../../src/services/projects/put-member.ts';
 import { listSessions } from '../../src/services/sessions/list.ts';
 import { revokeSession } from '../../src/services/sessions/revoke.ts';
 import { initialize } from '../../src/services/setup/initialize.ts';
+import { createLoginLink } from '../../src/services/signin/link.ts';
 import { disableSso } from '../../src/services/sso/disable.ts';
 import { enableSso } from '../../src/services/sso/enable.ts';
 import { relinkSso } from '../../src/services/sso/relink.ts';
@@ -59,6 +60,7 @@ const ofTheOperator: Record<string, Act> = {
   'user unlock': (ctx) => unlockUser(ctx, { user }),
   'user password': (ctx) => setUserPassword(ctx, { user, password: 'a staple of another kind' }),
   'user totp-reset': (ctx) => resetTotp(ctx, { user }),
+  'user login-link': (ctx) => createLoginLink(ctx, { user }),
   'session list': (ctx) => listSessions(ctx, { user, limit: 1 }),
   'identity list': (ctx) => listIdentities(ctx, { user, limit: 1 }),
   'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),

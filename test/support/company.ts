@@ -132,6 +132,9 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/auth/methods': { query: { identifier: 'olga@acme.test' } },
   'POST /auth/ldap/login': { body: { username: 'olga', password: 'not the password' } },
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },
+  'GET /auth/social/google/callback': { query: { code: 'c', state: 's' } },
+  'GET /auth/social/github/callback': { query: { code: 'c', state: 's' } },
+  'GET /login/link': { query: { token: 'none' } },
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { userView } from '../../services/accounts/schema.ts';
+import type { loginLinkView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret, secretOrAsk } from '../prompt.ts';
@@ -81,6 +82,7 @@ export function addUserCommands(program: Command): void {
   });
   addPassword(user);
   addTotpReset(user);
+  addLoginLink(user);
   addDelete(user);
 }
 
@@ -129,6 +131,23 @@ function addTotpReset(user: Command): void {
         question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
         done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,
       });
+    },
+  });
+}
+
+const link: Fields<z.output<typeof loginLinkView>> = [
+  ['Link', (view) => view.url, 'whole'],
+  ['Good until', (view) => view.expiresAt],
+];
+
+function addLoginLink(user: Command): void {
+  verb(user, 'login-link <user>', {
+    summary: 'Make a link that signs somebody in once, within ten minutes',
+    example: 'idctl user login-link ada@example.com',
+    run: async (call) => {
+      const { createLoginLink } = await import('../../services/signin/link.ts');
+      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      call.showSecret(await call.operate(userRefInput, createLoginLink), link, (view) => view.url);
     },
   });
 }

@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Counter } from '../../database/models/counter.ts';
+import { LoginLink } from '../../database/models/login-link.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { Session } from '../../database/models/session.ts';
@@ -20,6 +21,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
   await transaction(async () => {
     await SpentState.destroy(expired);
     await PendingSignIn.destroy(expired);
+    await LoginLink.destroy(expired);
     await Session.destroy(expired);
     await dropSpentKeys(ctx);
     await AccessToken.destroy({ where: { kind: 'bot', ...expired.where } });
