@@ -70,6 +70,7 @@ export function openNetwork(config: Config): Outbound {
 
 async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {
   if (options.migrate === 'yes') {
+    await copyFirst(app, database, options);
     for (const migration of await database.migrate()) {
       app.log.info({ migration }, 'migrated');
       options.migrated?.(migration);
@@ -81,6 +82,13 @@ async function prepare(app: App, database: Database, config: Config, options: Op
   const now = app.clock();
   await requireRightKey({ keyring: app.keyring, keyFile: config.keyFile, now });
   await ensureSigningKey({ keyring: app.keyring, now });
+}
+
+/** What the migrations about to be applied may change can be gone back to; but nobody goes back in a restore. */
+async function copyFirst({ clock, log }: App, database: Database, { first }: OpenOptions): Promise<void> {
+  if (first !== undefined || (await database.pending()).length === 0) return;
+  const copy = await database.copyFirst(clock());
+  if (copy !== null) log.info({ copy }, 'copied before migrating');
 }
 
 async function requireReady(database: Database): Promise<void> {

@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import type { Link } from './connect.ts';
 import { migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
+import { findCopyBefore } from './snapshot.ts';
 import { transactionOn } from './transaction.ts';
 
 // Each migration and the record of it are one transaction. The list of what is left is read again under the
@@ -16,7 +17,7 @@ export async function pendingMigrations(
   sequelize: Sequelize,
   migrations: readonly Migration[] = released,
 ): Promise<string[]> {
-  return left(migrations, await applied(sequelize));
+  return left(migrations, await applied(sequelize), sequelize);
 }
 
 /**
@@ -38,7 +39,7 @@ export async function applyMigrations(
 async function applyNext(link: Link, migrations: readonly Migration[]): Promise<string | null> {
   await lock(link);
   await createRecord(link.sequelize);
-  if (left(migrations, await applied(link.sequelize)).length === 0) return null;
+  if (left(migrations, await applied(link.sequelize), link.sequelize).length === 0) return null;
   const [done] = await (await umzug(link, migrations)).up({ step: 1 });
   await checkReferences(link);
   return done?.name ?? null;
@@ -71,15 +72,24 @@ async function applied(sequelize: Sequelize): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-function left(migrations: readonly Migration[], names: string[]): string[] {
+function left(migrations: readonly Migration[], names: string[], sequelize: Sequelize): string[] {
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = names.filter((name) => !known.has(name));
   if (unknown.length > 0) {
     throw new Refusal('schema_newer', `The database was written by a newer idctl (${unknown.join(', ')}).`, {
-      hint: 'Install that version of idctl, or a later one.',
+      hint: wayBack(sequelize, unknown[0] ?? ''),
     });
   }
   return [...known].filter((name) => !names.includes(name));
+}
+
+/** What whoever runs an older idctl can do. */
+function wayBack(sequelize: Sequelize, migration: string): string {
+  const onward = 'Install that version of idctl, or a later one';
+  // Sequelize's types leave out what it was opened with.
+  const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
+  const copy = storage === undefined ? null : findCopyBefore(storage, migration);
+  return copy === null ? `${onward}.` : `${onward}; or go back to the copy made before it came: ${copy}`;
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {

@@ -1,14 +1,17 @@
 import type { Sequelize } from 'sequelize';
-import { type Address, type Behaviour, connect } from './connect.ts';
+import { type Address, type Behaviour, connect, fileOf } from './connect.ts';
 import { applyMigrations, pendingMigrations } from './migrate.ts';
 import { initModels } from './models/index.ts';
 import { endReader } from './select-within.ts';
+import { copyBeforeMigration } from './snapshot.ts';
 import { serveTransactions } from './transaction.ts';
 
 /** The one database of the process. */
 export interface Database {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
+  /** Copies a SQLite file before what is pending changes it; answers where to, or null when there is nothing to copy. */
+  copyFirst(now: Date): Promise<string | null>;
   /** Applies what is pending and returns the names; safe when several processes do it at once. */
   migrate(): Promise<string[]>;
   /** The migrations not applied yet; refuses `schema_newer` for a database of a newer idctl. */
@@ -29,6 +32,8 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
   return {
     sequelize: link.sequelize,
     dialect: link.dialect,
+    copyFirst: async (now) =>
+      link.dialect === 'sqlite' ? copyBeforeMigration(fileOf(options.url), now) : null,
     migrate: () => migrate(options),
     pending: () => pendingMigrations(link.sequelize),
     ping: () => link.sequelize.authenticate(),

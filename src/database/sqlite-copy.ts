@@ -39,9 +39,9 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   }
 }
 
-/** Rows of a file that nobody else has open. */
+/** Rows of a file, which nobody need have opened. */
 export function readSqlite(file: string, sql: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 5000 });
   try {
     return database.prepare(sql).all();
   } catch (error) {

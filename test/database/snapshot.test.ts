@@ -1,0 +1,86 @@
+import { readdirSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyBeforeMigration } from '../../src/database/snapshot.ts';
+import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
+import { type Installation, install } from '../support/installation.ts';
+
+// On PostgreSQL a migration is one transaction, and copies are the administrator's.
+if (dialect === 'sqlite') {
+  let site: Installation;
+  let file: string;
+
+  beforeEach(async () => {
+    site = await install();
+    file = site.database.slice('sqlite:'.length);
+  });
+  afterEach(() => site.close());
+
+  const copies = () => readdirSync(dirname(file)).filter((name) => name.includes('.before-'));
+  const execute = (sql: string) => {
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+  };
+  /** Makes the database one of an idctl that did not know the migration yet. */
+  const takeBack = () =>
+    execute(`
+      DELETE FROM migrations WHERE name = '0018-suspensions';
+      ALTER TABLE access_tokens DROP COLUMN suspended_at;
+      ALTER TABLE apps DROP COLUMN suspended_at;
+      ALTER TABLE scim_tokens DROP COLUMN suspended_at;`);
+
+  test('a database is copied for its owner alone before it is migrated, and only then', async () => {
+    expect((await site.run(['migrate'])).code).toBe(0);
+    expect(copies()).toEqual([]);
+    takeBack();
+    expect((await site.run(['migrate'])).code).toBe(0);
+    expect(copies()).toEqual([expect.stringMatching(/^idctl\.db\.before-0018-suspensions-\d{8}T\d{6}Z$/)]);
+    expect(statSync(join(dirname(file), copies()[0] ?? '')).mode & 0o777).toBe(0o600);
+  });
+
+  test('of the copies the last three stay, and nothing else goes', async () => {
+    const other = `${file}.before-lunch`;
+    new DatabaseSync(other).close();
+    takeBack();
+    for (const minute of [1, 2, 3, 4])
+      await copyBeforeMigration(file, new Date(Date.UTC(2030, 0, 1, 0, minute)));
+    const times = copies().map((name) => name.replace(/^.*-/, ''));
+    expect(times.sort()).toEqual(['20300101T000200Z', '20300101T000300Z', '20300101T000400Z', 'lunch']);
+  });
+
+  test('a database that holds nobody is not copied', async () => {
+    takeBack();
+    execute('PRAGMA foreign_keys = OFF; DELETE FROM accounts');
+    expect(await copyBeforeMigration(file, new Date())).toBeNull();
+    expect(
+      await copyBeforeMigration((await freshDatabaseUrl()).slice('sqlite:'.length), new Date()),
+    ).toBeNull();
+    expect(copies()).toEqual([]);
+  });
+
+  test('an older idctl names the copy to go back to, and works with it', async () => {
+    takeBack();
+    const copy = (await copyBeforeMigration(file, new Date())) ?? '';
+    // To an idctl that knows none of them, the first migration after the copy has another name.
+    const newer = `${file}.before-9999-later-20300101T000000Z`;
+    renameSync(copy, newer);
+    expect((await site.run(['migrate'])).code).toBe(0);
+    execute(`INSERT INTO migrations VALUES ('9999-later', '2030-01-01')`);
+    const { code, err } = await site.run(['org', 'list']);
+    expect([code, err]).toEqual([
+      3,
+      expect.stringContaining(`go back to the copy made before it came: ${newer}`),
+    ]);
+    renameSync(newer, file);
+    expect((await site.run(['migrate'])).code).toBe(0);
+    expect((await site.run(['org', 'list'])).out).toContain('acme');
+  });
+}
+
+test('nothing is copied where there is no file, or nobody in it', async () => {
+  const database = await openFreshDatabase();
+  expect(await database.copyFirst(new Date())).toBeNull();
+  await database.close();
+});
