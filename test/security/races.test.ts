@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { select } from '../../src/database/select.ts';
@@ -9,13 +10,16 @@ import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
+import { enter } from '../../src/services/ldap/admit.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
-import { fresh, password, person } from '../support/builders.ts';
+import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { fresh, password, person, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { scimClient } from '../support/scim-client.ts';
 import { entry, result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { service, suffix } from '../support/slapd.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
@@ -112,6 +116,29 @@ describe('nobody slips in while the door is being shut', () => {
   });
 });
 
+test('P2 a sign-in that is under way while its organization is deleted leaves no session', async () => {
+  const { org, domain } = await joined(idctl, {
+    ...service,
+    uri: 'ldap://127.0.0.1:1',
+    tls: false,
+    searchBase: suffix,
+    searchFilter: '(uid={username})',
+    emailAttribute: 'mail',
+  });
+  const connection = await LdapConnection.findOne({
+    where: { organizationId: org.id },
+    rejectOnEmpty: true,
+  });
+  const key = { dn: '', issuer: 'dn' as const, subject: fresh('ada') };
+  const ada = { ...key, emails: [`${key.subject}@${domain}`], name: 'Ada', groups: null };
+  await during(
+    () => enter(idctl.operator(), connection, ada, null),
+    () => deleteOrganization(idctl.operator(), { org: org.slug }),
+  );
+  const account = await Account.findOne({ where: { email: ada.emails }, rejectOnEmpty: true });
+  expect(await liveSessions(account.id)).toBe(0);
+});
+
 test('I2 a domain that is given up while somebody signs in by LDAP links nobody', async () => {
   const dn = `uid=ada,${suffix}`;
   const entered = { mail: '' };
@@ -128,4 +155,14 @@ test('I2 a domain that is given up while somebody signs in by LDAP links nobody'
   const signingIn = () => signInByLdap(idctl, { username: 'ada', org: org.slug });
   expect(await during(removing, signingIn)).toMatchObject({ status: 401 });
   expect(await Account.count({ where: { email: entered.mail } })).toBe(0);
+});
+
+test('I4 a domain that is given up while SCIM creates somebody on it proves no address', async () => {
+  const client = await scimClient(idctl);
+  const domain = await verifiedDomain(idctl, client.org.slug);
+  const userName = `${fresh('ada')}@${domain}`;
+  const removing = () => removeDomain(idctl.operator(), { org: client.org.slug, domain });
+  const creating = () => client.create({ userName });
+  expect(await during(removing, creating)).toMatchObject({ userName });
+  expect(await Account.findOne({ where: { email: userName } })).toMatchObject({ emailProof: 'none' });
 });

@@ -1,3 +1,4 @@
+import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Domain } from '../../database/models/domain.ts';
@@ -14,9 +15,15 @@ import { viewOrganization } from './view.ts';
 export async function deleteOrganization(ctx: Context, input: z.output<typeof organizationRefInput>) {
   const { organization } = await requireAuthority(ctx, 'organization.delete', input.org);
   return transaction(async () => {
+    // First what a sign-in holds first, then what its session refers to: one that is under way is waited for, and ends.
+    const lock = Transaction.LOCK.UPDATE;
+    const verified = await Domain.findAll({
+      where: { organizationId: organization.id, state: 'Verified' },
+      lock,
+    });
+    await organization.reload({ lock });
     const members = await Membership.count({ where: { organizationId: organization.id } });
     await endSessions(ctx, { organizationId: organization.id });
-    const verified = await Domain.findAll({ where: { organizationId: organization.id, state: 'Verified' } });
     await organization.destroy();
     for (const { name } of verified) await forgetProofs(name);
     await recordEvent(ctx, {
