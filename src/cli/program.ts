@@ -28,6 +28,7 @@ import { addStatusCommand } from './commands/status.ts';
 import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
+import { addWebhookCommands } from './commands/webhook.ts';
 import { report } from './report.ts';
 
 /** Every command with its options and help; what a command does is imported only when it runs. */
@@ -65,6 +66,7 @@ export function createProgram(): Command {
   addScimCommands(program);
   addMappingCommands(program);
   addEventCommands(program);
+  addWebhookCommands(program);
   addKeyCommands(program);
   addBackupCommand(program);
   addRestoreCommand(program);

@@ -11,12 +11,18 @@ export async function execute(sql: string, bind: unknown[]): Promise<void> {
 
 /** Writes one row; table and columns are named by the code, never by a caller's data. Objects are written as JSON. */
 export async function insertRow(table: string, row: Record<string, unknown>): Promise<void> {
+  const { sql, bind } = insertion(table, row);
+  await execute(sql, bind);
+}
+
+/** The statement that writes one row, as `insertRow` does, for who has more to say in it. */
+export function insertion(table: string, row: Record<string, unknown>): { sql: string; bind: unknown[] } {
   const columns = Object.keys(row);
   const places = columns.map((_, at) => `$${at + 1}`);
-  await execute(
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')})`,
-    Object.values(row).map(plain),
-  );
+  return {
+    sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')})`,
+    bind: Object.values(row).map(plain),
+  };
 }
 
 function plain(value: unknown): unknown {

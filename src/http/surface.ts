@@ -17,6 +17,7 @@ import { socialRoutes } from './routes/social.ts';
 import { ssoRoutes } from './routes/sso.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { twoFactorRoutes } from './routes/two-factor.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import type { Surface } from './server.ts';
 
 const operations: Route[] = [
@@ -33,6 +34,7 @@ const operations: Route[] = [
   ...socialRoutes,
   ...scimRoutes,
   ...mappingRoutes,
+  ...webhookRoutes,
   ...tokenRoutes,
   ...twoFactorRoutes,
   ...appRoutes,

@@ -3,13 +3,22 @@ import { writeRequests } from '../services/scim/log/write.ts';
 import { writeScimTokenUses } from '../services/scim/token/uses.ts';
 import { writeTokenUses } from '../services/tokens/uses.ts';
 import { sweepExpired } from '../services/upkeep/sweep.ts';
+import { deliverWebhooks } from '../services/webhooks/delivery/deliver.ts';
 
 interface Job {
   name: string;
   everySeconds: number;
   /** Runs once more when the clock stops. */
   lastly?: true;
-  run: (ctx: Context) => Promise<void>;
+  run: (ctx: Context, turn: Turn) => Promise<void>;
+}
+
+/** What a job that goes on for a while needs of the clock. */
+interface Turn {
+  /** Aborted when the clock stops. */
+  stop: AbortSignal;
+  /** A context of the instant at which it is asked for. */
+  anew(): Context;
 }
 
 const jobs: Job[] = [
@@ -17,27 +26,31 @@ const jobs: Job[] = [
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
   { name: 'SCIM requests', everySeconds: 2, lastly: true, run: writeRequests },
+  { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
 ];
 
 /** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */
 export function startJobs(app: App): () => Promise<void> {
   const running = new Set<Promise<void>>();
+  const stop = new AbortController();
   const timers = jobs.map((job) =>
     setInterval(() => {
-      const turn = runJob(app, job).finally(() => running.delete(turn));
+      const turn = runJob(app, job, stop.signal).finally(() => running.delete(turn));
       running.add(turn);
     }, job.everySeconds * 1000).unref(),
   );
   return async () => {
     for (const timer of timers) clearInterval(timer);
+    stop.abort();
     await Promise.all(running);
-    for (const job of jobs) if (job.lastly) await runJob(app, job);
+    for (const job of jobs) if (job.lastly) await runJob(app, job, stop.signal);
   };
 }
 
-async function runJob(app: App, job: Job): Promise<void> {
+async function runJob(app: App, job: Job, stop: AbortSignal): Promise<void> {
+  const anew = () => openContext(app, { kind: 'system', name: job.name });
   try {
-    await job.run(openContext(app, { kind: 'system', name: job.name }));
+    await job.run(anew(), { stop, anew });
   } catch (error) {
     app.log.error({ job: job.name, err: error }, 'job failed');
   }

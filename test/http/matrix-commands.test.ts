@@ -34,6 +34,7 @@ import { enableSso } from '../../src/services/sso/enable.ts';
 import { relinkSso } from '../../src/services/sso/relink.ts';
 import { showStatus } from '../../src/services/status/show.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
+import { changeWebhook } from '../../src/services/webhooks/change.ts';
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 
@@ -80,6 +81,7 @@ const ofAdmins: Record<string, Act> = {
   'sso enable': (ctx) => enableSso(ctx, { org }),
   'sso disable': (ctx) => disableSso(ctx, { org }),
   'ldap enable': (ctx) => enableLdap(ctx, { org }),
+  'webhook disable': (ctx) => changeWebhook(ctx, { org, id: someId, enabled: false }),
   'ldap disable': (ctx) => disableLdap(ctx, { org }),
   'sso relink': (ctx) => relinkSso(ctx, { org, fromIssuer: 'https://idp.acme.test' }),
 };

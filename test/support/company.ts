@@ -11,6 +11,9 @@ import { createProject } from '../../src/services/projects/create.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { addWebhook } from '../../src/services/webhooks/add.ts';
+import { listDeliveries } from '../../src/services/webhooks/delivery/list.ts';
+import { addWebhookInput } from '../../src/services/webhooks/schema.ts';
 import { password } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 import { type Person, signedInAs } from './instance.ts';
@@ -28,6 +31,9 @@ export interface Company {
   foreigner: Person;
   /** The id of a mapping to `website`. */
   mapping: string;
+  /** The id of a webhook, and of a delivery to it. */
+  webhook: string;
+  delivery: string;
 }
 
 /** Founds the company `acme`, and `rival` beside it. */
@@ -53,8 +59,9 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
   await saveLdap(operator, saveLdapInput.parse({ org: 'acme', ...directory }));
+  const webhook = await startWebhook(operator);
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
-  return { instance, ...people, mapping: mapping.id };
+  return { instance, ...people, ...webhook, mapping: mapping.id };
 }
 
 const connection = {
@@ -74,6 +81,15 @@ const directory = {
 };
 
 const mapped = { project: 'website', role: 'viewer' } as const;
+
+async function startWebhook(operator: Context): Promise<{ webhook: string; delivery: string }> {
+  const { id } = await addWebhook(
+    operator,
+    addWebhookInput.parse({ org: 'acme', url: 'https://hooks.acme.test/' }),
+  );
+  const { items } = await listDeliveries(operator, { org: 'acme', id, limit: 1 });
+  return { webhook: id, delivery: items[0]?.id ?? '' };
+}
 
 async function startProject(operator: Context, people: Record<string, ProjectRole>): Promise<void> {
   const { slug: project } = await createProject(operator, { org: 'acme', name: 'Website' });
@@ -123,6 +139,8 @@ export const samples: Record<string, Sample> = {
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
   'POST /api/v1/orgs/:org/group-mappings': { body: { ...mapped, group: 'Guests' } },
   'POST /api/v1/orgs/:org/group-mappings/preview': { body: { user: 'victim@acme.test', groups: ['Staff'] } },
+  'POST /api/v1/orgs/:org/webhooks': { body: { url: 'https://hooks.acme.test/', events: ['scim.*'] } },
+  'PATCH /api/v1/orgs/:org/webhooks/:id': { body: { enabled: true } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
@@ -142,12 +160,17 @@ export const samples: Record<string, Sample> = {
 export function keysOf({ path }: { path: string }, company: Company, whose: Person): Record<string, string> {
   const ids: Record<string, string> = {
     'group-mappings': company.mapping,
+    webhooks: company.webhook,
     tokens: whose.spareToken,
     apps: whose.spareApp,
     sessions: whose.spareSession,
   };
   const kind = /([\w-]+)\/:id/.exec(path)?.[1] ?? '';
-  const known: Record<string, string> = { ...params, ...(kind in ids ? { id: ids[kind] ?? '' } : {}) };
+  const known: Record<string, string> = {
+    ...params,
+    delivery: company.delivery,
+    ...(kind in ids ? { id: ids[kind] ?? '' } : {}),
+  };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));
 }
 

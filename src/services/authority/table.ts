@@ -34,6 +34,8 @@ export const authority = {
   'members.grantOwner': { least: 'owner', session: 'always' },
   'members.takeOwner': { least: 'owner' },
   'events.see': { least: 'admin' },
+  'webhooks.see': { least: 'admin' },
+  'webhooks.change': { least: 'admin' },
 
   /** Those that one belongs to. */
   'projects.see': { least: 'member' },

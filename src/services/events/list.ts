@@ -5,6 +5,7 @@ import { Event } from '../../database/models/event.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
 import type { eventPage, listEventsInput } from './schema.ts';
+import { viewEvent } from './view.ts';
 
 /** What happened in an organization, oldest first (spec §6). */
 export async function listEvents(
@@ -21,11 +22,6 @@ export async function listEvents(
     order: ['id'],
     limit: input.limit + 1,
   });
-  const items = rows.slice(0, input.limit).map(view);
+  const items = rows.slice(0, input.limit).map(viewEvent);
   return { items, nextCursor: items.at(-1)?.id ?? input.cursor ?? null, hasMore: rows.length > input.limit };
-}
-
-function view(event: Event) {
-  const { id, kind, at, actor, subject, data } = event;
-  return { id, kind, at: at.toISOString(), actor, subject, data };
 }

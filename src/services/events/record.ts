@@ -1,7 +1,7 @@
 import type { Actor, Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
-import { insertRow } from '../../database/execute.ts';
 import type { EventActor, EventSubject } from '../../database/models/event.ts';
+import { fanOut } from '../webhooks/delivery/fan-out.ts';
 
 /** What is written of something that happened. */
 export interface Happening {
@@ -13,17 +13,14 @@ export interface Happening {
   data?: Record<string, unknown>;
 }
 
-/** Writes what happened; call it inside the transaction that does it, so that both are kept or neither. */
+/**
+ * Writes what happened, and what webhooks are to be sent of it; call it inside the transaction that does it, so that
+ * all of it is kept or nothing.
+ */
 export async function recordEvent(ctx: Context, what: Happening, id: string = orderedId()): Promise<void> {
-  await insertRow('events', {
-    id,
-    kind: what.kind,
-    at: ctx.now,
-    organization_id: what.organizationId ?? null,
-    actor: viewActor(ctx.actor),
-    subject: what.subject ?? null,
-    data: what.data ?? {},
-  });
+  const { kind, organizationId = null, subject = null, data = {} } = what;
+  const event = { id, kind, at: ctx.now, actor: viewActor(ctx.actor), subject, data };
+  await fanOut({ ...event, organizationId });
 }
 
 function viewActor(actor: Actor): EventActor {

@@ -9,13 +9,15 @@ import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { transaction } from '../../database/transaction.ts';
+import { sweepEvents } from '../events/sweep.ts';
 import { dropSpentKeys } from '../keys/drop.ts';
 import { epochSeconds } from '../limits/count.ts';
 import { after } from '../sessions/lifetimes.ts';
+import { sweepDeliveries } from '../webhooks/delivery/sweep.ts';
 
 const attemptSeconds = 7 * 24 * 3600;
 
-/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens and states, old attempts and SCIM requests, old counts. */
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens and states, old attempts, SCIM requests and deliveries, old counts, and events as old as `events.retention`. */
 export async function sweepExpired(ctx: Context): Promise<void> {
   const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
@@ -29,5 +31,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
     const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };
     await SsoAttempt.destroy(old);
     await ScimRequest.destroy(old);
+    await sweepDeliveries(ctx);
   });
+  await sweepEvents(ctx);
 }

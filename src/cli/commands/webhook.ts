@@ -1,0 +1,195 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type {
+  deliveryView,
+  newWebhookView,
+  rotatedWebhookView,
+  webhookTestView,
+  webhookView,
+} from '../../services/webhooks/schema.ts';
+import { noun, verb } from '../command.ts';
+import { failedResult } from '../failed-result.ts';
+import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+type Webhook = z.output<typeof webhookView>;
+
+const row: Fields<Webhook> = [
+  ['URL', (view) => view.url],
+  ['Events', (view) => view.events],
+  ['On', (view) => view.enabled],
+  ['Failing since', (view) => view.failingSince],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const block: Fields<Webhook> = [
+  ['ID', (view) => view.id],
+  ['URL', (view) => view.url],
+  ['Events', (view) => view.events],
+  ['On', (view) => view.enabled],
+  ['Failing since', (view) => view.failingSince],
+];
+
+const made: Fields<z.output<typeof newWebhookView>> = [['Secret', (view) => view.secret], ...block];
+
+const rotated: Fields<z.output<typeof rotatedWebhookView>> = [
+  ['Secret', (view) => view.secret],
+  ['ID', (view) => view.id],
+  ['URL', (view) => view.url],
+  ['Old one until', (view) => view.previousUntil],
+];
+
+const delivery: Fields<z.output<typeof deliveryView>> = [
+  ['At', (view) => view.at],
+  ['Event', (view) => view.event],
+  ['Status', (view) => view.status],
+  ['Tries', (view) => view.attempts],
+  ['Next', (view) => view.nextAt],
+  ['Said', (view) => view.error ?? view.responseStatus],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const tested: Fields<z.output<typeof webhookTestView>> = [
+  ['Delivered', (view) => view.ok],
+  ['Answer', (view) => view.message],
+];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
+
+/** Declares `idctl webhook`. */
+export function addWebhookCommands(program: Command): void {
+  const webhook = noun(
+    program,
+    'webhook',
+    'Where the events of an organization are sent',
+    'idctl webhook list --org acme',
+  );
+  verb(webhook, 'add <url>', {
+    summary: 'Send events to a URL; --quiet prints the secret that signs them alone',
+    required: org,
+    options: { '--events <list>': 'kinds, or groups such as scim.*, with commas (default: all)' },
+    example:
+      "idctl webhook add https://crm.acme.com/hooks --org acme \\\n      --events 'scim.*,member.removed'",
+    run: add,
+  });
+  verb(webhook, 'list', {
+    summary: 'List the webhooks',
+    required: org,
+    example: 'idctl webhook list --org acme',
+    run: async (call) => {
+      const { listWebhooks } = await import('../../services/webhooks/list.ts');
+      const { listWebhooksInput } = await import('../../services/webhooks/schema.ts');
+      call.table(await call.every(listWebhooksInput, listWebhooks), row, 'There are no webhooks.');
+    },
+  });
+  addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
+  addSwitch(webhook, 'disable', 'Switch a webhook off; what happens meanwhile is not sent later');
+  verb(webhook, 'rotate <id>', {
+    summary: 'Make a new secret; for 24 hours messages are signed by both',
+    options: org,
+    example: `idctl webhook rotate ${example}`,
+    run: async (call) => {
+      const { rotateWebhook } = await import('../../services/webhooks/rotate.ts');
+      const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+      const at = await located(call);
+      call.showSecret(await call.operate(webhookRefInput, rotateWebhook, at), rotated, (view) => view.secret);
+    },
+  });
+  verb(webhook, 'test <id>', {
+    summary: 'Send a message of type webhook.test now; exit 1 when it is not taken',
+    options: org,
+    example: `idctl webhook test ${example}`,
+    run: test,
+  });
+  addRemove(webhook);
+  addDeliveries(webhook);
+}
+
+async function add(call: Call): Promise<void> {
+  const { addWebhook } = await import('../../services/webhooks/add.ts');
+  const { addWebhookInput } = await import('../../services/webhooks/schema.ts');
+  const { events, ...input } = call.input;
+  const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
+  call.showSecret(await call.operate(addWebhookInput, addWebhook, given), made, (view) => view.secret);
+}
+
+async function test(call: Call): Promise<void> {
+  const { testWebhook } = await import('../../services/webhooks/test.ts');
+  const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+  const view = await call.operate(webhookRefInput, testWebhook, await located(call));
+  call.show(view, tested);
+  if (!view.ok) throw failedResult();
+}
+
+function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string): void {
+  verb(webhook, `${name} <id>`, {
+    summary,
+    options: org,
+    rehearsable: true,
+    example: `idctl webhook ${name} ${example}`,
+    run: async (call) => {
+      const { changeWebhook } = await import('../../services/webhooks/change.ts');
+      const { changeWebhookInput } = await import('../../services/webhooks/schema.ts');
+      const given = { ...(await located(call)), enabled: name === 'enable' };
+      await call.perform(changeWebhookInput, changeWebhook, block, given);
+    },
+  });
+}
+
+function addRemove(webhook: Command): void {
+  verb(webhook, 'remove <id>', {
+    summary: 'Remove a webhook; what waits for it is not sent',
+    options: org,
+    destroys: true,
+    example: `idctl webhook remove ${example} --yes`,
+    run: async (call) => {
+      const { removeWebhook } = await import('../../services/webhooks/remove.ts');
+      const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+      const telling = {
+        fields: [...block, ['Waiting', ({ waiting }: { waiting: number }) => waiting]] as const,
+        question: ({ url, waiting }: Webhook & { waiting: number }) =>
+          `Send nothing more to ${url}, nor the ${waiting} events that wait?`,
+        done: ({ url }: Webhook) => `Removed the webhook to ${url}.`,
+      };
+      await call.destroy(webhookRefInput, removeWebhook, telling, await located(call));
+    },
+  });
+}
+
+function addDeliveries(webhook: Command): void {
+  verb(webhook, 'deliveries <id>', {
+    summary: 'List what was sent to a webhook, waits or was given up, newest first',
+    options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
+    example: `idctl webhook deliveries ${example} --status dead`,
+    run: async (call) => {
+      const { listDeliveries } = await import('../../services/webhooks/delivery/list.ts');
+      const { listDeliveriesInput } = await import('../../services/webhooks/schema.ts');
+      const { status } = call.input;
+      const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
+      const deliveries = await call.every(listDeliveriesInput, listDeliveries, given);
+      call.table(deliveries, delivery, 'Nothing was to be sent yet.');
+    },
+  });
+  verb(webhook, 'retry <delivery>', {
+    summary: 'Send a delivery again now, with the same id, whatever became of it',
+    options: org,
+    example: `idctl webhook retry ${example}`,
+    run: async (call) => {
+      const { retryDelivery } = await import('../../services/webhooks/delivery/retry.ts');
+      const { anyDeliveryInput, retryDeliveryInput } = await import('../../services/webhooks/schema.ts');
+      const { locateDelivery } = await import('../../services/webhooks/whose.ts');
+      const at = await call.operate(anyDeliveryInput, locateDelivery);
+      call.show(await call.operate(retryDeliveryInput, retryDelivery, at), delivery);
+      call.note('The daemon sends it within seconds.');
+    },
+  });
+}
+
+/** The webhook that is named, with its organization. */
+async function located(call: Call) {
+  const { anyWebhookInput } = await import('../../services/webhooks/schema.ts');
+  const { locateWebhook } = await import('../../services/webhooks/whose.ts');
+  const { id, org: given } = call.input;
+  return call.operate(anyWebhookInput, locateWebhook, { id, ...(given === undefined ? {} : { org: given }) });
+}

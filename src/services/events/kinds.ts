@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { role } from '../fields.ts';
+
+// Every kind of event there is: a line here is its documentation in docs/events.md, in the API's own document, what
+// webhooks and lists may be asked for, and what the tests hold each recorded event to.
+
+/** What an event of one kind says. */
+interface EventKind {
+  /** Where it is listed: in the organization it happened in (and sent to its webhooks), or by the operator alone. */
+  scope: 'organization' | 'instance' | 'either';
+  /** The type of the subject; null where there is none. */
+  subject: string | null;
+  about: string;
+  data: z.ZodObject;
+}
+
+type Shape = Record<string, z.ZodType>;
+
+const kind =
+  (scope: EventKind['scope']) =>
+  (subject: string | null, about: string, data: Shape = {}): EventKind => {
+    return { scope, subject, about, data: z.strictObject(data) };
+  };
+const inOrg = kind('organization');
+const onInstance = kind('instance');
+const either = kind('either');
+
+const text = z.string();
+const flag = z.boolean();
+const number = z.int();
+const instant = z.iso.datetime();
+const list = z.array(text);
+/** Of what strangers can repeat: how often in the quarter of an hour, and when last (security X5). */
+const tally = { count: number, lastAt: instant.optional() };
+const refusedSignIn = { reason: text, ...tally };
+const planned = z.array(z.record(z.string(), z.unknown()));
+const groups = {
+  synced: { adds: planned, changes: planned, removes: planned },
+  unknown: { why: text },
+  failed: {},
+};
+
+/** Every kind of event, by its name. */
+export const eventKinds = {
+  'organization.created': inOrg('organization', 'An organization was created'),
+  'organization.renamed': inOrg('organization', 'Its name was changed', { from: text }),
+  'organization.deleted': inOrg('organization', 'An organization was deleted, with so many members', {
+    members: number,
+  }),
+  'organization.ownerless': inOrg('user', 'The last owner was deactivated by SCIM; nobody owns it now'),
+
+  'member.added': inOrg('user', 'Somebody became a member', {
+    role,
+    origin: text,
+    record: text.optional(),
+    userName: text.optional(),
+  }),
+  'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
+  'member.removed': inOrg('user', 'A member was taken out by hand', { role }),
+
+  'project.created': inOrg('project', 'A project was created'),
+  'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
+  'project.deleted': inOrg('project', 'A project was deleted, with so many members', { members: number }),
+  'project.member.added': inOrg('user', 'Somebody came into a project', {
+    project: text,
+    role: text,
+    origin: text,
+  }),
+  'project.member.role.changed': inOrg('user', 'Somebody has another role in a project', {
+    project: text,
+    from: text,
+    to: text,
+    wasSynced: flag.optional(),
+  }),
+  'project.member.removed': inOrg('user', 'Somebody was taken out of a project', {
+    project: text,
+    role: text,
+    wasSynced: flag.optional(),
+  }),
+
+  'domain.added': inOrg('domain', 'A domain was claimed', { overridden: flag.optional() }),
+  'domain.verified': inOrg('domain', 'A domain was verified, by DNS or on the operator’s word', {
+    by: z.enum(['dns', 'operator']),
+  }),
+  'domain.removed': inOrg('domain', 'A domain was given up', {
+    state: text,
+    ssoDisabled: flag,
+    owners: list,
+  }),
+
+  'sso.saved': inOrg('sso', 'The single sign-on connection was saved', {
+    issuer: text,
+    clientId: text,
+    enabled: flag,
+  }),
+  'sso.enabled': inOrg('sso', 'Single sign-on was switched on'),
+  'sso.disabled': inOrg('sso', 'Single sign-on was switched off; these owners signed in by it', {
+    owners: list,
+  }),
+  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'sso.relinked': inOrg('sso', 'Everybody is linked anew after a change of provider', {
+    fromIssuer: text,
+    people: number,
+    sessionsEnded: number,
+  }),
+  'sso.domain.lost': inOrg('sso', 'Another organization verified the domain of the connection', {
+    emailDomain: text,
+  }),
+  'sso.signin.refused': inOrg('sso', 'Single sign-ons were refused', refusedSignIn),
+  'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', groups.synced),
+  'sso.groups.unknown': inOrg(
+    'user',
+    'The groups of a sign-in were not known; nothing changed',
+    groups.unknown,
+  ),
+  'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', groups.failed),
+
+  'ldap.saved': inOrg('ldap', 'The directory connection was saved', {
+    bindDn: text,
+    tls: flag,
+    enabled: flag,
+  }),
+  'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on'),
+  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', { owners: list }),
+  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'ldap.signin.refused': inOrg('ldap', 'Sign-ins by the directory were refused', {
+    entry: text.optional(),
+    ...refusedSignIn,
+  }),
+  'ldap.directory.failed': inOrg('ldap', 'The directory could not be talked with', {
+    message: text,
+    ...refusedSignIn,
+  }),
+  'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', groups.synced),
+  'ldap.groups.unknown': inOrg(
+    'user',
+    'The groups of a sign-in were not known; nothing changed',
+    groups.unknown,
+  ),
+  'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', groups.failed),
+
+  'mapping.added': inOrg('mapping', 'A directory group was mapped', {
+    group: text,
+    project: text,
+    role: text,
+  }),
+  'mapping.removed': inOrg('mapping', 'A mapping was removed', { group: text, project: text, role: text }),
+
+  'scim.token.created': inOrg('scimToken', 'The SCIM token was made'),
+  'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void'),
+  'scim.token.revoked': inOrg('scimToken', 'The SCIM client was cut off'),
+  'scim.user.provisioned': inOrg('user', 'SCIM made somebody a member (spec §4.3)', {
+    role,
+    origin: z.literal('scim'),
+    record: text,
+    userName: text,
+  }),
+  'scim.user.deactivated': inOrg('user', 'SCIM took somebody out (spec §3.2)', {
+    record: text,
+    userName: text,
+  }),
+  'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', { attributes: list }),
+  'scim.user.recorded': inOrg('user', 'SCIM created somebody who is not active, so no member'),
+  'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
+    email: text,
+    record: text,
+    holder: text,
+  }),
+
+  'signin.saved': inOrg('organization', 'The sign-in settings were saved; null is the instance’s default', {
+    password: flag.nullable(),
+    magicCode: flag.nullable(),
+    google: flag.nullable(),
+    github: flag.nullable(),
+    allowSelfSignup: flag.nullable(),
+    restrictOauthToVerifiedDomains: flag.nullable(),
+  }),
+
+  'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
+  'webhook.enabled': inOrg('webhook', 'A webhook was switched on'),
+  'webhook.disabled': inOrg(
+    'webhook',
+    'A webhook was switched off: by hand, because it answered 410, or because it failed for days',
+    { reason: z.enum(['requested', 'gone', 'failing']), failingSince: instant.optional() },
+  ),
+  'webhook.removed': inOrg('webhook', 'A webhook was removed, with what waited for it', { waiting: number }),
+  'webhook.secret.rotated': inOrg('webhook', 'It has a new secret; the old one signs too for a day', {
+    previousUntil: instant,
+  }),
+  'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', { delivery: text, event: text }),
+
+  'identity.linked': inOrg('user', 'A sign-in from outside was linked to an account', {
+    kind: text,
+    issuer: text,
+  }),
+  'identity.unlinked': either('user', 'A link to an outside sign-in ended', { kind: text, issuer: text }),
+  'account.reclaimed': inOrg('user', 'What an unproven holder left of an account ended (security I3)'),
+
+  'session.started': either('user', 'Somebody signed in; in the organization when by its connection', {
+    method: text,
+    session: text,
+  }),
+  'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
+  'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
+    session: text,
+  }),
+  'signin.refused': onInstance('user', 'Sign-ins were refused; without a subject, of no account', {
+    method: text,
+    address: text,
+    ...refusedSignIn,
+  }),
+
+  'user.created': either('user', 'An account was made; in the organization when by its connection', {
+    by: text.optional(),
+  }),
+  'user.deleted': onInstance('user', 'An account was deleted'),
+  'user.disabled': onInstance('user', 'An account was disabled'),
+  'user.enabled': onInstance('user', 'An account was enabled again'),
+  'user.unlocked': onInstance('user', 'The limits of an account were lifted'),
+  'user.password.changed': onInstance('user', 'Somebody changed their password'),
+  'user.password.set': onInstance('user', 'The operator set a password'),
+  'user.totp.enabled': onInstance('user', 'A second factor was switched on'),
+  'user.totp.disabled': onInstance('user', 'A second factor was switched off'),
+  'user.totp.reset': onInstance('user', 'The operator took a second factor off'),
+
+  'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
+    account: text,
+    app: text.optional(),
+  }),
+  'token.regenerated': onInstance('token', 'An access token has a new value', { account: text }),
+  'token.revoked': onInstance('token', 'An access token was revoked', {
+    account: text,
+    app: text.optional(),
+    reason: text.optional(),
+  }),
+  'app.registered': onInstance('app', 'An app was registered', { account: text }),
+  'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
+  'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {
+    address: text,
+    reason: text.nullable(),
+    ...tally,
+  }),
+
+  'key.signing.rotated': onInstance('key', 'There is a new key to sign sessions with', {
+    signsFrom: instant,
+    retired: number,
+  }),
+  'key.signing.dropped': onInstance('key', 'A signing key of which nothing lives was deleted'),
+  'key.master.rotated': onInstance('key', 'There is a new master key', { former: text }),
+  'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
+} satisfies Record<string, EventKind>;
+
+/** The name of a kind of event. */
+export type EventName = keyof typeof eventKinds;
+
+/** The names of all kinds, in the order of the documentation. */
+// The keys of an object literal are what its type says.
+export const eventNames = Object.keys(eventKinds) as EventName[];
+
+/** What the kind of this name says, or undefined where there is none. */
+export function eventKindOf(name: string): EventKind | undefined {
+  return Object.hasOwn(eventKinds, name) ? eventKinds[name as EventName] : undefined;
+}

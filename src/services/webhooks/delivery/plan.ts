@@ -1,0 +1,86 @@
+import { isTaken, type Outcome } from './send.ts';
+
+// Pure: what follows from one try.
+
+/** Until the next try, in seconds, by how many there were (interface page). */
+const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+/** A webhook that has taken nothing for so long when a delivery is given up, is switched off. */
+const patienceSeconds = 72 * 3600;
+
+/** Statuses that say of the webhook as a whole that it cannot take messages now. */
+const absent = new Set([429, 502, 503, 504]);
+
+/** How things stood when it was tried. */
+interface Tried {
+  /** How often before. */
+  attempts: number;
+  failingSince: Date | null;
+  now: Date;
+  /** 0 to 1: so that what failed together is not tried again together. */
+  jitter: number;
+}
+
+/** What is to be written of a delivery and its webhook. */
+export interface Plan {
+  delivery: {
+    status: 'waiting' | 'delivered' | 'dead';
+    attempts: number;
+    nextAt: Date | null;
+    endedAt: Date | null;
+    responseStatus: number | null;
+    error: string | null;
+  };
+  webhook: { failingSince: Date | null; pausedUntil: Date | null; enabled?: false };
+  /** Why the webhook is switched off, when it is. */
+  disabled: 'gone' | 'failing' | null;
+}
+
+/**
+ * What one try means. One that was answered is set aside until its next try, and those after it go on. One that was not
+ * (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them all wait with it. 410 ends the webhook.
+ */
+export function planAfter(outcome: Outcome, tried: Tried): Plan {
+  const { now, jitter } = tried;
+  const attempts = tried.attempts + 1;
+  const seen = { attempts, responseStatus: outcome.status, error: errorOf(outcome) };
+  const ended = { ...seen, nextAt: null, endedAt: now };
+  if (isTaken(outcome)) {
+    const webhook = { failingSince: null, pausedUntil: null };
+    return { delivery: { ...ended, status: 'delivered' }, webhook, disabled: null };
+  }
+  const failingSince = tried.failingSince ?? now;
+  const wait = waits[attempts - 1];
+  if (outcome.status !== 410 && wait !== undefined) {
+    const nextAt = new Date(now.getTime() + wait * (1 + jitter / 10) * 1000);
+    const pausedUntil = isAnswer(outcome) ? null : nextAt;
+    const delivery = { ...seen, nextAt, endedAt: null, status: 'waiting' as const };
+    return { delivery, webhook: { failingSince, pausedUntil }, disabled: null };
+  }
+  const disabled = whyDisabled(outcome, failingSince, now);
+  return {
+    delivery: { ...ended, status: 'dead' },
+    webhook: { failingSince, pausedUntil: null, ...(disabled === null ? {} : { enabled: false }) },
+    disabled,
+  };
+}
+
+function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): Plan['disabled'] {
+  if (outcome.status === 410) return 'gone';
+  return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
+}
+
+/** Whether somebody was there and said something about this one message. */
+function isAnswer({ status }: Outcome): boolean {
+  return status !== null && !isRedirect(status) && !absent.has(status);
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+function errorOf(outcome: Outcome): string | null {
+  if (outcome.status === null) return outcome.error;
+  if (isTaken(outcome)) return null;
+  const redirected = isRedirect(outcome.status) ? ', a redirect, which is not followed' : '';
+  return `It answered ${outcome.status}${redirected}.`;
+}

@@ -1,0 +1,8 @@
+/** Whether an event of this kind fits one of the patterns: a kind, `group.*`, or `*`; null is every event. */
+export function isWanted(kind: string, patterns: string[] | null): boolean {
+  return patterns === null || patterns.some((pattern) => fits(kind, pattern));
+}
+
+function fits(kind: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern;
+}

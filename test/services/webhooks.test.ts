@@ -1,0 +1,389 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { Webhook } from '../../src/database/models/webhook.ts';
+import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
+import { rehearse, transaction } from '../../src/database/transaction.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { changeWebhook } from '../../src/services/webhooks/change.ts';
+import { deliverWebhooks } from '../../src/services/webhooks/delivery/deliver.ts';
+import { listDeliveries } from '../../src/services/webhooks/delivery/list.ts';
+import { retryDelivery } from '../../src/services/webhooks/delivery/retry.ts';
+import { listWebhooks } from '../../src/services/webhooks/list.ts';
+import { fresh, organization, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { answering, isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
+
+let idctl: Idctl;
+let at: Receiver;
+let owner: Client;
+let slug: string;
+let path: string;
+beforeEach(async () => {
+  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  at = await startReceiver();
+  const org = await organization(idctl);
+  slug = org.slug;
+  owner = await signedIn(idctl, org.owner.email);
+  path = `/api/v1/orgs/${slug}/webhooks`;
+});
+afterEach(async () => {
+  await at.stop();
+  await idctl.close();
+});
+
+const turn = () => ({
+  stop: new AbortController().signal,
+  anew: () => idctl.as({ kind: 'system', name: 'webhooks' }),
+});
+const deliver = () => deliverWebhooks(turn().anew(), turn());
+const happen = async (domain = `${fresh('d')}.test`) =>
+  (await addDomain(idctl.operator(), { org: slug, domain })).domain;
+const add = async (events = ['domain.added'], url = at.url) => {
+  const { status, body } = await owner.post(path, { url, events });
+  expect([status, body]).toEqual([201, body]);
+  return body;
+};
+// As the operator, whom the clock does not sign out.
+const deliveries = async (id: string, status?: 'dead') =>
+  (await listDeliveries(idctl.operator(), { org: slug, id, limit: 50, status })).items;
+const webhook = async () => (await listWebhooks(idctl.operator(), { org: slug, limit: 50 })).items[0];
+const change = (id: string, enabled: boolean) => changeWebhook(idctl.operator(), { org: slug, id, enabled });
+const set = (column: string, value: unknown) =>
+  transaction(async () => {
+    await Webhook.sequelize?.query(`UPDATE webhooks SET ${column} = $1`, { bind: [value] });
+  });
+const domains = () => at.received.map(({ message }) => message.data.subject.name);
+
+describe('interface page: webhooks', () => {
+  test('X7 an event arrives as the list shows it, signed, and its delivery is listed', async () => {
+    const { secret, ...made } = await add();
+    expect(made).toEqual({
+      id: expect.any(String),
+      url: at.url,
+      events: ['domain.added'],
+      enabled: true,
+      failingSince: null,
+      createdAt: expect.any(String),
+    });
+    expect((await owner.get(path)).body.items).toEqual([made]);
+    await happen('acme.test');
+    await deliver();
+    const [one, ...more] = at.received;
+    if (one === undefined) throw new Error('nothing arrived');
+    expect(more).toEqual([]);
+    const { body } = await owner.get(`/api/v1/orgs/${slug}/events?kind=domain.added`);
+    const [event] = body.items;
+    expect(one.message).toEqual({ type: 'domain.added', timestamp: event.at, data: event });
+    expect(isSignedBy(secret, one)).toBe(true);
+    expect(isSignedBy(secret, { ...one, body: one.body.replace('acme', 'evil') })).toBe(false);
+    expect(await deliveries(made.id)).toEqual([
+      {
+        id: one.id,
+        event: 'domain.added',
+        at: event.at,
+        attempts: 1,
+        status: 'delivered',
+        nextAt: null,
+        responseStatus: 204,
+        error: null,
+      },
+    ]);
+    await deliver();
+    expect(at.received).toHaveLength(1);
+  });
+
+  test('only the kinds asked for are sent, by name, by group, or all; other organizations’ never', async () => {
+    const all = (await owner.post(path, { url: at.url })).body;
+    const group = await add(['domain.*']);
+    const other = await add(['sso.saved', 'member.*']);
+    expect(all.events).toEqual(['*']);
+    await addDomain(idctl.operator(), {
+      org: (await organization(idctl)).slug,
+      domain: `${fresh('d')}.test`,
+    });
+    const name = await happen();
+    await deliver();
+    const kinds = async ({ id }: { id: string }) => (await deliveries(id)).map(({ event }) => event);
+    expect(await kinds(all)).toEqual(['domain.added', 'webhook.added', 'webhook.added', 'webhook.added']);
+    expect(await kinds(group)).toEqual(['domain.added']);
+    expect(await kinds(other)).toEqual([]);
+    expect(domains().filter((each) => each === name)).toHaveLength(2);
+  });
+
+  test('a kind that there is not, credentials in the address and a private address are refused', async () => {
+    const wrong = async (body: object) => {
+      const answer = await owner.post(path, { url: at.url, ...body });
+      return [answer.status, answer.body.code];
+    };
+    expect(await wrong({ events: ['domain.verifed'] })).toEqual([400, 'invalid_input']);
+    expect(await wrong({ events: ['nothing.*'] })).toEqual([400, 'invalid_input']);
+    expect(await wrong({ events: [] })).toEqual([400, 'invalid_input']);
+    for (const url of ['ftp://a.test/', 'https://me:secret@a.test/', 'hooks'])
+      expect(await wrong({ url })).toEqual([400, 'invalid_input']);
+    for (const url of ['https://10.0.0.1/', 'http://8.8.8.8/']) {
+      const answer = await owner.post(path, { url });
+      expect([answer.status, answer.body.code]).toEqual([502, 'outbound_refused']);
+      expect(answer.body.hint).toContain('outbound.allow');
+    }
+    expect(await Webhook.count()).toBe(0);
+  });
+
+  test('what is taken back is not sent', async () => {
+    await add();
+    await rehearse(() => happen());
+    await deliver();
+    expect(at.received).toEqual([]);
+  });
+
+  test('a new secret signs at once, the old one for a day more', async () => {
+    const { id, secret } = await add();
+    const { status, body } = await owner.post(`${path}/${id}/rotate`);
+    expect(status).toBe(200);
+    await happen();
+    await deliver();
+    idctl.wait(86_401);
+    await happen();
+    await deliver();
+    const by = (each: string) => at.received.map((one) => isSigned(each, one));
+    expect([by(body.secret), by(secret)]).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+  });
+
+  test('a test is sent at once, to a webhook that is off too, and is no delivery', async () => {
+    const { id, secret } = await add();
+    await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
+    expect((await owner.post(`${path}/${id}/test`)).body).toEqual({
+      ok: true,
+      message: 'It took the message and answered 204.',
+      responseStatus: 204,
+    });
+    expect(at.received[0]?.message.type).toBe('webhook.test');
+    expect(at.received.map((one) => isSignedBy(secret, one))).toEqual([true]);
+    at.behave(answering(500));
+    expect((await owner.post(`${path}/${id}/test`)).body).toMatchObject({ ok: false, responseStatus: 500 });
+    expect(await deliveries(id)).toEqual([]);
+  });
+
+  test('while it is off nothing is kept for it; what waited goes on when it is on', async () => {
+    const { id } = await add();
+    const before = await happen();
+    await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
+    await happen();
+    await deliver();
+    expect(at.received).toEqual([]);
+    await owner.send('PATCH', `${path}/${id}`, { body: { enabled: true } });
+    await deliver();
+    expect(domains()).toEqual([before]);
+  });
+
+  test('one that is removed is sent nothing more', async () => {
+    const { id } = await add();
+    await happen();
+    expect((await owner.send('DELETE', `${path}/${id}`)).status).toBe(204);
+    await deliver();
+    expect([at.received, await WebhookDelivery.count()]).toEqual([[], 0]);
+  });
+});
+
+// The package looks at the time by the clock of the machine; the instance's has been moved.
+function isSigned(secret: string, one: Parameters<typeof isSignedBy>[1]): boolean {
+  const now = Math.floor(Date.now() / 1000);
+  const lead = Number(one.headers['webhook-timestamp']) - now;
+  const real = Date.now;
+  onTestFinished(() => {
+    Date.now = real;
+  });
+  Date.now = () => real() + lead * 1000;
+  try {
+    return isSignedBy(secret, one);
+  } finally {
+    Date.now = real;
+  }
+}
+
+describe('X7 a receiver that fails', () => {
+  const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
+
+  test('is tried again after 5 s, 5 min and so on to 24 h; then the delivery is kept as dead, and can be sent again', async () => {
+    const { id } = await add();
+    at.behave(answering(500));
+    await happen();
+    await deliver();
+    for (const [tries, wait] of minutes.entries()) {
+      const [delivery] = await deliveries(id);
+      expect(delivery).toMatchObject({ status: 'waiting', attempts: tries + 1, responseStatus: 500 });
+      idctl.wait(wait * 60 - 1);
+      await deliver();
+      expect(at.received).toHaveLength(tries + 1);
+      // With jitter, at most a tenth later.
+      idctl.wait(wait * 6 + 1);
+      await deliver();
+      expect(at.received).toHaveLength(tries + 2);
+    }
+    const [dead] = await deliveries(id);
+    expect(dead).toMatchObject({ status: 'dead', attempts: 10, nextAt: null, error: 'It answered 500.' });
+    expect(new Set(at.received.map((one) => `${one.id} ${one.body}`)).size).toBe(1);
+    // It had taken nothing for more than three days.
+    expect(await webhook()).toMatchObject({ enabled: false });
+    expect(await Event.findOne({ where: { kind: 'webhook.disabled' } })).toMatchObject({
+      data: { reason: 'failing' },
+      actor: { kind: 'system' },
+    });
+    expect(await deliveries(id, 'dead')).toEqual([dead]);
+    const retry = () => retryDelivery(idctl.operator(), { org: slug, id, delivery: dead?.id ?? '' });
+    await expect(retry()).rejects.toMatchObject({ code: 'conflict' });
+    await change(id, true);
+    at.behave(answering(200));
+    expect(await retry()).toMatchObject({ status: 'waiting', attempts: 0 });
+    await deliver();
+    expect((await deliveries(id))[0]).toMatchObject({
+      status: 'delivered',
+      attempts: 1,
+      responseStatus: 200,
+    });
+  });
+
+  test('at one message keeps the others neither back nor out of order', async () => {
+    const { id } = await add();
+    const names = [await happen(), await happen(), await happen()];
+    at.behave((response, { message }) => {
+      response.writeHead(message.data.subject.name === names[0] ? 500 : 204).end();
+    });
+    await deliver();
+    expect(domains()).toEqual(names);
+    at.behave(answering(204));
+    idctl.wait(6);
+    await deliver();
+    expect(domains()).toEqual([...names, names[0]]);
+    expect((await webhook())?.failingSince).toBeNull();
+    expect(await deliveries(id)).toHaveLength(3);
+  });
+
+  test.each([
+    ['is not there', () => at.stop(), 'refused the connection'],
+    ['redirects', () => at.behave(answering(302, { location: '/elsewhere' })), '302'],
+    ['is behind a proxy that has lost it', () => at.behave(answering(502)), '502'],
+    ['is overwhelmed', () => at.behave(answering(429)), '429'],
+    ['breaks off', () => at.behave((response) => response.destroy()), 'could not be reached'],
+  ])('and %s has everything wait behind the first, in order', async (_what, fail, said) => {
+    const { id } = await add();
+    await fail();
+    const names = [await happen(), await happen()];
+    await deliver();
+    await deliver();
+    const [second, first] = await deliveries(id);
+    expect(first).toMatchObject({ attempts: 1, status: 'waiting', error: expect.stringContaining(said) });
+    expect(second).toMatchObject({ attempts: 0, status: 'waiting' });
+    expect(at.received.length).toBeLessThan(2);
+    const again = await startReceiver(Number(new URL(at.url).port)).catch(() => at);
+    again.behave(answering(204));
+    again.received.length = 0;
+    idctl.wait(6);
+    await deliver();
+    expect(again.received.map(({ message }) => message.data.subject.name)).toEqual(names);
+    await again.stop();
+  });
+
+  test('with 410 is switched off, with an event', async () => {
+    const { id } = await add();
+    at.behave(answering(410));
+    await happen();
+    await happen();
+    await deliver();
+    expect(at.received).toHaveLength(1);
+    expect(await webhook()).toMatchObject({ enabled: false });
+    expect(await deliveries(id)).toMatchObject([
+      { status: 'waiting' },
+      { status: 'dead', responseStatus: 410 },
+    ]);
+    const [event] = await Event.findAll({ where: { kind: 'webhook.disabled' } });
+    expect(event).toMatchObject({ subject: { id }, data: { reason: 'gone' } });
+  });
+
+  test('S9 and points inside says why, and what the operator would add; once allowed it is sent', async () => {
+    const { id } = await add();
+    await happen();
+    // Where it was added, it was allowed.
+    await set('url', 'https://10.0.0.1/hooks');
+    await deliver();
+    expect(at.received).toEqual([]);
+    expect(await deliveries(id)).toMatchObject([
+      { status: 'waiting', error: expect.stringContaining('outbound.allow') },
+    ]);
+  });
+
+  test('with a body without end is believed by its status, and one that never answers is let go after 10 s', async () => {
+    const { id } = await add();
+    at.behave((response) => {
+      const drip = setInterval(() => response.write('x'.repeat(300_000)), 10);
+      response.on('close', () => clearInterval(drip));
+      response.writeHead(200);
+    });
+    await happen();
+    await deliver();
+    expect((await deliveries(id))[0]).toMatchObject({ status: 'delivered', responseStatus: 200 });
+    at.behave(() => undefined);
+    await happen();
+    const began = performance.now();
+    await deliver();
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect((await deliveries(id))[0]).toMatchObject({
+      status: 'waiting',
+      error: expect.stringContaining('in time'),
+    });
+  });
+});
+
+test('X7 a stop breaks a delivery off, which does not count and is sent by the next at once', async () => {
+  await add();
+  await happen();
+  const stop = new AbortController();
+  at.behave(() => stop.abort());
+  await deliverWebhooks(turn().anew(), { ...turn(), stop: stop.signal });
+  expect((await WebhookDelivery.findAll())[0]).toMatchObject({ attempts: 0, status: 'waiting' });
+  at.behave(answering(204));
+  await deliver();
+  expect(new Set(at.received.map(({ id }) => id)).size).toBe(1);
+  expect((await WebhookDelivery.findAll())[0]).toMatchObject({ attempts: 1, status: 'delivered' });
+});
+
+test('X7 one daemon at a time delivers to a webhook; one that has died is followed after its lease', async () => {
+  await add();
+  await happen();
+  await happen();
+  at.behave(async (response) => {
+    await pause(50);
+    response.writeHead(204).end();
+  });
+  await Promise.all([deliver(), deliver(), deliver()]);
+  expect(at.received).toHaveLength(2);
+  await happen();
+  await set('leased_until', new Date(Date.now() + 29_000));
+  await deliver();
+  expect(at.received).toHaveLength(2);
+  idctl.wait(30);
+  await deliver();
+  expect(at.received).toHaveLength(3);
+});
+
+test('delivered ones are kept for a week, dead ones as long as events', async () => {
+  const { id } = await add();
+  const name = await happen();
+  await deliver();
+  at.behave(answering(410));
+  await removeDomain(idctl.operator(), { org: slug, domain: name });
+  await happen();
+  await deliver();
+  idctl.wait(8 * 86_400);
+  await sweepExpired(idctl.operator());
+  expect((await deliveries(id)).map(({ status }) => status)).toEqual(['dead']);
+  idctl.wait(400 * 86_400);
+  await sweepExpired(idctl.operator());
+  expect(await WebhookDelivery.count()).toBe(0);
+});

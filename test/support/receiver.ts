@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { portOf } from './ports.ts';
+
+/** What a receiver was sent. */
+export interface Received {
+  id: string;
+  headers: Record<string, string>;
+  body: string;
+  /** The body, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of the body is what it tests
+  message: any;
+}
+
+/** How a receiver answers one request. */
+export type Behaviour = (response: ServerResponse, received: Received) => unknown;
+
+/** A receiver of webhooks on loopback. */
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** How it answers from now on; at first with 204. */
+  behave(behaviour: Behaviour): void;
+  stop(): Promise<void>;
+}
+
+export const answering =
+  (status: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) =>
+    response.writeHead(status, headers).end();
+
+/** Starts a receiver; on a port of its own, or the one of a receiver that was stopped. */
+export async function startReceiver(port = 0): Promise<Receiver> {
+  const received: Received[] = [];
+  let behave = answering(204);
+  const server = createServer(async (request, response) => {
+    const one = await read(request);
+    received.push(one);
+    behave(response, one);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/hooks`,
+    received,
+    behave: (behaviour) => {
+      behave = behaviour;
+    },
+    stop: () =>
+      new Promise((stopped) => {
+        server.close(() => stopped());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Received> {
+  const body = await text(request);
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+  );
+  return { id: headers['webhook-id'] ?? '', headers, body, message: JSON.parse(body) };
+}
+
+/** Whether the package of Standard Webhooks takes the message for one of whoever has the secret. */
+export function isSignedBy(secret: string, { body, headers }: Received): boolean {
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
