@@ -2,6 +2,7 @@ import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { changeLdap } from '../../src/services/ldap/change.ts';
 import { disableLdap } from '../../src/services/ldap/disable.ts';
@@ -281,6 +282,30 @@ describe('L4 L6 I2 what a directory says', () => {
     expect(await signIn()).toMatchObject(failed);
     mails.push(`Ada@${domain}`, `second@${domain}`);
     expect(await signIn()).toMatchObject({ status: 200, body: { user: { email: `ada@${domain}` } } });
+  });
+
+  test('L6 I2 a known entry too is let in only while an address of it is on a domain verified now', async () => {
+    const mails: string[] = [];
+    const directory = await scripted((request) =>
+      request.kind === 'search'
+        ? Buffer.concat([
+            entry(request, `uid=ada,${suffix}`, { mail: mails, entryUUID: ['u-2'] }),
+            result(request),
+          ])
+        : result(request),
+    );
+    const { org, domain } = await joined(idctl, plain(directory.uri));
+    const signIn = () => signInByLdap(idctl, { username: 'ada', org: org.slug });
+    mails.push(`${fresh('ada')}@${domain}`);
+    const { body } = await signIn();
+    await removeDomain(idctl.operator(), { org: org.slug, domain });
+    expect(await signIn()).toMatchObject(failed);
+    expect(await reasons(org.slug)).toEqual([['email_domain_not_verified', 1]]);
+    // Another domain is as good: the key stays the account's while nobody else has verified its own (I1).
+    mails.push(`${fresh('ada')}@${await verifiedDomain(idctl, org.slug)}`);
+    expect((await signIn()).body.user.id).toBe(body.user.id);
+    await verifiedDomain(idctl, (await organization(idctl)).slug, domain);
+    expect((await signIn()).body.user).toMatchObject({ email: mails[1] });
   });
 
   test('S10 the bind password goes only to the server, account, TLS mode and authority it was entered for', async () => {
