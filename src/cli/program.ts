@@ -9,6 +9,7 @@ import { addDomainCommands } from './commands/domain.ts';
 import { addEventCommands } from './commands/event.ts';
 import { addIdentityCommands } from './commands/identity.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addInvitationCommands } from './commands/invitation.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLdapCommands } from './commands/ldap.ts';
 import { addMappingCommands } from './commands/mappings.ts';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addUserCommands(program);
   addTotpCommands(program);
   addMemberCommands(program);
+  addInvitationCommands(program);
   addProjectCommands(program);
   addProjectMemberCommands(program);
   addSessionCommands(program);

@@ -4,8 +4,10 @@ import { appRoutes } from './routes/apps.ts';
 import { authRoutes } from './routes/auth.ts';
 import { domainRoutes } from './routes/domains.ts';
 import { healthRoutes } from './routes/health.ts';
+import { invitationRoutes } from './routes/invitations.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { ldapRoutes } from './routes/ldap.ts';
+import { mailCodeRoutes } from './routes/mail-codes.ts';
 import { mappingRoutes } from './routes/mappings.ts';
 import { meRoutes } from './routes/me.ts';
 import { organizationRoutes } from './routes/organizations.ts';
@@ -24,8 +26,10 @@ const operations: Route[] = [
   ...healthRoutes,
   ...keyRoutes,
   ...authRoutes,
+  ...mailCodeRoutes,
   ...meRoutes,
   ...organizationRoutes,
+  ...invitationRoutes,
   ...projectRoutes,
   ...domainRoutes,
   ...ssoRoutes,

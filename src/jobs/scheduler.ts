@@ -1,4 +1,5 @@
 import { type App, type Context, openContext } from '../context.ts';
+import { deliverMail } from '../services/mail/deliver.ts';
 import { writeRequests } from '../services/scim/log/write.ts';
 import { writeScimTokenUses } from '../services/scim/token/uses.ts';
 import { writeTokenUses } from '../services/tokens/uses.ts';
@@ -10,6 +11,8 @@ interface Job {
   everySeconds: number;
   /** Runs once more when the clock stops. */
   lastly?: true;
+  /** Begins no turn in this process while one is running. */
+  alone?: true;
   run: (ctx: Context, turn: Turn) => Promise<void>;
 }
 
@@ -23,6 +26,7 @@ interface Turn {
 
 const jobs: Job[] = [
   { name: 'sweep', everySeconds: 600, run: sweepExpired },
+  { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
   { name: 'SCIM requests', everySeconds: 2, lastly: true, run: writeRequests },
@@ -31,18 +35,19 @@ const jobs: Job[] = [
 
 /** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */
 export function startJobs(app: App): () => Promise<void> {
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, Job>();
   const stop = new AbortController();
   const timers = jobs.map((job) =>
     setInterval(() => {
+      if (job.alone && [...running.values()].includes(job)) return;
       const turn = runJob(app, job, stop.signal).finally(() => running.delete(turn));
-      running.add(turn);
+      running.set(turn, job);
     }, job.everySeconds * 1000).unref(),
   );
   return async () => {
     for (const timer of timers) clearInterval(timer);
     stop.abort();
-    await Promise.all(running);
+    await Promise.all(running.keys());
     for (const job of jobs) if (job.lastly) await runJob(app, job, stop.signal);
   };
 }

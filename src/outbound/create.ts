@@ -73,10 +73,10 @@ export function createOutbound(
         assertIdle,
       });
     },
-    async sendMail(message) {
+    async sendMail(message, stop) {
       assertIdle('sending mail');
       const { sendMail } = await import('./mail.ts');
-      await sendMail(mailServer(), message, limits);
+      await sendMail(mailServer(), message, limits, stop);
     },
     async greetMailServer() {
       assertIdle('a visit to the mail server');

@@ -1,4 +1,5 @@
-import { connect, isIP } from 'node:net';
+import { once } from 'node:events';
+import { connect, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { createTransport } from 'nodemailer';
 import { Refusal } from '../errors.ts';
@@ -15,8 +16,13 @@ export interface MailServer {
 }
 
 /** Hands one message to the server. Refuses `upstream_failed`; its `extra` says why, and whether trying again may help. */
-export async function sendMail(server: MailServer, message: MailMessage, limits: Limits): Promise<void> {
-  await visit(server, limits, async (transport) => {
+export async function sendMail(
+  server: MailServer,
+  message: MailMessage,
+  limits: Limits,
+  stop?: AbortSignal,
+): Promise<void> {
+  const work = async (transport: Transport) => {
     await transport.sendMail({
       ...message,
       from: server.from,
@@ -25,7 +31,8 @@ export async function sendMail(server: MailServer, message: MailMessage, limits:
       disableFileAccess: true,
       disableUrlAccess: true,
     });
-  });
+  };
+  await visit(server, limits, work, stop);
 }
 
 /** Goes as far as a message would, TLS and sign-in, and sends none. Refuses as `sendMail`. */
@@ -38,28 +45,36 @@ export async function greetMailServer(server: MailServer, limits: Limits): Promi
 type Transport = ReturnType<typeof transportOver>;
 
 /** One connection for one piece of work, gone when that is done or its time is over. */
-async function visit(server: MailServer, limits: Limits, work: (transport: Transport) => Promise<void>) {
-  const where = place(server.url);
-  const socket = connect({ host: where.host, port: where.port, autoSelectFamily: true });
-  let late: 'connect' | 'total' | undefined;
-  const end = (which: 'connect' | 'total') => () => {
-    late = which;
-    socket.destroy();
-  };
-  const timers = [setTimeout(end('total'), limits.total)];
+async function visit(
+  server: MailServer,
+  limits: Limits,
+  work: (transport: Transport) => Promise<void>,
+  stop?: AbortSignal,
+) {
+  const { host, port, secure } = place(server.url);
+  const over = AbortSignal.timeout(limits.total);
+  const signal = AbortSignal.any(stop === undefined ? [over] : [over, stop]);
+  const socket = connect({ host, port, signal });
+  // Heard below, by whoever waits; without this an end between two waits would be nobody's.
+  socket.on('error', () => undefined);
   try {
-    const connecting = setTimeout(end('connect'), limits.connect);
-    timers.push(connecting);
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject).once('connect', resolve).once('close', reject);
-    });
-    clearTimeout(connecting);
-    await work(transportOver(socket, server, where));
+    await connected(socket, limits.connect);
+    await work(transportOver(socket, server, { host, secure }));
   } catch (cause) {
-    throw failure(`${where.host}:${where.port}`, late === undefined ? cause : { code: 'ETIMEDOUT' });
+    throw failure(`${host}:${port}`, over.aborted ? timedOut : cause);
   } finally {
-    for (const timer of timers) clearTimeout(timer);
     socket.destroy();
+  }
+}
+
+const timedOut = Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' });
+
+async function connected(socket: Socket, within: number): Promise<void> {
+  const timer = setTimeout(() => socket.destroy(timedOut), within);
+  try {
+    await once(socket, 'connect');
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -72,9 +87,9 @@ function place(url: string): { host: string; port: number; secure: boolean } {
 }
 
 function transportOver(
-  connection: ReturnType<typeof connect>,
+  connection: Socket,
   { url, roots }: MailServer,
-  { host, secure }: ReturnType<typeof place>,
+  { host, secure }: { host: string; secure: boolean },
 ) {
   const { username, password } = new URL(url);
   const user = decodeURIComponent(username);

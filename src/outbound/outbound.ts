@@ -34,9 +34,9 @@ export interface Outbound {
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
    * Hands one message to the mail server of the configuration. Refuses `upstream_failed`, whose `extra` says `reason` and
-   * `final`: that the server will never take it; `mail_not_configured` where there is none.
+   * `final`: that the server will never take it; `mail_not_configured` where there is none. `stop` ends it early.
    */
-  sendMail(message: MailMessage): Promise<void>;
+  sendMail(message: MailMessage, stop?: AbortSignal): Promise<void>;
   /** Goes as far as a message would, TLS and sign-in, and sends none; refuses as `sendMail`. */
   greetMailServer(): Promise<void>;
   /**

@@ -2,6 +2,7 @@ import type { Context } from '../../src/context.ts';
 import type { ProjectRole } from '../../src/database/models/project-membership.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
+import { createInvitation } from '../../src/services/invitations/create.ts';
 import { saveLdap } from '../../src/services/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/ldap/schema.ts';
 import { addMapping } from '../../src/services/mappings/add.ts';
@@ -34,6 +35,8 @@ export interface Company {
   /** The id of a webhook, and of a delivery to it. */
   webhook: string;
   delivery: string;
+  /** The id of an invitation that waits. */
+  invitation: string;
 }
 
 /** Founds the company `acme`, and `rival` beside it. */
@@ -59,9 +62,14 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
   await saveLdap(operator, saveLdapInput.parse({ org: 'acme', ...directory }));
+  const invitation = await createInvitation(operator, {
+    org: 'acme',
+    email: 'ina@acme.test',
+    role: 'member',
+  });
   const webhook = await startWebhook(operator);
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
-  return { instance, ...people, ...webhook, mapping: mapping.id };
+  return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
 }
 
 const connection = {
@@ -115,6 +123,16 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/auth/signup': {
     body: { email: 'new@elsewhere.test', password: 'correct horse battery', name: 'New' },
   },
+  'POST /api/v1/auth/verify-email': { body: { email: 'sam@acme.test', code: '000000' } },
+  'POST /api/v1/auth/verify-email/resend': { body: { email: 'sam@acme.test' } },
+  'POST /api/v1/auth/magic-code': { body: { email: 'sam@acme.test' } },
+  'POST /api/v1/auth/magic-code/verify': { body: { email: 'sam@acme.test', code: '000000' } },
+  'POST /api/v1/auth/password/reset': { body: { email: 'sam@acme.test' } },
+  'POST /api/v1/auth/password/reset/confirm': {
+    body: { email: 'sam@acme.test', code: '000000', newPassword: 'a staple of another kind' },
+  },
+  'POST /api/v1/orgs/:org/invitations': { body: { email: 'guest@acme.test', role: 'member' } },
+  'POST /api/v1/invitations/accept': { body: { token: 'none' } },
   'POST /api/v1/auth/refresh': { body: { refreshToken: 'none' } },
   'POST /api/v1/auth/logout': { body: {} },
   'POST /api/v1/me/password': {
@@ -160,6 +178,7 @@ export const samples: Record<string, Sample> = {
 export function keysOf({ path }: { path: string }, company: Company, whose: Person): Record<string, string> {
   const ids: Record<string, string> = {
     'group-mappings': company.mapping,
+    invitations: company.invitation,
     webhooks: company.webhook,
     tokens: whose.spareToken,
     apps: whose.spareApp,

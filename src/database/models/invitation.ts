@@ -10,7 +10,7 @@ import {
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
-/** An address that was asked into an organization; gone once accepted or revoked. */
+/** An address that was asked into an organization (security O6); it works once. */
 export class Invitation extends Model<InferAttributes<Invitation>, InferCreationAttributes<Invitation>> {
   declare id: string;
   declare organizationId: string;
@@ -19,10 +19,11 @@ export class Invitation extends Model<InferAttributes<Invitation>, InferCreation
   declare role: Role;
   /** The account that invited, or null for the operator. */
   declare invitedBy: string | null;
-  /** SHA-256 in hex of the token that whoever invited was shown. */
+  /** SHA-256 in hex. */
   declare tokenHash: string;
-  /** That of the token that was mailed, which only the reader of the mailbox knows. */
-  declare mailedTokenHash: CreationOptional<string | null>;
+  /** The account that signed up with it, or accepted it. */
+  declare accountId: CreationOptional<string | null>;
+  declare acceptedAt: CreationOptional<Date | null>;
   declare createdAt: Date;
   declare expiresAt: Date;
   /** There when the query included it. */
@@ -40,7 +41,8 @@ export function initInvitation(sequelize: Sequelize): void {
       role: { type: DataTypes.TEXT, allowNull: false },
       invitedBy: { type: DataTypes.UUID, allowNull: true, ...to('accounts') },
       tokenHash: { type: DataTypes.TEXT, allowNull: false },
-      mailedTokenHash: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
+      accountId: { type: DataTypes.UUID, allowNull: true, defaultValue: null, ...to('accounts') },
+      acceptedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       createdAt: { type: DataTypes.DATE, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: false },
     },
@@ -52,9 +54,9 @@ export function initInvitation(sequelize: Sequelize): void {
       indexes: [
         { name: 'invitations_organization_email', unique: true, fields: ['organization_id', 'email'] },
         { name: 'invitations_token_hash', unique: true, fields: ['token_hash'] },
-        { name: 'invitations_mailed_token_hash', unique: true, fields: ['mailed_token_hash'] },
         { name: 'invitations_organization_id', fields: ['organization_id', 'id'] },
         { name: 'invitations_invited_by', fields: ['invited_by'] },
+        { name: 'invitations_account_id', fields: ['account_id'] },
         { name: 'invitations_expires_at', fields: ['expires_at'] },
       ],
     },

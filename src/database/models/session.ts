@@ -10,7 +10,16 @@ import {
 import type { Account } from './account.ts';
 
 /** How the person proved who they are. */
-export type SignInMethod = 'password' | 'sso' | 'ldap' | 'magicCode' | 'google' | 'github' | 'loginLink';
+export type SignInMethod =
+  | 'password'
+  | 'sso'
+  | 'ldap'
+  | 'magicCode'
+  | 'google'
+  | 'github'
+  | 'loginLink'
+  /** The code that confirmed the address of a new account. */
+  | 'verification';
 
 /** A signed-in browser or client; its refresh tokens are one family (security P4). */
 export class Session extends Model<InferAttributes<Session>, InferCreationAttributes<Session>> {

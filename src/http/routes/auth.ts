@@ -36,7 +36,7 @@ export const authRoutes = [
     input: signUpInput,
     output: signedUpView,
     status: 201,
-    cookies: sessionCookies,
+    cookies: (view) => ('accessToken' in view ? sessionCookies(view) : []),
     run: signUp,
   }),
   route({

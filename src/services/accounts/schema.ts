@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
+import { givenInvitation } from '../invitations/schema.ts';
 import { pageInput } from '../page.ts';
 import { projectRole } from '../projects/schema.ts';
 
@@ -20,6 +21,7 @@ export const signUpInput = z.strictObject({
   password: givenPassword,
   name,
   locale: locale.optional(),
+  invitation: givenInvitation.optional(),
 });
 export const changePasswordInput = z.strictObject({
   currentPassword: givenPassword,

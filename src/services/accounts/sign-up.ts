@@ -1,78 +1,99 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { orderedId } from '../../crypto/id.ts';
-import { Account } from '../../database/models/account.ts';
+import type { Invitation } from '../../database/models/invitation.ts';
 import { transaction } from '../../database/transaction.ts';
-import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { domainOf } from '../domains/canonical.ts';
-import { isClaimed } from '../domains/owns.ts';
-import { recordEvent } from '../events/record.ts';
+import { findOwner, isClaimed } from '../domains/owns.ts';
+import { findByToken } from '../invitations/find.ts';
+import { bindInvitation, joinInvited } from '../invitations/join.ts';
+import { mayMail } from '../limits/mail.ts';
 import { clientLimit } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
+import { isMailConfigured } from '../mail/configured.ts';
+import { queueMail } from '../mail/queue.ts';
 import { beginSession } from '../sessions/begin.ts';
+import { selfSignupAllowed } from '../signin/require.ts';
 import { hashNewPassword } from './password.ts';
 import type { signUpInput } from './schema.ts';
+import { createSignedUp, type SignedUp } from './signed-up.ts';
 
 type Input = z.output<typeof signUpInput>;
 
 /**
- * Makes an account for whoever comes, and signs it in. Nobody has proven its address: the instance takes
- * it as verified (spec §2.6), and the organization that owns the domain does not (security I3). Addresses on
- * a domain that an organization has verified are refused: how those sign in is its to say (security O2).
+ * Makes an account for whoever comes. Where the instance sends mail, a code confirms the address first; the answer and
+ * the work are the same for an address that has an account, whose owner is told by mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
-  requireOpen(ctx);
-  await requireUnclaimed(input.email);
+  const invitation = await requireAdmitted(ctx, input);
+  const { email, name, locale = null } = input;
+  const hash = () => hashNewPassword(ctx, input.password, input);
+  if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
+  const passwordHash = await hash();
+  const signedUp = { email, name, locale, passwordHash };
+  await transaction(async () => {
+    const asked = { about: 'signup' as const, ...signedUp, invitation: invitation?.id ?? null };
+    if (await mayMail(ctx, email)) await queueMail(ctx, asked);
+  });
+  return { emailVerification: 'required' as const };
+}
+
+/**
+ * Makes the account and signs it in. Nobody has proven its address: the instance takes it as verified (spec §2.6), and
+ * the organization that owns the domain does not (security I3).
+ */
+async function signUpAtOnce(
+  ctx: Context,
+  input: Input,
+  invitation: Invitation | null,
+  hash: () => Promise<string>,
+) {
   const limits = [clientLimit(ctx)];
   await requireRoom(ctx, limits);
-  const passwordHash = await hashNewPassword(ctx, input.password, input);
+  const { email, name, locale = null } = input;
+  const signedUp: SignedUp = { email, name, locale, passwordHash: await hash() };
   // That an address is taken is no secret to whoever may sign up; asking for many at once is what is limited.
   await spend(ctx, limits);
   const session = await transaction(async () => {
     // Asked again: an organization may have verified the domain while the hash was computed.
-    await requireUnclaimed(input.email);
-    const account = await create(ctx, input, passwordHash);
+    await requireAdmitted(ctx, input);
+    const account = await createSignedUp(ctx, signedUp, 'auto');
     await giveBack(ctx, limits);
+    if (invitation !== null) {
+      await bindInvitation(invitation.id, account);
+      await joinInvited(ctx, account);
+    }
     return beginSession(ctx, account, { method: 'password' });
   });
   return { emailVerification: 'done' as const, ...session };
 }
 
-function requireOpen(ctx: Context): void {
-  if (ctx.config.signup.open === 'on') return;
+/** The invitation that lets this person sign up, or null where everybody may; refuses `signup_closed`. */
+async function requireAdmitted(
+  ctx: Context,
+  { email, invitation: token }: Input,
+): Promise<Invitation | null> {
+  const domain = domainOf(email);
+  const invitation = token === undefined ? null : await findInvitation(ctx, email, token);
+  if (invitation !== null && (await mayInvite(invitation, domain))) return invitation;
+  if (await selfSignupAllowed(ctx, domain)) return null;
+  if (await isClaimed(domain)) {
+    throw new Refusal('signup_closed', `Addresses on ${domain} belong to an organization.`, {
+      hint: 'Sign in through your organization, or ask its administrator for an account.',
+    });
+  }
   throw new Refusal('signup_closed', 'Nobody can sign up here by themselves.', {
     hint: 'Sign in through your organization, or ask your administrator for an account.',
   });
 }
 
-async function requireUnclaimed(email: string): Promise<void> {
-  const domain = domainOf(email);
-  if (!(await isClaimed(domain))) return;
-  throw new Refusal('signup_closed', `Addresses on ${domain} belong to an organization.`, {
-    hint: 'Sign in through your organization, or ask its administrator for an account.',
-  });
+async function findInvitation(ctx: Context, email: string, token: string): Promise<Invitation | null> {
+  const invitation = await findByToken(ctx, token);
+  return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-async function create(ctx: Context, input: Input, passwordHash: string): Promise<Account> {
-  const { email, name, locale } = input;
-  const row = {
-    id: orderedId(),
-    email,
-    emailProof: 'auto' as const,
-    name,
-    passwordHash,
-    createdAt: ctx.now,
-    ...(locale === undefined ? {} : { locale }),
-  };
-  const account = await refusingDuplicate(Account.create(row), {
-    message: `There is an account with the address ${email} already.`,
-    hint: 'Sign in, or ask your administrator for a new password.',
-  });
-  await recordEvent(ctx, {
-    kind: 'user.created',
-    subject: { type: 'user', id: account.id, name: email },
-    data: { by: 'signup' },
-  });
-  return account;
+/** How people of a domain come to an account is for the organization that has verified it to say, and for no other (security O1). */
+async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
+  const owner = await findOwner(domain);
+  return owner === null || owner === organizationId;
 }

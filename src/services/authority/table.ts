@@ -22,6 +22,8 @@ export const authority = {
   'me.credentials': { least: 'user', session: 'usually' },
   'sessions.see': { least: 'user' },
   'sessions.end': { least: 'user' },
+  /** What it opens may be an owner's role. */
+  'invitations.accept': { least: 'user', session: 'always' },
   'organizations.list': { least: 'user' },
   /** Only while `orgs.creation` is `anyone`. */
   'organizations.create': { least: 'user' },
@@ -33,6 +35,8 @@ export const authority = {
   'members.change': { least: 'admin' },
   'members.grantOwner': { least: 'owner', session: 'always' },
   'members.takeOwner': { least: 'owner' },
+  'invitations.see': { least: 'admin' },
+  'invitations.change': { least: 'admin' },
   'events.see': { least: 'admin' },
   'webhooks.see': { least: 'admin' },
   'webhooks.change': { least: 'admin' },

@@ -30,3 +30,8 @@ export async function requireMembership(
   }
   return { membership, account, shown: await shownIn(organization.id, account) };
 }
+
+/** Whether the account belongs to the organization. */
+export async function isMember(organizationId: string, accountId: string): Promise<boolean> {
+  return (await Membership.count({ where: { organizationId, accountId } })) > 0;
+}

@@ -5,11 +5,11 @@ import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { lockAccount } from '../accounts/lock.ts';
+import { isEmailVerified } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireMethodAllowed } from '../signin/require.ts';
-import { spendStep } from '../two-factor/answer.ts';
-import { secondFactorRequired } from '../two-factor/refusals.ts';
-import { signInFailed } from './failed.ts';
+import { acceptSecondFactor } from '../two-factor/answer.ts';
+import { emailUnverified, signInFailed } from './failed.ts';
 import { after, sessionSeconds } from './lifetimes.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from './tokens.ts';
 
@@ -33,9 +33,10 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
   if (changed) throw signInFailed('changed_meanwhile');
+  if (!isEmailVerified(ctx, now)) throw emailUnverified();
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
   await requireMethodAllowed(ctx, now, via.method);
-  if (via.secondFactor !== undefined) await requireSecondFactor(now, via.secondFactor);
+  if (via.secondFactor !== undefined) await acceptSecondFactor(now, via.secondFactor);
   const session = { id: orderedId(), expiresAt: after(ctx.now, sessionSeconds) };
   const refresh = await nextRefreshToken(ctx, session);
   // The signatures are made elsewhere meanwhile.
@@ -76,11 +77,4 @@ async function keepSession(
 async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
   const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
   if (tombstone !== null) throw signInFailed('deactivated');
-}
-
-/** The account as it is now decides: a second factor enabled since it was asked for is asked for again. */
-async function requireSecondFactor(account: Account, step: number | null): Promise<void> {
-  if (account.totpEnabledAt === null) return;
-  if (step === null) throw secondFactorRequired(account.id);
-  await spendStep(account.id, step);
 }

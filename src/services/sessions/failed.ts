@@ -10,3 +10,10 @@ export function signInFailed(reason: string, cause?: unknown): Refusal {
     cause: { reason, cause },
   });
 }
+
+/** The refusal of somebody who has proved to be the account, whose address nobody has proved yet (security P11). */
+export function emailUnverified(): Refusal {
+  return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {
+    hint: 'Enter the code that was mailed to you, or ask for another one.',
+  });
+}

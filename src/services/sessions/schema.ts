@@ -28,8 +28,11 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
-/** What signing up answers: a session at once, on an instance that sends no mail to prove the address by. */
-export const signedUpView = signedInView.extend({ emailVerification: z.literal('done') });
+/** What signing up answers: a session at once, or that a code, which was mailed, has to confirm the address first. */
+export const signedUpView = z.discriminatedUnion('emailVerification', [
+  signedInView.extend({ emailVerification: z.literal('done') }),
+  z.object({ emailVerification: z.literal('required') }),
+]);
 
 export const sessionView = z.object({
   id,

@@ -42,6 +42,19 @@ export async function requireRightCode(
   return step;
 }
 
+/**
+ * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
+ * since it was asked for is asked for again.
+ */
+export async function acceptSecondFactor(
+  account: Pick<Account, 'id' | 'totpEnabledAt'>,
+  step: number | null,
+): Promise<void> {
+  if (account.totpEnabledAt === null) return;
+  if (step === null) throw secondFactorRequired(account.id);
+  await spendStep(account.id, step);
+}
+
 /** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };

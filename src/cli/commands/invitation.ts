@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { invitationView, newInvitationView } from '../../services/invitations/schema.ts';
+import { noun, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
+
+const fields: Fields<z.output<typeof invitationView>> = [
+  ['E-mail', (view) => view.email],
+  ['Role', (view) => view.role],
+  ['Expires', (view) => view.expiresAt],
+  ['ID', (view) => view.id, 'whole'],
+];
+
+const made: Fields<z.output<typeof newInvitationView>> = [['Link', (view) => view.url, 'whole'], ...fields];
+
+const org = { '--org <org>': 'the organization, by id or slug' };
+
+/** Declares `idctl invitation`. */
+export function addInvitationCommands(program: Command): void {
+  const invitation = noun(
+    program,
+    'invitation',
+    'Invitations of people, with or without an account',
+    'idctl invitation list --org acme',
+  );
+  verb(invitation, 'create <email>', {
+    summary: 'Invite an address; mailed, if mail is set up; --quiet prints the link alone',
+    required: { ...org, '--role <role>': 'member, admin or owner' },
+    example: 'idctl invitation create ada@example.com --org acme --role member',
+    run: async (call) => {
+      const { createInvitation } = await import('../../services/invitations/create.ts');
+      const { createInvitationInput } = await import('../../services/invitations/schema.ts');
+      call.showSecret(await call.operate(createInvitationInput, createInvitation), made, (view) => view.url);
+    },
+  });
+  verb(invitation, 'list', {
+    summary: 'List the invitations that wait to be accepted',
+    required: org,
+    example: 'idctl invitation list --org acme',
+    run: async (call) => {
+      const { listInvitations } = await import('../../services/invitations/list.ts');
+      const { listInvitationsInput } = await import('../../services/invitations/schema.ts');
+      call.table(await call.every(listInvitationsInput, listInvitations), fields, 'No invitation waits.');
+    },
+  });
+  verb(invitation, 'revoke <id>', {
+    summary: 'Take back an invitation that was not accepted yet',
+    options: org,
+    destroys: true,
+    example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
+    run: async (call) => {
+      const { revokeInvitation } = await import('../../services/invitations/revoke.ts');
+      const { invitationRefInput } = await import('../../services/invitations/schema.ts');
+      await call.destroy(invitationRefInput, revokeInvitation, {
+        fields,
+        question: ({ email }) => `Take back the invitation of ${email}?`,
+        done: ({ email }) => `Took back the invitation of ${email}.`,
+      });
+    },
+  });
+}

@@ -1,0 +1,76 @@
+import { requestMagicCode, requestPasswordReset, resendVerification } from '../../services/codes/request.ts';
+import { resetPassword } from '../../services/codes/reset-password.ts';
+import {
+  requestCodeInput,
+  requestedView,
+  resetPasswordInput,
+  signInByCodeInput,
+  verifyEmailInput,
+} from '../../services/codes/schema.ts';
+import { signInByCode } from '../../services/codes/sign-in.ts';
+import { verifyEmail } from '../../services/codes/verify-email.ts';
+import { signedInView } from '../../services/sessions/schema.ts';
+import { sessionCookies } from '../cookies.ts';
+import { route } from '../route.ts';
+
+/** What codes by mail are for: confirming an address, signing in, a new password. */
+export const mailCodeRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/verify-email',
+    summary: 'Confirm the address of a new account by the code that was mailed to it, and sign in',
+    access: 'public',
+    input: verifyEmailInput,
+    output: signedInView,
+    cookies: sessionCookies,
+    run: verifyEmail,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/verify-email/resend',
+    summary: 'Mail another code to confirm an address with',
+    access: 'public',
+    input: requestCodeInput,
+    output: requestedView,
+    status: 202,
+    run: resendVerification,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/magic-code',
+    summary: 'Mail a code to sign in with',
+    access: 'public',
+    input: requestCodeInput,
+    output: requestedView,
+    status: 202,
+    run: requestMagicCode,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/magic-code/verify',
+    summary: 'Sign in with the code that was mailed',
+    access: 'public',
+    input: signInByCodeInput,
+    output: signedInView,
+    cookies: sessionCookies,
+    run: signInByCode,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/password/reset',
+    summary: 'Mail a code to choose a new password with',
+    access: 'public',
+    input: requestCodeInput,
+    output: requestedView,
+    status: 202,
+    run: requestPasswordReset,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/password/reset/confirm',
+    summary: 'Choose a new password with the code that was mailed; ends all sessions',
+    access: 'public',
+    input: resetPasswordInput,
+    run: resetPassword,
+  }),
+];

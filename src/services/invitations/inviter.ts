@@ -1,0 +1,15 @@
+import type { Invitation } from '../../database/models/invitation.ts';
+import { Membership, type Role } from '../../database/models/membership.ts';
+import { isAllowed } from '../authority/require.ts';
+
+/** What inviting somebody into this role asks of whoever invites: what granting it by hand does. */
+export function operationFor(role: Role) {
+  return role === 'owner' ? 'members.grantOwner' : 'invitations.change';
+}
+
+/** Whether whoever invited may still do so: an invitation does not outlive the word of whoever gave it. */
+export async function inviterStands({ invitedBy, organizationId, role }: Invitation): Promise<boolean> {
+  if (invitedBy === null) return true;
+  const inviter = await Membership.findOne({ where: { organizationId, accountId: invitedBy } });
+  return inviter !== null && isAllowed(inviter.role, operationFor(role));
+}

@@ -1,0 +1,50 @@
+import type { Context } from '../../context.ts';
+import type { CodePurpose } from '../../database/models/mail-code.ts';
+import { transaction } from '../../database/transaction.ts';
+import type { MailMessage } from '../../outbound/outbound.ts';
+import { findByEmail } from '../accounts/find.ts';
+import { admitSignUp } from '../codes/admit-sign-up.ts';
+import { writeCode } from '../codes/code.ts';
+import { describeInvitation } from '../invitations/describe.ts';
+import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
+import type { Mailing } from './queue.ts';
+import { renderLetter } from './render.ts';
+
+/**
+ * The message, with a code or token made for it now; null when there is nothing to send, as to an address without
+ * an account. `again`: an earlier one may have arrived.
+ */
+export async function composeMail(
+  ctx: Context,
+  mailing: Mailing,
+  { again }: { again: boolean },
+): Promise<MailMessage | null> {
+  const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
+  switch (mailing.about) {
+    case 'code': {
+      const code = await codeFor(ctx, mailing, again);
+      const letter = code === null ? null : codeLetter(from, mailing.purpose, code);
+      return letter && { to: mailing.email, ...renderLetter(from, letter) };
+    }
+    case 'signup':
+      await transaction(() => admitSignUp(ctx, mailing));
+      return null;
+    case 'account':
+      return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
+    case 'invitation': {
+      const invited = await describeInvitation(ctx, mailing.invitation);
+      return invited && { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
+    }
+  }
+}
+
+async function codeFor(
+  ctx: Context,
+  { email, purpose }: { email: string; purpose: CodePurpose },
+  again: boolean,
+): Promise<string | null> {
+  const account = await findByEmail(email);
+  if (account === null || account.disabledAt !== null) return null;
+  if (purpose === 'verify' && account.emailProof !== 'none') return null;
+  return transaction(() => writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again }));
+}

@@ -1,0 +1,32 @@
+import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
+import type { CodePurpose } from '../../database/models/mail-code.ts';
+import { OutboxItem } from '../../database/models/outbox-item.ts';
+import type { SignedUp } from '../accounts/signed-up.ts';
+
+/** A mail to be written and sent: never with a code or a token in it, which are made when it is (security X4). */
+export type Mailing =
+  /** A code, if there is an account with the address that it would be of use to. */
+  | { about: 'code'; purpose: CodePurpose; email: string }
+  /** What somebody signed up with: looked at when nobody waits for the answer any more (security P7). */
+  | (SignedUp & { about: 'signup'; invitation: string | null })
+  /** That the address has an account already. */
+  | { about: 'account'; email: string }
+  | { about: 'invitation'; invitation: string };
+
+/** Leaves a mail to the daemon; call it inside the transaction that decides it. */
+export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
+  await OutboxItem.create({
+    id: orderedId(),
+    kind: 'mail',
+    payload: { ...mailing },
+    createdAt: ctx.now,
+    nextAt: ctx.now,
+  });
+}
+
+/** The mail that a row of the outbox stands for. */
+export function mailingOf(item: OutboxItem): Mailing {
+  // Whatever has this kind was written by `queueMail`.
+  return item.payload as Mailing;
+}
