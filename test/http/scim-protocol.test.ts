@@ -299,6 +299,11 @@ describe('RFC 7644 §3.4.2 lists', () => {
         userName: `user${n}@elsewhere.test`,
         title: `t${4 - n}`,
         displayName: `Name ${n}`,
+        externalId: `x${n}`,
+        name: { givenName: 'Five', familyName: `F${n}` },
+        emails: [{ value: `mail${n}@elsewhere.test`, type: 'work' }],
+        active: n < 4,
+        'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { department: `D${n % 2}` },
       });
     }
   });
@@ -344,6 +349,34 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect(past.body).toMatchObject({ totalResults: 5, itemsPerPage: 0, Resources: [] });
     const none = await many.get(`/Users?filter=${filter}&count=0`);
     expect(none.body).toMatchObject({ totalResults: 5, itemsPerPage: 0, Resources: [] });
+  });
+
+  test.each([
+    ['userName eq "USER1@elsewhere.test"', [1]],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:userName eq user1@elsewhere.test', [1]],
+    ['userName sw "user" and not (title eq "t4" or title eq "t3")', [2, 3, 4]],
+    ['title eq "t4" or title eq "t3" and displayName eq "Name 2"', [0]],
+    ['(title eq "t4" or title eq "t3") and displayName ew "1"', [1]],
+    ['externalId eq "x2"', [2]],
+    ['externalId eq "X2"', []],
+    ['externalId pr and externalId ne "x2"', [0, 1, 3, 4]],
+    ['name.familyName gt "F2" and name.givenName co "IVE"', [3, 4]],
+    ['displayName ge "name 1" and displayName le "NAME 2"', [1, 2]],
+    ['emails eq "mail3@elsewhere.test"', [3]],
+    ['emails.value eq "mail3@elsewhere.test"', [3]],
+    ['emails[type eq "work"].value eq "mail3@elsewhere.test"', [3]],
+    ['emails[type eq "work" and value co "mail3"]', [3]],
+    ['emails[type eq "home" and value co "mail3"]', []],
+    ['active eq false', [4]],
+    ['active eq "True" and title pr', [0, 1, 2, 3]],
+    ['meta.created gt "2011-05-13T04:42:34Z" and title pr', [0, 1, 2, 3, 4]],
+    ['meta.lastModified lt "2011-05-13T06:42:34+02:00"', []],
+    [`urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "d0"`, [0, 2, 4]],
+    ['schemas eq "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User" and title lt "t1"', [4]],
+  ])('§3.4.2.2 %s', async (filter, found) => {
+    const { status, body } = await many.get(filtered(filter));
+    expect(status).toBe(200);
+    expect([names(body), body.totalResults]).toEqual([found.map((n) => `user${n}`), found.length]);
   });
 
   test('sortBy and sortOrder, those without the attribute last', async () => {

@@ -75,6 +75,29 @@ test('I5 after a deactivation has returned, cookie, refresh token and PAT reach 
   expect((await idctl.client().get(place, withPat)).status).toBe(200);
 });
 
+test('a member who came by SSO is there for the client, with an e-mail and a name in parts, and is not created twice', async () => {
+  const { org, domain } = await connected(idctl, provider.issuer);
+  const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
+  const client = clientOf(idctl, org, token);
+  const sub = fresh('sub');
+  const email = `${sub}@${domain}`;
+  provider.people.set(sub, { email, email_verified: true, name: 'Grace Brewster Hopper' });
+  const { answer } = await signInAt(idctl, provider, domain, sub);
+  const [found] = (await client.get(filtered(`userName eq "${email}"`))).body.Resources;
+  expect(found).toMatchObject({
+    userName: email,
+    emails: [{ value: email }],
+    name: { givenName: 'Grace', familyName: 'Brewster Hopper' },
+    active: true,
+  });
+  expect((await client.send('POST', '/Users', { userName: email })).status).toBe(409);
+  expect((await client.send('DELETE', `/Users/${found.id}`)).status).toBe(204);
+  const { status } = await idctl
+    .client()
+    .get('/api/v1/me', { authorization: `Bearer ${answer.body.accessToken}` });
+  expect(status).toBe(401);
+});
+
 test('I5 a deactivation ends only what came through the organization when the address is not on a domain of its own', async () => {
   const client = await scimClient(idctl);
   const member = await person(idctl);

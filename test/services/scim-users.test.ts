@@ -5,6 +5,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { listScimUsers } from '../../src/services/scim/records/list.ts';
@@ -138,6 +139,19 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await client.events('scim.user.provisioned')).toEqual([]);
     const third = await client.create({ userName: fresh('login'), emails: [{ value: email }] });
     expect(third.id).not.toBe(found.id);
+  });
+
+  test('a PATCH by id adopts a member too, and then another may have the address', async () => {
+    const client = await scimClient(idctl);
+    const member = await person(idctl);
+    const email = String(member.email);
+    await addMember(idctl.operator(), { org: client.org.slug, email, role: 'member' });
+    const [found] = (await client.get(filtered(`emails eq "${email}"`))).body.Resources;
+    const other = { userName: fresh('login'), emails: [{ value: email }] };
+    expect((await client.send('POST', '/Users', other)).status).toBe(409);
+    await client.patch(found.id, { op: 'replace', path: 'externalId', value: 'x' });
+    expect((await client.send('POST', '/Users', { userName: email })).status).toBe(409);
+    expect((await client.create(other)).id).not.toBe(found.id);
   });
 
   test('members who came by hand are listed with an e-mail and a name split in parts', async () => {
@@ -320,6 +334,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await put({ userName, active: false })).body.active).toBe(false);
     expect(await memberNames(client)).not.toContain(userName);
     expect((await put({ userName })).body.active).toBe(true);
+    expect((await put({ userName, active: null })).body.active).toBe(true);
     expect(await memberNames(client)).toContain(userName);
     expect(await client.events('scim.user.deactivated')).toHaveLength(1);
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
@@ -377,6 +392,21 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect(await memberNames(client)).toContain(userName);
   });
 
+  test('§3.2 whoever comes back is a Member, whatever they were', async () => {
+    const client = await scimClient(idctl);
+    const { id, userName } = await client.create({ userName: address() });
+    const role = async () => {
+      const { items } = await listMembers(idctl.operator(), { org: client.org.slug, limit: 200 });
+      return items.find(({ email }) => email === userName)?.role;
+    };
+    await changeMemberRole(idctl.operator(), { org: client.org.slug, user: userName, role: 'admin' });
+    await client.patch(id, { op: 'replace', path: 'active', value: true });
+    expect(await role()).toBe('admin');
+    await client.send('DELETE', `/Users/${id}`);
+    await client.send('PUT', `/Users/${id}`, { userName, active: true });
+    expect(await role()).toBe('member');
+  });
+
   test('a PATCH that cannot be applied changes nothing at all', async () => {
     const client = await scimClient(idctl);
     const made = await client.create({ userName: address() });
@@ -386,6 +416,9 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
       [{ op: 'replace', path: 'active', value: null }, 'invalidValue'],
       [{ op: 'remove', path: 'active' }, 'invalidValue'],
       [{ op: 'remove' }, 'noTarget'],
+      [{ op: 'remove', path: 'emails[type eq "fax"].value' }, 'noTarget'],
+      [{ op: 'move', path: 'displayName', value: 'x' }, 'invalidSyntax'],
+      [{ op: 'replace', path: 'emails[type zz "work"].value', value: 'x' }, 'invalidFilter'],
       [{ op: 'replace', path: 'nothing', value: 1 }, 'invalidPath'],
       [{ op: 'replace', path: 'id', value: 'x' }, 'mutability'],
       [{ op: 'replace', path: 'meta.created', value: 'x' }, 'mutability'],
