@@ -6,6 +6,7 @@ import { pendingCookie, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { type Origins, refuseCrossSite } from './origins.ts';
+import { answerBrowser } from './pages/failure.ts';
 import {
   faultProblem,
   type Problem,
@@ -37,6 +38,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
       // RFC 6749 §5.1 asks for it beside Cache-Control.
       response.set('Pragma', 'no-cache');
     }
+    if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
     refuseCrossSite(request, door.origins);
     const ctx = await contextOf(route, door, request);
     const reply = await route.answer(ctx, await gatherInput(route, request, response));
@@ -74,7 +76,7 @@ async function findActor(
 
 function send(route: Route, { body, location }: Reply, request: Request, response: Response): void {
   if (route.redirects === 'browser') response.vary('Accept');
-  const browser = route.redirects === 'always' || request.accepts(['json', 'html']) === 'html';
+  const browser = route.redirects === 'always' || wantsPage(request);
   if (location !== undefined && browser) {
     response.status(302).location(location).end();
   } else if (route.status === 204) {
@@ -82,6 +84,10 @@ function send(route: Route, { body, location }: Reply, request: Request, respons
   } else {
     response.status(route.status).json(body);
   }
+}
+
+function wantsPage(request: Request): boolean {
+  return request.accepts(['json', 'html']) === 'html';
 }
 
 /** Answers what was thrown: a refusal as its problem, anything else as a bug that only the log explains. */
@@ -93,10 +99,12 @@ export function answerErrors(app: App): ErrorRequestHandler {
     if (refusal === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');
       if (trace.speaks === 'oauth') return void response.status(500).json(oauthFault(trace.requestId));
+      if (trace.speaks === 'html') return answerBrowser(app, null, request, response);
       return sendProblem(response, faultProblem(trace.requestId));
     }
     trace.refusal = refusal;
     if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
+    if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));
     if (refusal.continuation !== undefined) {
       const secure = app.config.baseUrl.startsWith('https:');

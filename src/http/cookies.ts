@@ -6,7 +6,10 @@ const paths = {
   refresh_token: '/api/v1/auth',
   sso_flow: '/auth/sso',
   social_flow: '/auth/social',
-  second_factor: '/api/v1/auth',
+  // Answered at /api/v1/auth/second-factor, and by the page at /login/code.
+  second_factor: '/',
+  sign_in: '/login',
+  form: '/',
 } as const;
 
 /** The cookies idctl sets. */

@@ -8,6 +8,8 @@ import { type Authenticate, answerErrors, answerRoute, type Door } from './answe
 import { answerBrokenRequests, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
+import type { Page } from './pages/page.ts';
+import { servePages } from './pages/serve.ts';
 import type { Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
 import { traceRequests } from './trace.ts';
@@ -25,7 +27,11 @@ export interface HttpServer {
 /** What stands behind the door. */
 export interface Surface {
   routes: Route[];
+  /** What people see of it in a browser; none where a test has no use for them. */
+  pages?: Page[];
   authenticate: Authenticate;
+  /** Sees every request before all else. */
+  watch?: RequestHandler;
 }
 
 /** The HTTP door of an app onto a surface; it serves nothing before `listen`. */
@@ -58,6 +64,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.disable('x-powered-by').disable('etag');
   web.enable('case sensitive routing').enable('strict routing');
   web.set('trust proxy', config.http.trustedProxies);
+  if (surface.watch) web.use(surface.watch);
   web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost, serveScim(app));
   web.use(['/api/v1', '/auth'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
@@ -66,6 +73,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.use(allowFriends(door.origins));
   web.use(serveReference());
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));
+  if (surface.pages) web.use(servePages(surface.pages, door));
   web.use(refuseUnknown(surface.routes), answerErrors(app));
   return web;
 }
@@ -123,7 +131,8 @@ function refuseUnknown(routes: Route[]): RequestHandler {
   return paths;
 }
 
-async function listen(server: Server, hostPort: string): Promise<void> {
+/** Listens on `HOST:PORT`; refuses `listen_failed`. */
+export async function listen(server: Server, hostPort: string): Promise<void> {
   const colon = hostPort.lastIndexOf(':');
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   await new Promise<void>((resolve, reject) => {
@@ -144,7 +153,8 @@ function why({ code, message }: NodeJS.ErrnoException): string {
   return message;
 }
 
-function urlOf(address: AddressInfo | string | null): string | null {
+/** `http://` and where a server listens; null when it does not. */
+export function urlOf(address: AddressInfo | string | null): string | null {
   if (address === null || typeof address === 'string') return null;
   const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;

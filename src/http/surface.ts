@@ -1,4 +1,5 @@
 import { authenticate } from '../services/sessions/authenticate.ts';
+import { pages } from './pages/list.ts';
 import type { Route } from './route.ts';
 import { appRoutes } from './routes/apps.ts';
 import { authRoutes } from './routes/auth.ts';
@@ -47,5 +48,6 @@ const operations: Route[] = [
 /** Everything idctl answers over HTTP, in one list. */
 export const surface: Surface = {
   routes: [...operations, ...referenceRoutes(operations)],
+  pages,
   authenticate,
 };

@@ -11,7 +11,7 @@ export interface Trace {
   address: string | null;
   actor: Actor;
   refusal?: Refusal;
-  speaks?: 'oauth';
+  speaks?: 'oauth' | 'html';
 }
 
 const traces = new WeakMap<Request, Trace>();

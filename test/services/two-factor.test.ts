@@ -174,7 +174,7 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
   expect(more).toEqual([]);
   expect(cookie).toMatchObject({
     name: 'second_factor',
-    path: '/api/v1/auth',
+    path: '/',
     httpOnly: true,
     sameSite: 'lax',
     maxAge: 300,

@@ -1,10 +1,9 @@
-import express, { type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
+import { readForm } from '../form.ts';
 
 // How a client asks (RFC 6749 §2.3, §3.2): a form, in which it names itself unless it does by Basic. What is not
 // known is ignored, what is empty is as good as absent, what stands there twice is refused (security X6).
-
-const formType = 'application/x-www-form-urlencoded';
 
 /** The known fields of the form, and the client's own. */
 export async function gatherForm(
@@ -26,27 +25,6 @@ export async function gatherForm(
     throw refuseField('client_secret', 'the client says twice who it is: in the form and by Basic');
   }
   return { ...given, ...client };
-}
-
-async function readForm(request: Request, response: Response, limit: number) {
-  const { headers } = request;
-  const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-  if (empty) return {};
-  if (!request.is(formType)) {
-    throw new Refusal('unsupported_media_type', 'The body must be a form.', {
-      hint: `Send it with Content-Type: ${formType}.`,
-    });
-  }
-  if (Number(headers['content-length']) > limit) {
-    throw new Refusal('payload_too_large', `The body is larger than ${limit / 1024} KiB.`);
-  }
-  const parse = express.urlencoded({ extended: false, limit, inflate: false, type: formType });
-  await new Promise<void>((resolve, reject) => {
-    parse(request, response, (error: unknown) => (error ? reject(error) : resolve()));
-  });
-  // Express types a body as any.
-  const body: Record<string, unknown> = request.body;
-  return body;
 }
 
 /** Null where the client is not named by Basic; one that cannot be read is refused, not passed over (security P3). */

@@ -24,7 +24,8 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
   const step = await answerSecondFactor(ctx, account, input.totpCode);
   await spendPending(id);
-  return goOn(ctx, account, arrival, step);
+  const session = await goOn(ctx, account, arrival, step);
+  return { ...session, returnTo: arrival.by === 'loginLink' ? '/' : arrival.state.returnTo };
 }
 
 function goOn(ctx: Context, account: Account, arrival: Arrival, step: number | null) {

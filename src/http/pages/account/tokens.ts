@@ -1,0 +1,68 @@
+import { type Html, html } from '../html.ts';
+import type { Shown } from '../page.ts';
+import { field, postForm } from '../parts.ts';
+import type { Draft, Token } from './section.ts';
+import { ago, day } from './words.ts';
+
+/** The personal access tokens, and a form for another. */
+export function tokensSection(draft: Draft, tokens: Token[]): Html {
+  return html`<p class="quiet">For programs that work with your account. Whoever has one acts as you.</p>
+${tokens.length > 0 && html`<ul class="rows">${tokens.map((token) => row(draft, token))}</ul>`}
+<details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
+}
+
+function creation(draft: Draft): Html {
+  const content = html`${field(draft, { id: 'token-name', name: 'name', label: 'Name', autocomplete: 'off', note: 'What it is for, such as backups.', maxLength: 200 })}
+${field(draft, { name: 'description', label: 'Description', autocomplete: 'off', optional: true, maxLength: 1000 })}
+${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplete: 'off', optional: true, note: '1 to 365; left empty, it works until you revoke it.', digits: true, maxLength: 3 })}
+<button type="submit">Create token</button>`;
+  return postForm(draft, '/account/tokens', content);
+}
+
+function row(draft: Draft, token: Token): Html {
+  const { id, name, description, kind } = token;
+  const buttons = [
+    ...(kind === 'pat'
+      ? [
+          postForm(
+            draft,
+            '/account/tokens/regenerate',
+            html`<button class="small" type="submit">New value</button>`,
+            { id },
+          ),
+        ]
+      : []),
+    postForm(
+      draft,
+      '/account/tokens/revoke',
+      html`<button class="small danger" type="submit">Revoke</button>`,
+      { id },
+    ),
+  ];
+  return html`<li>
+<div><strong>${name}</strong> <code>${token.prefix}…</code>
+${description !== null && html`<p>${description}</p>`}
+<p class="quiet">${lifeOf(draft.ctx.now, token)}</p>
+<details><summary>Change</summary><p class="quiet">With a new value or revoked, what uses the old value stops at once.</p><div class="buttons">${buttons}</div></details></div>
+</li>`;
+}
+
+function lifeOf(now: Date, { createdAt, lastUsedAt, expiresAt }: Token): string {
+  const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
+  const ends =
+    expiresAt === null
+      ? 'until revoked'
+      : `${new Date(expiresAt) <= now ? 'ended' : 'ends'} ${day(expiresAt)}`;
+  return `Created ${day(createdAt)} · ${used} · ${ends}`;
+}
+
+/** The value of a token, this once. */
+export function newToken({ name, token }: { name: string; token: string }): Shown {
+  return {
+    title: 'Your new token',
+    main: html`<h1>Your new token</h1>
+<p>This is the value of <strong>${name}</strong>. Copy it now: it is not shown again.</p>
+<p><code class="secret">${token}</code></p>
+<p><a class="button" href="/#tokens">I have copied it</a></p>`,
+  };
+}

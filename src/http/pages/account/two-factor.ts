@@ -1,0 +1,52 @@
+import { type Html, html } from '../html.ts';
+import type { Shown } from '../page.ts';
+import { alert, codeField, postForm } from '../parts.ts';
+import { drawQr } from '../qr.ts';
+import type { Draft, Me } from './section.ts';
+
+/** Whether the second factor is on, and how to change that. */
+export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me): Html {
+  if (!twoFactorEnabled) {
+    return html`<p>Off. With an authenticator app on your phone, your password alone is not enough to sign in.</p>
+${postForm(draft, '/account/two-factor', html`<button type="submit">Set up an authenticator</button>`)}`;
+  }
+  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'As your authenticator shows it now.', first: false })}
+<button class="danger" type="submit">Turn off</button>`;
+  return html`<p><strong>On.</strong> Signing in asks for a code of your authenticator app.</p>
+<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable', content)}</details>`;
+}
+
+/** The secret for the authenticator, shown this once, and the code that confirms it. */
+export function enrolment(draft: Draft, secret: { secret: string; otpauthUri: string }): Shown {
+  return asEnrolment(html`<p>Scan this with an authenticator app:</p>
+${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app')}
+<p>Or type the secret into it: <code class="secret">${grouped(secret.secret)}</code></p>
+${confirmation(draft)}`);
+}
+
+/** Asks for the code once more; the secret stands on the page before, and in the app. */
+export function confirmAgain(draft: Draft): Shown {
+  return asEnrolment(html`${alert(draft)}
+<p>Enter the next code that your authenticator shows, or start again with a new secret.</p>
+${confirmation(draft)}
+${postForm(draft, '/account/two-factor', html`<button class="link" type="submit">Start again</button>`)}`);
+}
+
+function asEnrolment(content: Html): Shown {
+  return {
+    title: 'Set up an authenticator',
+    main: html`<h1>Set up an authenticator</h1>
+${content}
+<nav class="below" aria-label="Other ways"><a href="/">Not now</a></nav>`,
+  };
+}
+
+function confirmation(draft: Draft): Html {
+  const content = html`${codeField(draft, 'code', { label: 'Six-digit code that it shows' })}
+<button type="submit">Turn on</button>`;
+  return postForm(draft, '/account/two-factor/confirm', content);
+}
+
+function grouped(secret: string): string {
+  return secret.replace(/(.{4})(?=.)/g, '$1 ');
+}

@@ -1,0 +1,106 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { App, Context } from '../../context.ts';
+import { Refusal, refuseField } from '../../errors.ts';
+import type { Door } from '../answer.ts';
+import { findCredential } from '../authenticate.ts';
+import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
+import { readForm } from '../form.ts';
+import { refuseCrossSite } from '../origins.ts';
+import { refusalHeaders, statuses } from '../refusals.ts';
+import { openRequest } from '../request-context.ts';
+import { traceOf } from '../trace.ts';
+import { textOf } from './html.ts';
+import { lookOf, present } from './layout.ts';
+import type { Page, Reply } from './page.ts';
+import { pagePolicy } from './policy.ts';
+import { sendToRenewal } from './renew.ts';
+import { browserProof, formToken, requireFormToken } from './token.ts';
+
+const bodyLimit = 100 * 1024;
+
+/** Answers the requests of one page: origin, credential, form, service, markup, in this order. */
+export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
+  const policy = pagePolicy(app.config);
+  const secure = origins.own.startsWith('https:');
+  return async (request, response) => {
+    const trace = traceOf(request);
+    trace.speaks = 'html';
+    response.set(policy);
+    refuseCrossSite(request, origins);
+    const ctx = await recognize(openRequest(app, request), request, authenticate);
+    trace.actor = ctx.actor;
+    const cookie = (name: CookieName) => findCookie(request, name);
+    const browser = browserProof(cookie('form'));
+    const token = formToken(ctx, browser);
+    if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
+    const given = await gather(page, token, request, response);
+    const reply = await page.answer({ ctx, token, cookie, given });
+    const bound = { name: 'form', value: browser, maxAge: 24 * 3600 } as const;
+    for (const change of [bound, ...(reply.cookies ?? [])]) {
+      response.append('Set-Cookie', setCookieHeader(change, secure));
+    }
+    send(app, reply, request, response);
+  };
+}
+
+/** Whoever the credential proves; a stale one stands in nobody's way here. */
+async function recognize(
+  ctx: Context,
+  request: Request,
+  authenticate: Door['authenticate'],
+): Promise<Context> {
+  try {
+    const credential = findCredential(request);
+    return credential === null
+      ? ctx
+      : { ...ctx, actor: await authenticate(ctx, credential.value, credential.at) };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'invalid_credential') return ctx;
+    throw error;
+  }
+}
+
+function isSignedIn({ actor }: Context): boolean {
+  return actor.kind === 'user' && actor.via === 'session';
+}
+
+async function gather(page: Page, token: string, request: Request, response: Response) {
+  const isForm = page.method === 'POST';
+  const { token: sent, ...given } = isForm
+    ? await readForm(request, response, bodyLimit)
+    : queryOf(page, request);
+  const repeated = Object.entries(given).find(([, value]) => typeof value !== 'string');
+  if (repeated) throw refuseField(repeated[0], 'is given more than once');
+  if (isForm) requireFormToken(token, sent);
+  const texts = Object.entries(given).map(([field, value]) => [field, String(value)] as const);
+  if (texts.some(([, text]) => text.includes('\0'))) {
+    throw new Refusal('invalid_input', 'The input contains a NUL character.');
+  }
+  // What is left empty is not given.
+  return Object.fromEntries(texts.filter(([, text]) => text !== ''));
+}
+
+/** What else stands in the address of a page is ignored: whoever hands links on adds to them. */
+function queryOf(page: Page, request: Request): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(request.query).filter(([key]) => Object.hasOwn(page.input.shape, key)),
+  );
+}
+
+function send(app: App, reply: Reply, request: Request, response: Response): void {
+  if ('goTo' in reply) return void response.status(303).location(reply.goTo).end();
+  const { refusal } = reply;
+  if (refusal !== undefined) {
+    traceOf(request).refusal = refusal;
+    response.status(statuses[refusal.kind]).set(refusalHeaders(refusal));
+  }
+  response.type('html').end(textOf(present(lookOf(app.config), reply)));
+}
+
+function findCookie(request: Request, name: CookieName): string | undefined {
+  try {
+    return readCookie(request.headers.cookie, name);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Request, Response } from 'express';
+import type { App } from '../../context.ts';
+import { type Refusal, refusals } from '../../errors.ts';
+import { pendingCookie, setCookieHeader } from '../cookies.ts';
+import { refusalHeaders, statuses } from '../refusals.ts';
+import { openRequest } from '../request-context.ts';
+import { traceOf } from '../trace.ts';
+import { html, textOf } from './html.ts';
+import { lookOf, present } from './layout.ts';
+import { nothingWaiting } from './login/waiting.ts';
+import { askWho } from './login/who.ts';
+import type { Shown } from './page.ts';
+import { alert } from './parts.ts';
+import { pagePolicy } from './policy.ts';
+import { renewalPath } from './renew.ts';
+
+/** Answers a browser what another client would get as a problem; null is a bug, which only the log explains. */
+export async function answerBrowser(
+  app: App,
+  refusal: Refusal | null,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  response.set(pagePolicy(app.config));
+  if (refusal?.continuation !== undefined) {
+    const secure = app.config.baseUrl.startsWith('https:');
+    for (const change of [pendingCookie(refusal.continuation), nothingWaiting])
+      response.append('Set-Cookie', setCookieHeader(change, secure));
+    return void response.status(303).location('/login/code').end();
+  }
+  if (
+    refusal?.code === 'unauthenticated' ||
+    (refusal?.kind === 'unauthenticated' && request.path === renewalPath)
+  ) {
+    return void response.status(303).location(signInAt(request.query['returnTo'])).end();
+  }
+  const shown = await explain(app, refusal, request);
+  response.status(refusal === null ? 500 : statuses[refusal.kind]);
+  if (refusal !== null) response.set(refusalHeaders(refusal));
+  response.type('html').end(textOf(present(lookOf(app.config), shown)));
+}
+
+/** Where a session is asked for and there is none. */
+function signInAt(returnTo: unknown): string {
+  const path = typeof returnTo === 'string' ? returnTo.replace(/[?&]again=1$/, '') : '/';
+  return path === '/' || path.startsWith('/account/')
+    ? '/login'
+    : `/login?${new URLSearchParams({ returnTo: path })}`;
+}
+
+/** A sign-in that failed on its way is told on the sign-in screen; whatever else, on a page of its own. */
+async function explain(app: App, refusal: Refusal | null, request: Request): Promise<Shown> {
+  if (refusal === null) return apologize(traceOf(request).requestId);
+  if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
+    return askWho({ ctx: openRequest(app, request), given: {}, refusal }, {});
+  }
+  return {
+    title: refusals[refusal.code].title,
+    main: html`<h1>${refusals[refusal.code].title}</h1>
+${alert({ refusal })}
+<p><a class="button" href="/">Go on</a></p>`,
+  };
+}
+
+function apologize(requestId: string): Shown {
+  return {
+    title: 'Something went wrong',
+    main: html`<h1>Something went wrong</h1>
+<p>This is a fault of the service, not of what you did. Try again; if it stays, tell your administrator this number:</p>
+<p><code class="secret">${requestId}</code></p>
+<p><a class="button" href="/">Go on</a></p>`,
+  };
+}

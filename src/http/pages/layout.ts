@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/schema.ts';
+import { type Html, html } from './html.ts';
+import type { Shown } from './page.ts';
+
+/** The one stylesheet. */
+export const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
+/** Where it is; another style is another address. */
+export const stylePath = `/login/style-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`;
+/** Where the logo of the instance is, if it has one. */
+export const logoPath = '/login/logo';
+
+/** What every page of an instance bears. */
+interface Look {
+  name: string;
+  logo: boolean;
+}
+
+/** The look of an instance. */
+export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
+  return { name: instance.name, logo: instance.logo !== undefined };
+}
+
+/** The whole document of a page. */
+export function present({ name, logo }: Look, { title, main, wide, handOff }: Shown): Html {
+  const brand = logo ? html`<img src="${logoPath}" alt="${name}">` : html`<span>${name}</span>`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${handOff !== undefined && html`<meta http-equiv="refresh" content="0; url=${handOff}">`}
+<title>${title} · ${name}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${stylePath}">
+</head>
+<body>
+<div class="${wide ? 'sheet wide' : 'sheet'}">
+<header class="brand">${brand}</header>
+<main>
+${main}
+</main>
+</div>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,96 @@
+import { Refusal, refuseField } from '../../../errors.ts';
+import { isMailConfigured } from '../../../services/mail/configured.ts';
+import { findMethods } from '../../../services/signin/methods.ts';
+import { selfSignupAllowed } from '../../../services/signin/require.ts';
+import { type Html, html } from '../html.ts';
+import type { Shown, Visit } from '../page.ts';
+import { alert } from '../parts.ts';
+import { directoryForm, mailCodeForm, passwordForm, socialLinks, ssoLink, ssoStart } from './forms.ts';
+import { identify, linkTo, type Place } from './place.ts';
+import { askWho } from './who.ts';
+
+/** A form of which one is shown at a time, for each asks for a password. */
+export type Asked = 'password' | 'directory';
+
+interface Known extends Place {
+  identifier: string;
+}
+
+/** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
+export async function showMethods(visit: Visit, place: Known, asked?: Asked): Promise<Shown> {
+  const who = identify(place.identifier);
+  if (who === null) return askWho({ ...visit, refusal: unreadable() }, place);
+  const { email, domain } = who;
+  const methods = await findMethods(visit.ctx, domain);
+  const onlySso = email === null && !methods.includes('ldap');
+  if (onlySso && !methods.includes('sso')) return askWho({ ...visit, refusal: noSso(domain) }, place);
+  const shown = formShown(email, methods, asked);
+  const ways = [
+    ...(methods.includes('sso') ? [ssoLink(domain, place)] : []),
+    ...(shown === 'password' ? [passwordForm(visit, email ?? '', place)] : []),
+    ...(shown === 'directory' ? [directoryForm(visit, place, email)] : []),
+    ...(email === null ? [] : socialLinks(methods, place)),
+  ];
+  const others = await otherWays(visit, place, { email, domain, methods, shown });
+  return {
+    title: 'Sign in',
+    handOff: onlySso && visit.refusal === undefined ? ssoStart(domain, place) : undefined,
+    main: html`<h1>Sign in</h1>
+<p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
+${alert(visit)}
+${ways.length + others.length === 0 && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
+${ways.map((way, at) => (at === 0 ? way : html`${at === 1 && or}${way}`))}
+${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
+  };
+}
+
+const or = html`<p class="or"><span>or</span></p>`;
+
+/** Of the two forms that ask for a password, the one asked for; else the directory's, by which a company signs in. */
+function formShown(email: string | null, methods: readonly string[], asked?: Asked): Asked | null {
+  const password = email !== null && methods.includes('password');
+  const directory = methods.includes('ldap');
+  if (password && (asked === 'password' || !directory)) return 'password';
+  return directory ? 'directory' : null;
+}
+
+interface Offer {
+  email: string | null;
+  domain: string;
+  methods: readonly string[];
+  shown: Asked | null;
+}
+
+async function otherWays(
+  { ctx, token }: Visit,
+  place: Known,
+  { email, domain, methods, shown }: Offer,
+): Promise<Html[]> {
+  const password = email !== null && methods.includes('password');
+  const links = [
+    password &&
+      shown !== 'password' &&
+      html`<a href="${linkTo('/login', place, { by: 'password' })}">Use a password instead</a>`,
+    methods.includes('ldap') &&
+      shown !== 'directory' &&
+      html`<a href="${linkTo('/login', place, { by: 'directory' })}">Use a user name instead</a>`,
+    email !== null && methods.includes('magicCode') && mailCodeForm({ token }, email, place),
+    password &&
+      isMailConfigured(ctx) &&
+      html`<a href="${linkTo('/login/reset', place)}">Forgotten password</a>`,
+    email !== null &&
+      (await selfSignupAllowed(ctx, domain)) &&
+      html`<a href="${linkTo('/login/signup', place)}">Create an account</a>`,
+  ];
+  return links.filter((link) => link !== false);
+}
+
+function unreadable(): Refusal {
+  return refuseField('identifier', 'must be an e-mail address, or a domain such as example.com');
+}
+
+function noSso(domain: string): Refusal {
+  return new Refusal('sso_not_configured', `No single sign-on is set up for ${domain}.`, {
+    hint: 'Enter your e-mail address to see the other ways to sign in.',
+  });
+}

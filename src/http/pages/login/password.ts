@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { givenPassword } from '../../../services/accounts/schema.ts';
+import { email } from '../../../services/fields.ts';
+import { requireReturnTo } from '../../../services/return-to.ts';
+import { signIn } from '../../../services/sessions/sign-in.ts';
+import { form } from '../page.ts';
+import { enter } from './enter.ts';
+import { showMethods } from './methods.ts';
+import { returnTo } from './place.ts';
+
+/** Signs in with address and password. */
+export const passwordPage = form({
+  path: '/login/password',
+  access: 'public',
+  input: z.strictObject({ email, password: givenPassword, returnTo }),
+  act: async (visit, { returnTo, ...input }) => {
+    const target = requireReturnTo(visit.ctx, returnTo);
+    return enter(visit, { by: 'password', input, returnTo: target }, () => signIn(visit.ctx, input));
+  },
+  refused: (visit) => {
+    const { email: identifier = '', returnTo } = visit.given;
+    return showMethods(visit, { identifier, returnTo }, 'password');
+  },
+});

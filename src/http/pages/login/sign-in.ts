@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { requireReturnTo } from '../../../services/return-to.ts';
+import { page } from '../page.ts';
+import { showMethods } from './methods.ts';
+import { returnTo } from './place.ts';
+import { askWho } from './who.ts';
+
+const notices: Record<string, string> = {
+  'signed-out': 'You are signed out.',
+  'new-password': 'Your password was changed. Sign in with the new one.',
+};
+
+/** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
+export const signInPage = page({
+  path: '/login',
+  access: 'public',
+  input: z.object({
+    identifier: z.string().max(1000).optional(),
+    by: z.enum(['password', 'directory']).optional(),
+    returnTo,
+    done: z.string().max(50).optional(),
+  }),
+  show: async (visit, { identifier, by, returnTo, done }) => {
+    const target = requireReturnTo(visit.ctx, returnTo);
+    const { actor } = visit.ctx;
+    if (actor.kind === 'user' && actor.via === 'session') return { goTo: target };
+    if (identifier === undefined) return askWho(visit, { returnTo }, notices[done ?? '']);
+    return showMethods(visit, { identifier, returnTo }, by);
+  },
+});

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import { parse } from '../../input.ts';
+import type { CookieChange, CookieName } from '../cookies.ts';
+import type { Html } from './html.ts';
+
+/** One request to a page. */
+export interface Visit {
+  ctx: Context;
+  /** What the forms of the page carry. */
+  token: string;
+  /** A cookie of the request; one that is sent twice is none. */
+  cookie(name: CookieName): string | undefined;
+  /** What stood in the form, or in the address; what was left empty is not in it. */
+  given: Record<string, string>;
+  /** Why the form was refused. */
+  refusal?: Refusal;
+}
+
+/** What goes back: something to show, or where to go on. */
+export type Reply = (Shown | { goTo: string }) & { cookies?: CookieChange[] };
+
+/** A page to show. */
+export interface Shown {
+  title: string;
+  main: Html;
+  /** Wide for what is more than one form. */
+  wide?: true;
+  /** Why it is shown; its status and headers become the answer's. */
+  refusal?: Refusal;
+  /** Where the browser goes by itself: away, by a link that it need not be told to follow. */
+  handOff?: string | undefined;
+}
+
+interface Definition<Input extends z.ZodObject> {
+  path: string;
+  /** `person`: for whoever is signed in by a session; others sign in first. */
+  access: 'public' | 'person';
+  input: Input;
+}
+
+/** A page or a form route, as the door walks them. */
+export interface Page extends Definition<z.ZodObject> {
+  method: 'GET' | 'POST';
+  answer(visit: Visit): Promise<Reply>;
+}
+
+/** Something to look at. */
+export function page<Input extends z.ZodObject>(
+  definition: Definition<Input> & {
+    show: (visit: Visit, input: z.output<Input>) => Promise<Reply> | Reply;
+  },
+): Page {
+  const { show, ...data } = definition;
+  return { ...data, method: 'GET', answer: async (visit) => show(visit, parse(data.input, visit.given)) };
+}
+
+/** What a form sends, what is done with it, and the page that says why it was refused, with what was typed. */
+export function form<Input extends z.ZodObject>(
+  definition: Definition<Input> & {
+    act: (visit: Visit, input: z.output<Input>) => Promise<Reply>;
+    refused: (visit: Visit & { refusal: Refusal }) => Promise<Shown> | Shown;
+  },
+): Page {
+  const { act, refused, ...data } = definition;
+  const answer = async (visit: Visit): Promise<Reply> => {
+    try {
+      return await act(visit, parse(data.input, visit.given));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { ...(await refused({ ...visit, refusal: error })), refusal: error };
+    }
+  };
+  return { ...data, method: 'POST', answer };
+}

@@ -1,0 +1,142 @@
+import type { Refusal } from '../../errors.ts';
+import { type Html, html } from './html.ts';
+import type { Visit } from './page.ts';
+
+/** How a field of a form looks, and what may fill it in. */
+interface Field {
+  name: string;
+  label: string;
+  type?: 'text' | 'email' | 'password';
+  /** The `autocomplete` of HTML: what a password manager goes by. */
+  autocomplete: string;
+  value?: string | null | undefined;
+  /** What to know before filling it in. */
+  note?: string;
+  optional?: true;
+  /** The cursor waits here. */
+  first?: boolean;
+  maxLength?: number;
+  /** A code: what is typed is not shown again. */
+  code?: true;
+  /** Digits, for which a phone shows its own keys. */
+  digits?: true;
+  /** Not words: nothing is to be corrected in it. */
+  verbatim?: true;
+  /** Where a page has several fields of the name. */
+  id?: string;
+}
+
+type Draft = Pick<Visit, 'given' | 'refusal'>;
+
+/** A field with its label; after a refusal it says what is wrong with it and keeps what was typed, but for passwords. */
+export function field(draft: Draft, of: Field): Html {
+  const id = of.id ?? of.name;
+  const wrong = draft.refusal?.faults.find(({ path }) => path === of.name);
+  const typed = of.type === 'password' || of.code ? undefined : draft.given[of.name];
+  const value = (draft.refusal === undefined ? of.value : typed) ?? of.value;
+  const said = [...(of.note ? [`${id}-note`] : []), ...(wrong ? [`${id}-wrong`] : [])].join(' ');
+  const attributes = [
+    value != null && html` value="${value}"`,
+    !of.optional && html` required`,
+    of.first && html` autofocus`,
+    of.maxLength !== undefined && html` maxlength="${of.maxLength}"`,
+    of.digits && html` inputmode="numeric"`,
+    of.code && html` class="code"`,
+    of.verbatim && html` autocapitalize="none" autocorrect="off" spellcheck="false"`,
+    said !== '' && html` aria-describedby="${said}"`,
+    wrong && html` aria-invalid="true"`,
+  ];
+  return html`<div class="field">
+<label for="${id}">${of.label}${of.optional && html` <span class="quiet">(optional)</span>`}</label>
+<input id="${id}" name="${of.name}" type="${of.type ?? 'text'}" autocomplete="${of.autocomplete}"${present(attributes)}>
+${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
+${wrong && html`<p class="wrong" id="${id}-wrong">${sentence(wrong.message)}</p>`}
+</div>`;
+}
+
+/** The field of a code: six digits, of an authenticator or from a mail. */
+export function codeField(draft: Draft, name: 'code' | 'totpCode', more: Partial<Field> = {}): Html {
+  const label = 'Six-digit code';
+  return field(draft, {
+    name,
+    label,
+    autocomplete: 'one-time-code',
+    code: true,
+    digits: true,
+    maxLength: 20,
+    first: true,
+    ...more,
+  });
+}
+
+/** A form that is sent to a path of ours, with its token and what it takes along unseen. */
+export function postForm(
+  { token }: Pick<Visit, 'token'>,
+  action: string,
+  content: Html,
+  along: Record<string, string | undefined> = {},
+): Html {
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">${hidden(along)}
+${content}
+</form>`;
+}
+
+/** What a form takes along unseen. */
+export function hidden(along: Record<string, string | undefined>): Html[] {
+  return present(
+    Object.entries(along).map(
+      ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+    ),
+  );
+}
+
+/** Why what was asked was not done, in the refusal's own words; what is wrong with a field stands at the field. */
+export function alert({ refusal }: Pick<Visit, 'refusal'>): Html | undefined {
+  if (refusal === undefined) return undefined;
+  const [headline, advice] =
+    refusal.faults.length > 0
+      ? ['That could not be accepted.', faultsIn(refusal)]
+      : [refusal.message, adviceOf(refusal)];
+  return html`<div class="alert" role="alert"><p><strong>${headline}</strong></p>${advice && html`<p>${advice}</p>`}</div>`;
+}
+
+/** What was done. */
+export function notice(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<div class="notice" role="status"><p>${text}</p></div>`;
+}
+
+/** The hint of a refusal, unless it speaks to somebody at a terminal or of the REST interface. */
+export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
+  return hint === undefined || /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie )/.test(hint) ? undefined : hint;
+}
+
+/** A message as a sentence. */
+export function sentence(message: string): string {
+  const [first = '', ...rest] = message;
+  const text = first.toUpperCase() + rest.join('');
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+const labels: Record<string, string> = {
+  email: 'E-mail address',
+  identifier: 'E-mail address or company domain',
+  username: 'User name',
+  password: 'Password',
+  currentPassword: 'Current password',
+  newPassword: 'New password',
+  name: 'Name',
+  description: 'Description',
+  locale: 'Language',
+  code: 'Code',
+  totpCode: 'Code',
+  expiresInDays: 'Ends after',
+};
+
+function faultsIn({ faults }: Refusal): Html {
+  return html`${faults.map(({ path, message }) => html`${labels[path] ?? path}: ${sentence(message)} `)}`;
+}
+
+function present(parts: (Html | false | null | undefined | '')[]): Html[] {
+  return parts.filter((part) => typeof part === 'object' && part !== null);
+}

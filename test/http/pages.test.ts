@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pages } from '../../src/http/pages/list.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { organization, password, person, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { signedInAs } from '../support/instance.ts';
+import { open } from '../support/pages.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({
+    http: { returnToOrigins: ['https://app.example.test'] },
+    signup: { open: 'on' },
+    limits: { enabled: 'off' },
+  });
+});
+afterAll(() => idctl.close());
+
+const forms = pages.filter(({ method }) => method === 'POST');
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+const browser = () => idctl.client({ keepCookies: true });
+
+/** A browser in which somebody new is signed in, by the screen itself. */
+async function arrived(): Promise<{ client: Client; email: string; id: string }> {
+  const { email, id } = await person(idctl);
+  const client = browser();
+  const asked = await open(client, `/login?identifier=${email}`);
+  const answer = await asked.submit('/login/password', { password });
+  expect(answer.text).toContain('Sign out');
+  return { client, email: email ?? '', id };
+}
+
+describe('interface page: every page and form, walked', () => {
+  test('each is named once, and none shadows a route of the REST surface', () => {
+    expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
+    expect(forms.length).toBeGreaterThan(10);
+    for (const { path } of pages) expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
+  });
+
+  test('no form is taken from another site, nor without its token, nor with that of another browser or session', async () => {
+    const { client } = await arrived();
+    const other = await arrived();
+    const stolen = /name="token" value="([^"]+)"/.exec((await open(other.client, '/')).body)?.[1] ?? '';
+    const before = (await open(client, '/')).body;
+    for (const { path } of forms) {
+      const token = /name="token" value="([^"]+)"/.exec((await open(client, '/')).body)?.[1] ?? '';
+      const refused = [
+        await client.form(path, { token }, { origin: 'https://evil.test' }),
+        await client.form(path, { token }, { 'sec-fetch-site': 'cross-site' }),
+        await client.form(path, {}),
+        await client.form(path, { token: '' }),
+        await client.form(path, { token: stolen }),
+        await client.send('POST', path, { body: { token } }),
+      ];
+      expect([path, ...refused.map(({ status }) => status)]).toEqual([path, 403, 403, 403, 403, 403, 415]);
+    }
+    expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
+  });
+
+  test('nobody who is not signed in is shown or does anything of an account', async () => {
+    const own = pages.filter(({ access }) => access === 'person');
+    expect(own.length).toBeGreaterThan(8);
+    for (const { method, path } of own) {
+      const answer = await browser().send(method, path, method === 'POST' ? { body: '' } : {});
+      expect([path, answer.status], path).toEqual([path, method === 'GET' ? 303 : 307]);
+      expect(answer.headers['location']).toContain('/api/v1/auth/resume');
+      const again = await browser().send(method, `${path}?again=1`);
+      expect([path, again.status, again.headers['location']]).toEqual([path, 303, '/login']);
+    }
+    expect((await open(browser(), '/')).text).toContain('E-mail address or company domain');
+  });
+
+  test('a token of a program is no session: pages are for people', async () => {
+    const { id } = await person(idctl);
+    const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
+    const answer = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/');
+    expect(answer.status).toBe(303);
+  });
+
+  test('nothing of somebody else is ended, renewed or revoked', async () => {
+    const { client } = await arrived();
+    const victim = await signedInAs(idctl, 'victim@elsewhere.test');
+    const token = await createToken(idctl.operator(), { user: (await arrived()).id, name: 'mine' });
+    const own = await createToken(idctl.operator(), { user: await idOf(client), name: 'own' });
+    const page = await open(client, '/');
+    const tries: [string, string][] = [
+      ['/account/sessions/end', victim.spareSession],
+      ['/account/tokens/regenerate', token.id],
+      ['/account/tokens/revoke', token.id],
+    ];
+    for (const [path, id] of tries) {
+      const field = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+      expect([path, (await client.form(path, { token: field, id })).status]).toEqual([path, 404]);
+    }
+    expect((await victim.get('/api/v1/me/sessions')).body.items).toHaveLength(2);
+    expect(page.text).toContain(own.prefix);
+  });
+
+  test.each(['/login', '/login?identifier=ada%40elsewhere.test', '/login/directory', '/'])(
+    'what %s may do stands in its policy, and nothing of it is kept',
+    async (path) => {
+      const client = path === '/' ? (await arrived()).client : browser();
+      const { status, headers, body } = await open(client, path);
+      expect(status).toBe(200);
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' https://app.example.test; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'content-type': 'text/html; charset=utf-8',
+      });
+      expect(body).not.toMatch(/<script|<style| style=| on[a-z]+=|https?:\/\//i);
+      const style = /href="(\/login\/style-[^"]+)"/.exec(body)?.[1] ?? '';
+      expect((await client.get(style)).headers).toMatchObject({
+        'content-type': 'text/css; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+      });
+    },
+  );
+});
+
+describe('§5.2 staying signed in', () => {
+  test('an expired access token is renewed on the way to a page, and the address stays clean', async () => {
+    const { client } = await arrived();
+    client.jar.delete('access_token');
+    const answer = await client.get('/', { accept: 'text/html' });
+    expect(answer.headers['location']).toBe('/api/v1/auth/resume?returnTo=%2F%3Fagain%3D1');
+    expect((await open(client, '/')).text).toContain('Sign out');
+  });
+
+  test('a form sent after it expired is renewed with all that it holds, and done once', async () => {
+    const { client } = await arrived();
+    const page = await open(client, '/');
+    client.jar.delete('access_token');
+    const answer = await page.submit('/account/profile', { name: 'Ada Lovelace', locale: 'en' });
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Your profile was saved.')]);
+    expect(answer.text).toContain('Ada Lovelace');
+  });
+
+  test('a form whose session has ended changes nothing and leads to the sign-in screen', async () => {
+    const { client, email } = await arrived();
+    const page = await open(client, '/');
+    const elsewhere = await signedIn(idctl, email);
+    for (const { id, current } of (await elsewhere.get('/api/v1/me/sessions')).body.items) {
+      if (!current) await elsewhere.send('DELETE', `/api/v1/me/sessions/${id}`);
+    }
+    const answer = await page.submit('/account/profile', { name: 'Eve', locale: 'en' });
+    expect(answer.text).toContain('E-mail address or company domain');
+    expect((await elsewhere.get('/api/v1/me')).body.name).toBe('Ada Byron');
+  });
+
+  test('no other form than those of the account is sent on by the renewal', async () => {
+    const { client } = await arrived();
+    const path = '/api/v1/auth/resume?returnTo=';
+    for (const returnTo of [
+      '/login/password',
+      'https://app.example.test/',
+      '//evil.test/account/x',
+      '/account/../login/password',
+    ]) {
+      const answer = await client.form(path + encodeURIComponent(returnTo), {});
+      expect([returnTo, answer.status, answer.headers['location']]).toEqual([returnTo, 400, undefined]);
+    }
+    const foreign = await client.form(`${path}${encodeURIComponent('/account/profile?again=1')}`, {}, { origin: 'https://evil.test' });
+    expect([foreign.status, foreign.cookies]).toEqual([403, []]);
+  });
+
+  test('signing out ends the session on the server and clears both cookies', async () => {
+    const { client } = await arrived();
+    const kept = client.jar.get('access_token') ?? '';
+    const answer = await (await open(client, '/')).submit('/account/sign-out');
+    expect(answer.text).toContain('You are signed out.');
+    expect([client.jar.has('access_token'), client.jar.has('refresh_token')]).toEqual([false, false]);
+    const late = await idctl.client({ headers: { authorization: `Bearer ${kept}` } }).get('/api/v1/me');
+    expect(late.status).toBe(401);
+  });
+});
+
+test('S7 a sign-in returns to a path of this instance or a configured origin, and to no other', async () => {
+  const { email } = await person(idctl);
+  const to = async (returnTo: string) => {
+    const client = browser();
+    const asked = await open(client, `/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`);
+    if (asked.status !== 200) return asked.status;
+    const form = /<form[^>]*action="\/login\/password".*?<\/form>/s.exec(asked.body)?.[0] ?? '';
+    const token = /name="token" value="([^"]+)"/.exec(form)?.[1] ?? '';
+    const answer = await client.form('/login/password', { token, email: email ?? '', password, returnTo });
+    return answer.headers['location'];
+  };
+  expect(await to('/projects?a=1')).toBe('/projects?a=1');
+  expect(await to('https://app.example.test/x')).toBe('https://app.example.test/x');
+  expect(await to('https://evil.test/')).toBe(400);
+  expect(await to('//evil.test/')).toBe(400);
+});
+
+test('a sign-in by redirect that fails is told on the sign-in screen to a browser, and as a problem to others', async () => {
+  const start = '/auth/sso/start?domain=nowhere.test';
+  const page = await browser().get(start, { accept: 'text/html' });
+  expect([page.status, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(page.body).toContain('No single sign-on is set up for nowhere.test.');
+  expect(page.body).toContain('name="identifier"');
+  expect((await browser().get(start)).body).toMatchObject({ code: 'sso_not_configured' });
+  const late = await browser().get('/auth/sso/callback?code=c&state=s', { accept: 'text/html' });
+  expect([late.status, late.body.includes('role="alert"')]).toEqual([401, true]);
+});
+
+test('X9 what people call themselves is text on their page, and nothing else', async () => {
+  const { client } = await arrived();
+  const name = `<img src=x onerror="a"> & 'Ada'`;
+  const answer = await (await open(client, '/')).submit('/account/profile', { name, locale: 'en' });
+  expect(answer.body).toContain('<h1>&lt;img src=x onerror=&quot;a&quot;&gt; &amp; &#39;Ada&#39;</h1>');
+  expect(answer.body).not.toContain('<img');
+});
+
+test('what a person typed stays in a form that was refused, but for passwords', async () => {
+  const { client } = await arrived();
+  const refused = await (await open(client, '/')).submit('/account/profile', {
+    name: 'Ada L.',
+    locale: 'not a tag',
+  });
+  expect(refused.status).toBe(400);
+  expect(refused.body).toContain('value="not a tag"');
+  expect(refused.text).toContain('Language: Must be a language tag such as en or de-AT.');
+  const again = await (await open(client, '/')).submit('/account/password', {
+    currentPassword: password,
+    newPassword: 'short-1',
+  });
+  expect([again.status, again.body.includes('short-1'), again.body.includes(password)]).toEqual([
+    400,
+    false,
+    false,
+  ]);
+});
+
+test('the account page names the organizations and the roles in them', async () => {
+  const org = await organization(idctl);
+  const client = await signedIn(idctl, org.owner.email);
+  expect((await open(client, '/')).text).toMatch(new RegExp(`Organizations ${org.name} owner`));
+});
+
+const hideTokens = (body: string) =>
+  body.replace(/name="token" value="[^"]+"/g, '').replace(/last used [^<]*/g, '');
+
+async function idOf(client: Client): Promise<string> {
+  return (await client.get('/api/v1/me')).body.id;
+}

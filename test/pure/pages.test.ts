@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { ago, day, programOf } from '../../src/http/pages/account/words.ts';
+import { html, textOf } from '../../src/http/pages/html.ts';
+import { adviceOf, sentence } from '../../src/http/pages/parts.ts';
+import { qrModules } from '../../src/http/pages/qr.ts';
+
+describe('markup', () => {
+  test('what stands between the markup is text, whatever it is', () => {
+    expect(textOf(html`<p title="${`"><script>'&`}">${'<b>'}</p>`)).toBe(
+      '<p title="&quot;&gt;&lt;script&gt;&#39;&amp;">&lt;b&gt;</p>',
+    );
+    // What looks like markup of ours from outside is none: nobody else has its key.
+    const forged = JSON.parse('{"markup":"<b>","Symbol(markup)":"<b>"}');
+    expect(textOf(html`${forged}`)).not.toContain('<b>');
+  });
+
+  test('markup inside markup stays, lists are joined, nothing is left out', () => {
+    const items = ['a', '&'].map((text) => html`<li>${text}</li>`);
+    expect(textOf(html`<ul>${items}</ul>${null}${undefined}${false}${0}`)).toBe(
+      '<ul><li>a</li><li>&amp;</li></ul>0',
+    );
+  });
+});
+
+test('the hint of a refusal is told unless it speaks to a terminal or a program', () => {
+  expect(adviceOf({ hint: 'Sign in again.' })).toBe('Sign in again.');
+  for (const hint of [
+    'Send the current six digits as `totpCode`.',
+    'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
+    'Open idctl at its base URL, or authenticate with a Bearer token.',
+    undefined,
+  ]) {
+    expect(adviceOf({ hint })).toBeUndefined();
+  }
+  expect(sentence('must not be empty')).toBe('Must not be empty.');
+});
+
+test.each([
+  [10, 'just now'],
+  [90, '1 minute ago'],
+  [3 * 3600, '3 hours ago'],
+  [86_400, 'yesterday'],
+  [40 * 86_400, 'last month'],
+])('%i seconds are told as %s', (seconds, told) => {
+  const now = new Date('2026-11-20T12:00:00Z');
+  expect(ago(now, new Date(now.getTime() - seconds * 1000).toISOString())).toBe(told);
+  expect(day('2026-11-20T23:59:00Z')).toBe('20 November 2026');
+});
+
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537 Chrome/140.0 Safari/537 Edg/140.0',
+    'Edge on Windows',
+  ],
+  ['curl/8.14.1', 'curl'],
+  ['backup-tool/2 (nightly)', 'backup-tool'],
+  [null, 'Unknown program'],
+])('%s is %s', (userAgent, told) => {
+  expect(programOf(userAgent)).toBe(told);
+});
+
+test('a QR code has its three finders, its timing and its quiet zone, whole', () => {
+  for (const length of [10, 60, 110, 160, 200]) {
+    const modules = qrModules('x'.repeat(length));
+    const size = modules.length;
+    expect((size - 2 - 17) % 4).toBe(0);
+    for (const row of modules) expect(row).toHaveLength(size);
+    const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
+    for (const [x, y] of [
+      [1, 1],
+      [size - 8, 1],
+      [1, size - 8],
+    ] as const) {
+      const seen = finder.map((_, row) =>
+        finder.map((__, column) => (modules[y + row]?.[x + column] ? '#' : '.')).join(''),
+      );
+      expect(seen).toEqual(finder);
+    }
+    for (let at = 9; at < size - 9; at += 1) expect(modules[7]?.[at]).toBe(at % 2 === 1);
+    const frame = modules.flatMap((row, y) => (y === 0 || y === size - 1 ? row : [row[0], row[size - 1]]));
+    expect(frame.some(Boolean)).toBe(false);
+  }
+});

@@ -1,0 +1,47 @@
+import { chromium, type Page } from 'playwright-core';
+
+/** A real Chromium. */
+export interface Browser {
+  /** A window with cookies of its own. */
+  open(options?: { script?: boolean; dark?: boolean; narrow?: boolean }): Promise<Window>;
+  close(): Promise<void>;
+}
+
+/** A page, and what must stay empty: what it complained of (a broken policy, an error) and what it asked of others. */
+export interface Window {
+  page: Page;
+  complaints: string[];
+  foreign: string[];
+}
+
+const manners =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
+
+/** Starts it; requests to other origins than these are told as foreign. */
+export async function startBrowser(...own: string[]): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: manners.split(' ') });
+  return {
+    open: async ({ script = true, dark = false, narrow = false } = {}) => {
+      const context = await browser.newContext({
+        javaScriptEnabled: script,
+        colorScheme: dark ? 'dark' : 'light',
+        viewport: narrow ? { width: 390, height: 844 } : { width: 1280, height: 900 },
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      const [complaints, foreign]: [string[], string[]] = [[], []];
+      page.on('console', (message) => {
+        // That an answer was 401 is said there too, and is no fault of the page.
+        if (message.type() === 'error' && !message.text().includes('responded with a status of'))
+          complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => {
+        const { protocol, origin } = new URL(request.url());
+        if (protocol !== 'data:' && !own.includes(origin)) foreign.push(request.url());
+      });
+      return { page, complaints, foreign };
+    },
+    close: () => browser.close(),
+  };
+}
