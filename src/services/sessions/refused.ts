@@ -27,3 +27,9 @@ export function reasonOfFailure(error: unknown): string | null {
   const said = typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
   return String(said);
 }
+
+/** What is written down of why somebody was not let in; null for what is no refusal of the person. */
+export function reasonToRecord(error: unknown): string | null {
+  const isOff = error instanceof Refusal && error.code === 'signin_method_off';
+  return isOff ? 'method_off' : reasonOfFailure(error);
+}

@@ -9,7 +9,7 @@ import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { beginSession } from './begin.ts';
 import { signInFailed } from './failed.ts';
-import { reasonOfFailure, recordRefusedSignIn } from './refused.ts';
+import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
 
 type Input = z.output<typeof signInInput>;
@@ -29,9 +29,9 @@ export async function signIn(ctx: Context, input: Input) {
     if (found === null || !right) throw signInFailed(found === null ? 'unknown_account' : 'wrong_password');
     return await enter(ctx, input, found, () => giveBack(ctx, limits));
   } catch (error) {
-    const reason = reasonOfFailure(error);
-    if (reason === null) await giveBack(ctx, limits);
-    else await recordRefusedSignIn(ctx, { method: 'password', account: found, reason });
+    if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
+    const reason = reasonToRecord(error);
+    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'password', account: found, reason });
     throw error;
   }
 }

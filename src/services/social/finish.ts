@@ -5,7 +5,7 @@ import { acceptState } from '../redirect/accept.ts';
 import { holdForSecondFactor } from '../redirect/pending.ts';
 import { type FlowState, secretsOf } from '../redirect/state.ts';
 import { signInFailed } from '../sessions/failed.ts';
-import { reasonOfFailure, recordRefusedSignIn } from '../sessions/refused.ts';
+import { reasonToRecord, recordRefusedSignIn } from '../sessions/refused.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import { admitSocial } from './admit.ts';
 import { requirePerson, type SocialPerson } from './person.ts';
@@ -28,7 +28,7 @@ export async function finishSocial(ctx: Context, provider: SocialProvider, input
       error instanceof Refusal && error.code === 'provider_refused'
         ? signInFailed('provider_refused', error)
         : error;
-    const reason = reasonOfFailure(told);
+    const reason = reasonToRecord(told);
     if (reason !== null) await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
     throw told;
   }
