@@ -58,6 +58,10 @@ export const eventKinds = {
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
   'member.removed': inOrg('user', 'A member was taken out by hand', { role }),
 
+  'invitation.created': inOrg('invitation', 'An address was invited', { role }),
+  'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
+  'invitation.revoked': inOrg('invitation', 'An invitation was taken back'),
+
   'project.created': inOrg('project', 'A project was created'),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
   'project.deleted': inOrg('project', 'A project was deleted, with so many members', { members: number }),
@@ -194,7 +198,9 @@ export const eventKinds = {
     issuer: text,
   }),
   'identity.unlinked': either('user', 'A link to an outside sign-in ended', { kind: text, issuer: text }),
-  'account.reclaimed': inOrg('user', 'What an unproven holder left of an account ended (security I3)'),
+  'account.reclaimed': either('user', 'What an unproven holder left of an account ended (security I3, P11)', {
+    by: z.enum(['domain', 'mail', 'signup']),
+  }),
 
   'session.started': either('user', 'Somebody signed in; in the organization when by its connection', {
     method: text,
@@ -219,6 +225,8 @@ export const eventKinds = {
   'user.unlocked': onInstance('user', 'The limits of an account were lifted'),
   'user.password.changed': onInstance('user', 'Somebody changed their password'),
   'user.password.set': onInstance('user', 'The operator set a password'),
+  'user.password.reset': onInstance('user', 'Somebody chose a new password by a code that was mailed'),
+  'user.email.verified': onInstance('user', 'A code that was mailed has proved the address of an account'),
   'user.totp.enabled': onInstance('user', 'A second factor was switched on'),
   'user.totp.disabled': onInstance('user', 'A second factor was switched off'),
   'user.totp.reset': onInstance('user', 'The operator took a second factor off'),
@@ -239,6 +247,13 @@ export const eventKinds = {
     address: text,
     reason: text.nullable(),
     ...tally,
+  }),
+
+  'mail.abandoned': onInstance(null, 'A mail could not be sent, for good or for a day', {
+    about: z.enum(['code', 'signup', 'account', 'invitation']),
+    email: text.optional(),
+    invitation: text.optional(),
+    reason: text,
   }),
 
   'key.signing.rotated': onInstance('key', 'There is a new key to sign sessions with', {

@@ -74,8 +74,9 @@ async function postpone(ctx: Context, item: OutboxItem): Promise<void> {
 }
 
 async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<void> {
-  const { about, ...rest } = mailingOf(item);
-  const whom = 'email' in rest ? { email: rest.email } : rest;
+  const mailing = mailingOf(item);
+  const { about } = mailing;
+  const whom = about === 'invitation' ? { invitation: mailing.invitation } : { email: mailing.email };
   await item.destroy();
   await recordEvent(ctx, { kind: 'mail.abandoned', data: { about, ...whom, reason } });
 }
