@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Ports of 127.0.0.1 that were free a moment ago, for programs that cannot choose one themselves. */
@@ -18,23 +18,17 @@ export function portOf(server: { address(): AddressInfo | string | null }): numb
   return address.port;
 }
 
-/** Settles when a program accepts connections at this port of 127.0.0.1, and fails when it has not within ten seconds. */
-export async function untilListening(port: number): Promise<void> {
+/** A connection to this port of 127.0.0.1 as soon as a program listens there; fails when none does within ten seconds. */
+export async function connectWhenListening(port: number): Promise<Socket> {
   for (let tries = 0; tries < 500; tries += 1) {
-    if (await accepts(port)) return;
-    await wait(20);
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return socket;
+    } catch {
+      socket.destroy();
+      await wait(20);
+    }
   }
   throw new Error(`nothing listens on port ${port}`);
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

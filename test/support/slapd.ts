@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAuthority } from './certificates.ts';
-import { freePorts, untilListening } from './ports.ts';
+import { connectWhenListening, freePorts } from './ports.ts';
 
 /** An OpenLDAP server on loopback with the suffix `dc=acme,dc=test`, and the account `service` that may search. */
 export interface Slapd {
@@ -53,8 +53,7 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
   const [ldap, ldaps] = [`ldap://127.0.0.1:${plain}`, `ldaps://127.0.0.1:${secure}`];
   const log: string[] = [];
   const server = await started(['-f', config, '-d', 'stats', '-h', `${ldap}/ ${ldaps}/`], log);
-  // It says that it starts before it listens.
-  await Promise.all([plain, secure].map(untilListening));
+  await untilAnswering(plain);
   const apply = (ldif: string) =>
     fed('ldapmodify', ['-a', '-x', '-H', ldap, '-D', admin.dn, '-w', admin.password], ldif);
   return {
@@ -71,6 +70,14 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** It says that it starts before it listens, to all its ports one after the other. */
+async function untilAnswering(port: number): Promise<void> {
+  const socket = await connectWhenListening(port);
+  // An unbind request (RFC 4511 §4.3): it closes the connection, and has nothing to complain of.
+  socket.end(Buffer.from('30050201014200', 'hex')).resume();
+  await once(socket, 'close');
 }
 
 function configuration(folder: string, leaf: { certFile: string; keyFile: string }, global: string): string {
