@@ -14,7 +14,7 @@ import { type Outcome, sendMessage } from './send.ts';
 // result. A daemon that dies leaves its message to be sent again, with the same id, once the lease is over.
 
 /** Longer than any try takes, with room for the clocks of several hosts. */
-const leaseSeconds = 30;
+const leaseSeconds = 20;
 const mostAtOnce = 20;
 
 /** What the clock gives to a job that goes on for a while. */
