@@ -42,6 +42,8 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     log: createLog(config),
     tokenUses: new Map(),
     scim: createScimMemory(),
+    signIns: new Map(),
+    databaseLoad: () => database.load(),
     ready: () => requireReady(database),
     refusalOf: databaseRefusal,
     rehearse,

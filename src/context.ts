@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
+import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './services/scim/memory.ts';
@@ -19,6 +20,10 @@ export interface App {
   /** When each access token was last used, by its id, until it is written down: never on a request's path (security P13). */
   tokenUses: Map<string, Date>;
   scim: ScimMemory;
+  /** How many sign-ins have ended how since the process began, by method and outcome; for the metrics. */
+  signIns: Map<string, number>;
+  /** How busy the connections to the database are. */
+  databaseLoad(): DatabaseLoad;
   /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
   ready(): Promise<void>;
   /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */

@@ -134,6 +134,8 @@ function complete(found: Settings, places: Places): Config {
   };
 }
 
+const loopback = /^(localhost|127\..*|\[::1\])$/;
+
 async function warningsOf(
   config: Config,
   file: string | null,
@@ -144,8 +146,14 @@ async function warningsOf(
     warnings.push('trust.domains is off: whoever configures single sign-on can sign in as any address');
   }
   const { protocol, hostname } = new URL(config.baseUrl);
-  if (protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname)) {
+  if (protocol === 'http:' && !loopback.test(hostname)) {
     warnings.push(`baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`);
+  }
+  const metrics = config.metrics.listen?.replace(/:\d+$/, '');
+  if (metrics !== undefined && !loopback.test(metrics)) {
+    warnings.push(
+      `metrics.listen ${config.metrics.listen} is open to others: whoever reaches it may read them`,
+    );
   }
   if (file !== null && origins.get('database.url') === 'file' && /^postgres/.test(config.database.url)) {
     const { mode } = await stat(file);

@@ -8,14 +8,18 @@ interface Waiter {
 // More would wait in vain: at some 40 hashes a second and core, the last of these just meets its two seconds.
 const waitersPerPlace = 80;
 
+/** What `createGate` makes. */
+export interface Gate {
+  <T>(work: () => Promise<T>): Promise<T>;
+  /** How many run now, and how many wait. */
+  load(): { running: number; waiting: number };
+}
+
 /**
  * Lets as many works run at once as there are places at the moment; the others wait in order, at most
  * `maxWaitMs`. Refuses `overloaded` when the time is over or the queue is full.
  */
-export function createGate(
-  places: () => number,
-  maxWaitMs: number,
-): <T>(work: () => Promise<T>) => Promise<T> {
+export function createGate(places: () => number, maxWaitMs: number): Gate {
   const queue: Waiter[] = [];
   let running = 0;
 
@@ -49,7 +53,7 @@ export function createGate(
     }
   };
 
-  return async (work) => {
+  const pass = async <T>(work: () => Promise<T>): Promise<T> => {
     await enter();
     try {
       return await work();
@@ -57,6 +61,7 @@ export function createGate(
       leave();
     }
   };
+  return Object.assign(pass, { load: () => ({ running, waiting: queue.length }) });
 }
 
 function overloaded(maxWaitMs: number): Refusal {

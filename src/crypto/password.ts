@@ -11,6 +11,8 @@ export interface PasswordHasher {
    * `onTurn` runs when its turn has come and before anything is hashed; what it throws is thrown.
    */
   verify(hash: string | null, password: string, onTurn?: () => Promise<void>): Promise<boolean>;
+  /** How many are being hashed or checked now, and how many wait for their turn. */
+  load(): { running: number; waiting: number };
   /** Whether the hash was made with other parameters than those configured now. */
   needsRehash(hash: string): boolean;
 }
@@ -34,6 +36,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
   const parameters: HashOptions = { type: argon2id, memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
+    load: turn.load,
     hash: (password) => turn(() => makeHash(password, parameters)),
     verify: (hash, password, onTurn) => {
       const known = hash !== null && readHash(hash) !== null;

@@ -1,10 +1,17 @@
 import type { Sequelize } from 'sequelize';
-import { type Address, type Behaviour, connect, fileOf } from './connect.ts';
+import { type Address, type Behaviour, connect, fileOf, type Link } from './connect.ts';
 import { applyMigrations, pendingMigrations } from './migrate.ts';
 import { initModels } from './models/index.ts';
 import { endReader } from './select-within.ts';
 import { copyBeforeMigration } from './snapshot.ts';
-import { serveTransactions } from './transaction.ts';
+import { serveTransactions, transactionsInHand } from './transaction.ts';
+
+/** How busy the connections to the database are. */
+export interface DatabaseLoad {
+  used: number;
+  idle: number;
+  waiting: number;
+}
 
 /** The one database of the process. */
 export interface Database {
@@ -16,6 +23,8 @@ export interface Database {
   migrate(): Promise<string[]>;
   /** The migrations not applied yet; refuses `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;
+  /** Connections used and idle, and how many are waited for; on SQLite its one writer's. */
+  load(): DatabaseLoad;
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** Lets the last transaction end and closes every connection; safe to call twice. */
@@ -36,12 +45,25 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
       link.dialect === 'sqlite' ? copyBeforeMigration(fileOf(options.url), now) : null,
     migrate: () => migrate(options),
     pending: () => pendingMigrations(link.sequelize),
+    load: () => loadOf(link),
     ping: () => link.sequelize.authenticate(),
     close: () => {
       closing ??= endTransactions().then(endReader).then(link.close);
       return closing;
     },
   };
+}
+
+function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
+  if (dialect === 'sqlite') {
+    const inHand = transactionsInHand();
+    return { used: Math.min(1, inHand), idle: Math.max(0, 1 - inHand), waiting: Math.max(0, inHand - 1) };
+  }
+  // Sequelize's types leave its pool out.
+  const { pool } = sequelize.connectionManager as typeof sequelize.connectionManager & {
+    pool: { using: number; available: number; waiting: number };
+  };
+  return { used: pool.using, idle: pool.available, waiting: pool.waiting };
 }
 
 async function migrate(address: Address): Promise<string[]> {

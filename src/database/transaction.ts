@@ -21,6 +21,7 @@ Sequelize.useCLS({
 type Begin = <T>(work: () => Promise<T>) => Promise<T>;
 
 let begin: Begin | undefined;
+let inHand = 0;
 
 /**
  * Runs the work in one transaction: all of its writes or none. Inside another transaction it joins that one.
@@ -64,11 +65,23 @@ export function assertNoTransaction(what: string): void {
 export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? takeTurns(10_000) : (work) => work();
-  begin = (work) => turn(() => transactionOn(sequelize, work));
+  begin = async (work) => {
+    inHand += 1;
+    try {
+      return await turn(() => transactionOn(sequelize, work));
+    } finally {
+      inHand -= 1;
+    }
+  };
   return async () => {
     begin = undefined;
     await turn(async () => {});
   };
+}
+
+/** How many transactions are open or wait for their turn. */
+export function transactionsInHand(): number {
+  return inHand;
 }
 
 /** Runs the work in one transaction of this Sequelize, whichever serves `transaction`. */

@@ -184,11 +184,14 @@ test.each(['https://id.example.com/', 'https://id.example.com:443', 'HTTPS://Id.
   },
 );
 
-test('plain http for others and a password that others may read are warned about', async () => {
+test('plain http for others, metrics for others and a password that others may read are warned about', async () => {
   expect((await load('baseUrl: http://id.example.com')).warnings).toEqual([
     expect.stringContaining('plain http'),
   ]);
   expect((await load('baseUrl: http://[::1]:80')).warnings).toEqual([]);
+  const metrics = async (listen: string) => (await load(`metrics:\n  listen: '${listen}'`)).warnings;
+  expect(await metrics('0.0.0.0:9100')).toEqual([expect.stringContaining('metrics.listen 0.0.0.0:9100')]);
+  expect([await metrics('127.0.0.1:9100'), await metrics('[::1]:9100')]).toEqual([[], []]);
   const text = 'database:\n  url: postgres://u:p@h/d\n';
   expect((await load(text)).warnings).toEqual([]);
   await chmod(file, 0o644);

@@ -62,6 +62,8 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     log: createLog(config, { write: (line) => log.push(JSON.parse(line)) }),
     tokenUses: new Map(),
     scim: createScimMemory(),
+    signIns: new Map(),
+    databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => undefined,
     rehearse: (work) => work(),
     refusalOf: () => null,

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { App } from '../../context.ts';
+import type { Metrics } from '../../http/metrics.ts';
 import { verb } from '../command.ts';
 import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
@@ -43,7 +44,8 @@ async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App):
     import('../../http/surface.ts'),
     import('../../jobs/scheduler.ts'),
   ]);
-  const server = createServer(app, surface);
+  const metrics = await openMetrics(app, config.metrics.listen);
+  const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
   await server.listen(config.listen);
   const stopJobs = startJobs(app);
   // Caught before anybody is told that there is something to stop.
@@ -54,9 +56,20 @@ async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App):
   await stopped;
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
+  await metrics?.close();
   // After the last request, which leaves something to write down too.
   await stopJobs();
   app.log.info('stopped');
+}
+
+/** The metrics on their own listener, when there is to be one. */
+async function openMetrics(app: App, hostPort: string | undefined): Promise<Metrics | null> {
+  if (hostPort === undefined) return null;
+  const { createMetrics } = await import('../../http/metrics.ts');
+  const metrics = createMetrics(app);
+  await metrics.listen(hostPort);
+  app.log.info({ metrics: `${metrics.url}/metrics` }, 'listening');
+  return metrics;
 }
 
 /** Tells systemd, when it has started us, how far we are (sd_notify). */

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { Event } from '../../database/models/event.ts';
 import { countUp } from '../limits/count.ts';
+import { countSignIn } from '../sessions/outcomes.ts';
 import { type Happening, recordEvent } from './record.ts';
 
 const windowSeconds = 900;
@@ -16,6 +17,8 @@ export async function tallyEvent(
   what: Happening,
   by: { of: string; apart: string },
 ): Promise<void> {
+  const method = /^(?:(\w+)\.)?signin\.refused$/.exec(what.kind);
+  if (method) countSignIn(ctx, method[1] ?? String(what.data?.['method']), 'refused');
   const window = await countUp(ctx, { ...by, name: what.kind, most: unlimited, seconds: windowSeconds });
   if (window === null) return;
   const data = { ...what.data, count: window.used };

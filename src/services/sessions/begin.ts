@@ -11,6 +11,7 @@ import { requireMethodAllowed } from '../signin/require.ts';
 import { acceptSecondFactor } from '../two-factor/answer.ts';
 import { emailUnverified, signInFailed } from './failed.ts';
 import { after, sessionSeconds } from './lifetimes.ts';
+import { countSignIn } from './outcomes.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from './tokens.ts';
 
 // The only code that issues a session. It asks, in this order: account enabled, e-mail verified, not
@@ -40,6 +41,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   const session = { id: orderedId(), expiresAt: after(ctx.now, sessionSeconds) };
   const refresh = await nextRefreshToken(ctx, session);
   // The signatures are made elsewhere meanwhile.
+  countSignIn(ctx, via.method, 'succeeded');
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
   return answer;

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import type { Request, RequestHandler } from 'express';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { App } from '../context.ts';
+import { countBacklog } from '../services/upkeep/backlog.ts';
+import { readVersion } from '../version.ts';
+import { createDrain } from './connections.ts';
+import { listen, urlOf } from './server.ts';
+
+// For Prometheus, on a listener of its own: who may ask for them is a question of the network. No label names a person,
+// an organization or anything that a client sends; each has a known number of values.
+
+/** The metrics of a process. */
+export interface Metrics {
+  /** Goes before the door, and sees how long each request takes. */
+  watch: RequestHandler;
+  /** Serves `/metrics` there; refuses `listen_failed`. */
+  listen(hostPort: string): Promise<void>;
+  readonly url: string | null;
+  close(): Promise<void>;
+}
+
+/** The metrics of the app, which nobody sees before `listen`. */
+export function createMetrics(app: App): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  tellBuild(registry);
+  tellSignIns(registry, app);
+  tellLoad(registry, app);
+  const askDatabase = tellBacklog(registry, app);
+  const collect = async () => {
+    await askDatabase();
+    return registry.metrics();
+  };
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    collect().then(
+      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      (err) => {
+        app.log.error({ err }, 'metrics failed');
+        response.writeHead(500).end();
+      },
+    );
+  });
+  const drain = createDrain(server);
+  return {
+    watch: watchRequests(registry),
+    listen: (hostPort) => listen(server, hostPort),
+    get url() {
+      return urlOf(server.address());
+    },
+    close: () => drain(1000),
+  };
+}
+
+function watchRequests(registry: Registry): RequestHandler {
+  const inFlight = new Gauge({
+    name: 'idctl_http_requests_in_flight',
+    help: 'Requests being answered',
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'idctl_http_request_duration_seconds',
+    help: 'How long requests took, by route, method and class of status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    inFlight.inc();
+    response.once('close', () => {
+      inFlight.dec();
+      const status = `${Math.floor(response.statusCode / 100)}xx`;
+      const labels = { method: methodOf(request), route: routeOf(request), status };
+      duration.observe(labels, (performance.now() - startedAt) / 1000);
+    });
+    next();
+  };
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+function methodOf({ method }: Request): string {
+  return methods.includes(method) ? method : 'other';
+}
+
+const scimResources = ['Users', 'Groups', 'Schemas', 'ResourceTypes', 'ServiceProviderConfig', 'Bulk', 'Me'];
+
+/** The pattern that the request met, never its path. */
+function routeOf({ route, path }: Request): string {
+  if (typeof route?.path === 'string') return route.path;
+  const [first, , , , resource = '', id] = path.split('/').slice(1);
+  if (first?.toLowerCase() !== 'scim') return 'other';
+  const known = scimResources.find((name) => name.toLowerCase() === resource.toLowerCase());
+  return `/scim/v2/orgs/:org${known === undefined ? '' : `/${known}${id ? '/:id' : ''}`}`;
+}
+
+function tellBuild(registry: Registry): void {
+  const labels = { version: readVersion(), node: process.version };
+  const build = new Gauge({
+    name: 'idctl_build_info',
+    help: 'The version that runs; always 1',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  });
+  build.set(labels, 1);
+}
+
+function tellSignIns(registry: Registry, { signIns }: App): void {
+  new Counter({
+    name: 'idctl_sign_ins_total',
+    help: 'Sign-ins by method and by how they ended; what a limit shed is not among them',
+    labelNames: ['method', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [key, count] of signIns) {
+        const [method = '', outcome = ''] = key.split(' ');
+        this.inc({ method, outcome }, count);
+      }
+    },
+  });
+}
+
+function tellLoad(registry: Registry, app: App): void {
+  new Gauge({
+    name: 'idctl_password_hashes',
+    help: 'Passwords being hashed, and those that wait for their turn',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, waiting } = app.passwords.load();
+      this.set({ state: 'running' }, running);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+  new Gauge({
+    name: 'idctl_database_connections',
+    help: 'Connections to the database: used, idle, and those that are waited for; on SQLite the writers',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { used, idle, waiting } = app.databaseLoad();
+      this.set({ state: 'used' }, used);
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+}
+
+/** Answers how to ask the database, once for all that it tells. */
+function tellBacklog(registry: Registry, app: App): () => Promise<void> {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const up = gauge('idctl_database_up', '1 when the database answers');
+  const waiting = gauge('idctl_backlog', 'What waits to be sent', ['to']);
+  const late = gauge('idctl_backlog_late_seconds', 'Since when the oldest should have been sent', ['to']);
+  return async () => {
+    const backlog = await countBacklog(app.clock()).catch(() => null);
+    up.set(backlog === null ? 0 : 1);
+    waiting.reset();
+    late.reset();
+    for (const [to, { waiting: count, seconds }] of Object.entries(backlog ?? {})) {
+      waiting.set({ to }, count);
+      late.set({ to }, seconds);
+    }
+  };
+}
