@@ -41,7 +41,7 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
 export function codeLetter({ service, baseUrl }: Sender, purpose: CodePurpose, code: string): Letter {
   const { subject, opening, unasked } = codeWords[purpose];
   return {
-    subject: `${subject} – ${service}`,
+    subject: `${subject} - ${service}`,
     opening,
     code,
     closing: [
@@ -54,7 +54,7 @@ export function codeLetter({ service, baseUrl }: Sender, purpose: CodePurpose, c
 /** To somebody who has an account, and with whose address somebody signed up. */
 export function accountLetter({ service, baseUrl }: Sender): Letter {
   return {
-    subject: `You have an account – ${service}`,
+    subject: `You have an account - ${service}`,
     opening: `Somebody, probably you, tried to sign up for ${service} with this address. It has an account already.`,
     button: { label: 'Sign in', url: `${baseUrl}/login` },
     closing: [
@@ -71,7 +71,7 @@ export function invitationLetter(
 ): Letter {
   const as = role === 'member' ? 'a member' : `an ${role}`;
   return {
-    subject: `Join ${organization} – ${service}`,
+    subject: `Join ${organization} - ${service}`,
     opening: `You are invited to join ${organization} on ${service} as ${as}.`,
     button: { label: 'Accept the invitation', url },
     closing: [

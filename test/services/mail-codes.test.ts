@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { unlockUser } from '../../src/services/accounts/unlock.ts';
+import { deactivate } from '../../src/services/memberships/deactivate.ts';
+import { changeSignInSettings } from '../../src/services/signin/save.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+let idctl: MailingIdctl;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({ signup: { open: 'on' }, signin: { magicCode: 'on' } });
+});
+afterAll(() => idctl.close());
+
+const newPassword = 'a staple of another kind';
+const whole = (email = `${fresh('ada')}@example.test`) => ({ email, password, name: 'Ada Byron' });
+const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
+const login = (email: string | null, secret = password) => post('login', { email, password: secret });
+const accountOf = (email: string) => Account.findOne({ where: { email }, rejectOnEmpty: true });
+
+/** Somebody with an account that the operator made. */
+async function known(): Promise<string> {
+  return (await person(idctl)).email ?? '';
+}
+
+/** Asks for a code, and reads it in the mailbox. */
+async function mailed(path: string, email: string): Promise<string> {
+  expect(await post(path, { email })).toMatchObject({ status: 202, body: {} });
+  return idctl.codeFor(email);
+}
+
+async function signedUp(email?: string): Promise<string> {
+  const body = whole(email);
+  expect((await post('signup', body)).status).toBe(201);
+  return body.email;
+}
+
+async function kindsAbout(email: string): Promise<string[]> {
+  const { id } = await accountOf(email);
+  const events = await Event.findAll({ order: ['id'] });
+  return events.filter(({ subject }) => subject?.id === id).map(({ kind }) => kind);
+}
+
+describe('spec §4.4 sign-up where the instance sends mail', () => {
+  test('§2.6 a new account is unverified until the emailed code of six digits confirms it, which signs in', async () => {
+    const body = { ...whole(), locale: 'de' };
+    const asked = await post('signup', body);
+    expect([asked.status, asked.body, asked.cookies]).toEqual([201, { emailVerification: 'required' }, []]);
+    const code = await idctl.codeFor(body.email);
+    expect(await accountOf(body.email)).toMatchObject({ emailProof: 'none', locale: 'de' });
+    expect(await login(body.email)).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
+    expect(await login(body.email, 'not this one')).toMatchObject({ body: { code: 'signin_failed' } });
+    const answer = await post('verify-email', { email: body.email.toUpperCase(), code });
+    expect(answer).toMatchObject({ status: 200, body: { user: { email: body.email, emailVerified: true } } });
+    expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
+    const client = await signedIn(idctl, body.email);
+    expect((await client.get('/api/v1/me')).body).toMatchObject({ emailVerified: true });
+    expect(await kindsAbout(body.email)).toEqual([
+      'user.created',
+      'signin.refused',
+      'user.email.verified',
+      'session.started',
+      'session.started',
+    ]);
+  });
+
+  test('P10 the code works once, and not after ten minutes; another one is mailed on request, and ends the first', async () => {
+    const email = await signedUp();
+    const first = await idctl.codeFor(email);
+    const second = await mailed('verify-email/resend', email);
+    if (first !== second) expect((await post('verify-email', { email, code: first })).status).toBe(401);
+    idctl.wait(601);
+    const late = await post('verify-email', { email, code: second });
+    expect(late).toMatchObject({ status: 401, body: { code: 'code_invalid' }, cookies: [] });
+    const third = await mailed('verify-email/resend', email);
+    expect(
+      (await post('verify-email', { email, code: `${third.slice(0, 3)} ${third.slice(3)}` })).status,
+    ).toBe(200);
+    expect((await post('verify-email', { email, code: third })).status).toBe(401);
+    // Confirmed: there is nothing to send again.
+    const before = (await idctl.lettersTo(email)).length;
+    await post('verify-email/resend', { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(before);
+  });
+
+  test('P7 to somebody who has an account the answer is the same, and a mail says that there is one', async () => {
+    const email = await known();
+    const [ours, theirs] = [
+      await post('signup', whole()),
+      await post('signup', { ...whole(email), password: newPassword }),
+    ];
+    expect([theirs.status, theirs.body, theirs.cookies]).toEqual([ours.status, ours.body, ours.cookies]);
+    const letters = await idctl.lettersTo(email);
+    expect(letters).toMatchObject([{ subject: expect.stringContaining('You have an account') }]);
+    expect(letters[0]?.text).not.toMatch(/\b\d{6}\b/);
+    await signedIn(idctl, email);
+  });
+
+  test('P11 a second sign-up for an unverified account replaces the first: its password and its code', async () => {
+    const email = await signedUp();
+    const first = await idctl.codeFor(email);
+    await post('signup', { ...whole(email), password: newPassword, name: 'Grace' });
+    const second = await idctl.codeFor(email);
+    if (first !== second) expect((await post('verify-email', { email, code: first })).status).toBe(401);
+    const { body } = await post('verify-email', { email, code: second });
+    expect(body.user).toMatchObject({ name: 'Grace' });
+    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([401, 200]);
+  });
+
+  test('§2.9 on a verified domain allow self-signup decides, and a code makes a Member, but not of somebody who was taken out (I5)', async () => {
+    const { slug: org, id: organizationId } = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org);
+    const email = `${fresh('ada')}@${domain}`;
+    expect(await post('signup', whole(email))).toMatchObject({
+      status: 403,
+      body: { code: 'signup_closed' },
+    });
+    await changeSignInSettings(idctl.operator(), { org, allowSelfSignup: true });
+    await signedUp(email);
+    const { body } = await post('verify-email', { email, code: await idctl.codeFor(email) });
+    const me = () => idctl.client().get('/api/v1/me', { authorization: `Bearer ${body.accessToken}` });
+    expect((await me()).body.organizations).toMatchObject([{ slug: org, role: 'member' }]);
+
+    const gone = await signedUp(`${fresh('ada')}@${domain}`);
+    const code = await idctl.codeFor(gone);
+    const account = await accountOf(gone);
+    await transaction(() => deactivate(idctl.operator(), organizationId, account));
+    const back = await post('verify-email', { email: gone, code });
+    const theirs = { authorization: `Bearer ${back.body.accessToken}` };
+    expect((await idctl.client().get('/api/v1/me', theirs)).body.organizations).toEqual([]);
+  });
+});
+
+describe('magic code', () => {
+  test('interface page: a code by mail signs in without a password, and works once', async () => {
+    const email = await known();
+    const code = await mailed('magic-code', email);
+    const answer = await post('magic-code/verify', { email, code });
+    expect(answer).toMatchObject({ status: 200, body: { user: { email } } });
+    expect(answer.cookies).toHaveLength(2);
+    expect(await post('magic-code/verify', { email, code })).toMatchObject({
+      body: { code: 'code_invalid' },
+    });
+    await signedIn(idctl, email);
+  });
+
+  test('P12 with a second factor on, the code is spent when the sign-in completes and not before', async () => {
+    const { account, code: totp } = await enrolled(idctl);
+    const email = account.email ?? '';
+    const code = await mailed('magic-code', email);
+    const ask = (more: object) => post('magic-code/verify', { email, code, ...more });
+    for (let count = 0; count < 6; count += 1) {
+      expect(await ask({})).toMatchObject({
+        status: 401,
+        body: { code: 'second_factor_required' },
+        cookies: [],
+      });
+    }
+    expect(await ask({ totpCode: '000000' })).toMatchObject({ body: { code: 'second_factor_invalid' } });
+    expect((await ask({ totpCode: totp() })).status).toBe(200);
+    idctl.wait(60);
+    expect(await ask({ totpCode: totp() })).toMatchObject({ body: { code: 'code_invalid' } });
+  });
+
+  test('P10 a code is for its purpose, its account and its letter alone', async () => {
+    const [email, other] = [await known(), await known()];
+    const code = await mailed('magic-code', email);
+    const wrong = [
+      await post('password/reset/confirm', { email, code, newPassword }),
+      await post('verify-email', { email, code }),
+      await post('magic-code/verify', { email: other, code }),
+    ];
+    expect(wrong.map(({ body }) => body.code)).toEqual(Array(3).fill('code_invalid'));
+    expect((await post('magic-code/verify', { email, code })).status).toBe(200);
+  });
+
+  test('P10 five wrong codes end it, though the sixth be right', async () => {
+    const email = await known();
+    const code = await mailed('magic-code', email);
+    const wrong = code === '000000' ? '000001' : '000000';
+    for (let count = 0; count < 5; count += 1) await post('magic-code/verify', { email, code: wrong });
+    expect(await post('magic-code/verify', { email, code })).toMatchObject({
+      body: { code: 'code_invalid' },
+    });
+    const another = await mailed('magic-code', email);
+    expect((await post('magic-code/verify', { email, code: another })).status).toBe(200);
+  });
+
+  test('X6 what is not six digits is refused as input, and costs no try', async () => {
+    const email = await known();
+    const code = await mailed('magic-code', email);
+    for (const wrong of ['12345', '1234567', 'abcdef', '', '１２３４５６']) {
+      expect((await post('magic-code/verify', { email, code: wrong })).status).toBe(400);
+    }
+    expect((await post('magic-code/verify', { email, code })).status).toBe(200);
+  });
+
+  test('O1 where the settings switch it off, a right code is refused with the ways there are, and stays', async () => {
+    const { slug: org } = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org);
+    await changeSignInSettings(idctl.operator(), { org, magicCode: false });
+    const email = (await person(idctl, `${fresh('ada')}@${domain}`)).email ?? '';
+    const code = await mailed('magic-code', email);
+    const answer = await post('magic-code/verify', { email, code });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'signin_method_off', methods: ['password'] } });
+    await changeSignInSettings(idctl.operator(), { org, magicCode: true });
+    expect((await post('magic-code/verify', { email, code })).status).toBe(200);
+  });
+});
+
+describe('password reset', () => {
+  test('interface page: a code by mail gives a new password, ends every session, and starts none', async () => {
+    const email = await known();
+    const session = await signedIn(idctl, email);
+    const code = await mailed('password/reset', email);
+    const answer = await post('password/reset/confirm', { email, code, newPassword });
+    expect([answer.status, answer.cookies]).toEqual([204, []]);
+    expect((await session.get('/api/v1/me')).status).toBe(401);
+    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([401, 200]);
+    expect(await kindsAbout(email)).toContain('user.password.reset');
+  });
+
+  test('P7 a password that will not do is refused by name, and the code stays', async () => {
+    const email = await known();
+    const code = await mailed('password/reset', email);
+    const weak = await post('password/reset/confirm', { email, code, newPassword: 'password123' });
+    expect(weak).toMatchObject({ status: 400, body: { errors: [{ path: 'newPassword' }] } });
+    expect((await post('password/reset/confirm', { email, code, newPassword })).status).toBe(204);
+  });
+
+  test('P12 with a second factor on, it is asked for', async () => {
+    const { account, code: totp } = await enrolled(idctl);
+    const email = account.email ?? '';
+    const code = await mailed('password/reset', email);
+    const confirm = (more: object) => post('password/reset/confirm', { email, code, newPassword, ...more });
+    expect(await confirm({})).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
+    expect((await login(email)).body.code).toBe('second_factor_required');
+    expect((await confirm({ totpCode: totp() })).status).toBe(204);
+  });
+});
+
+describe('what is sent', () => {
+  test('P10 at most five codes an hour go to an address, whatever they are for; beyond that the answer is the same, until it is unlocked', async () => {
+    const email = await known();
+    const paths = [
+      'magic-code',
+      'password/reset',
+      'magic-code',
+      'password/reset',
+      'magic-code',
+      'magic-code',
+    ];
+    for (const path of paths) expect(await post(path, { email })).toMatchObject({ status: 202, body: {} });
+    expect(await idctl.lettersTo(email)).toHaveLength(5);
+    await unlockUser(idctl.operator(), { user: email });
+    await post('magic-code', { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(6);
+    idctl.wait(3601);
+    await post('magic-code', { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(7);
+  });
+
+  test('P8 one client asks for so many a minute, whomever they are for, and is told so', async () => {
+    idctl.wait(61);
+    const most = idctl.app.config.limits.addressFailures;
+    const ask = () => post('magic-code', { email: `${fresh('nobody')}@example.test` });
+    for (let count = 0; count < most; count += 1) expect((await ask()).status).toBe(202);
+    expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    idctl.wait(61);
+  });
+
+  test('P7 nothing goes to an address without an account, nor to a disabled one', async () => {
+    const nobody = `${fresh('nobody')}@example.test`;
+    const disabled = await known();
+    await transaction(() => Account.update({ disabledAt: new Date() }, { where: { email: disabled } }));
+    for (const email of [nobody, disabled]) {
+      for (const path of ['magic-code', 'password/reset', 'verify-email/resend']) await post(path, { email });
+      expect(await idctl.lettersTo(email)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { OutboxItem } from '../../src/database/models/outbox-item.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { deliverMail } from '../../src/services/mail/deliver.ts';
+import { person } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { startSilentSmtp } from '../support/smtp.ts';
+
+let idctl: MailingIdctl;
+beforeEach(async () => {
+  idctl = await openMailingIdctl();
+});
+afterEach(() => idctl.close());
+
+const turn = () =>
+  deliverMail(idctl.as({ kind: 'system', name: 'mail' }), { stop: new AbortController().signal });
+const abandoned = () => Event.findAll({ where: { kind: 'mail.abandoned' } });
+
+/** Somebody who has asked for a new password. */
+async function asking(): Promise<string> {
+  const email = (await person(idctl)).email ?? '';
+  expect((await idctl.client().post('/api/v1/auth/password/reset', { email })).status).toBe(202);
+  return email;
+}
+
+test('what cannot be sent is tried again, less and less often, and the request never waits for it', async () => {
+  idctl.smtp.refuse(450);
+  const email = await asking();
+  const waits: number[] = [];
+  for (let tries = 1; tries <= 4; tries += 1) {
+    await turn();
+    expect(idctl.smtp.connections()).toBe(tries);
+    await turn();
+    expect(idctl.smtp.connections()).toBe(tries);
+    const [item] = await OutboxItem.findAll();
+    waits.push(Math.round(((item?.nextAt.getTime() ?? 0) - idctl.app.clock().getTime()) / 1000));
+    idctl.wait(waits.at(-1) ?? 0);
+  }
+  expect(waits).toEqual([10, 20, 40, 80]);
+  idctl.smtp.refuse(null);
+  idctl.wait(1);
+  const [letter] = await idctl.lettersTo(email);
+  const code = /\b\d{6}\b/.exec(letter?.text ?? '')?.[0];
+  const confirm = { email, code, newPassword: 'a staple of another kind' };
+  expect((await idctl.client().post('/api/v1/auth/password/reset/confirm', confirm)).status).toBe(204);
+  expect(await abandoned()).toEqual([]);
+});
+
+test('after a day it is given up, with an event that says why', async () => {
+  idctl.smtp.refuse(450);
+  const email = await asking();
+  idctl.wait(24 * 3600 - 5);
+  await turn();
+  expect(await abandoned()).toEqual([]);
+  idctl.wait(3600);
+  await turn();
+  const reason = 'it did not take the sender or the recipient';
+  expect(await abandoned()).toMatchObject([{ data: { about: 'code', email, reason } }]);
+  expect(await OutboxItem.count()).toBe(0);
+});
+
+test('what the server will never take is given up at once', async () => {
+  idctl.smtp.refuse(550);
+  await asking();
+  await turn();
+  expect(await abandoned()).toHaveLength(1);
+  expect(await OutboxItem.count()).toBe(0);
+});
+
+test('of turns at the same time one sends a mail; one that was killed leaves it to the next, a minute later', async () => {
+  const email = await asking();
+  await Promise.all(Array.from({ length: 8 }, turn));
+  expect(await idctl.lettersTo(email)).toHaveLength(1);
+
+  await asking();
+  // What a daemon leaves that is killed between claim and result.
+  const claim = { attempts: 1, nextAt: new Date(idctl.app.clock().getTime() + 60_000) };
+  await transaction(() => OutboxItem.update(claim, { where: {} }));
+  await turn();
+  expect(idctl.smtp.letters).toHaveLength(1);
+  idctl.wait(61);
+  await turn();
+  expect(idctl.smtp.letters).toHaveLength(2);
+});
+
+test('X4 no code and no address is left behind once a mail is sent, and no code before', async () => {
+  const email = await asking();
+  expect(JSON.stringify(await OutboxItem.findAll())).not.toMatch(/\b\d{6}\b/);
+  const code = await idctl.codeFor(email);
+  const tables = ['outbox', 'mail_codes', 'events', 'counters'];
+  for (const table of tables) {
+    const [rows] = (await OutboxItem.sequelize?.query(`SELECT * FROM ${table}`)) ?? [];
+    expect(JSON.stringify(rows)).not.toMatch(new RegExp(`\\b${code}\\b`));
+  }
+  expect(await OutboxItem.count()).toBe(0);
+});
+
+test('a process that stops does not wait for a server that says nothing', async () => {
+  const silent = await startSilentSmtp();
+  idctl.app.config.mail.smtpUrl = silent.url;
+  await asking();
+  const stop = new AbortController();
+  const ended = deliverMail(idctl.as({ kind: 'system', name: 'mail' }), { stop: stop.signal });
+  while (silent.connections() === 0) await new Promise((next) => setTimeout(next, 10));
+  const before = Date.now();
+  stop.abort();
+  await ended;
+  expect(Date.now() - before).toBeLessThan(5000);
+  expect(await OutboxItem.count()).toBe(1);
+  await silent.stop();
+});
