@@ -119,6 +119,16 @@ test('the log has the last requests, newest first, with why they were refused, a
   expect(JSON.stringify(body)).not.toMatch(/a secret of theirs|scim_/);
 });
 
+test('the log takes whatever a client can send, and loses nobody their requests over it', async () => {
+  const [strange, usual] = [await scimClient(idctl), await scimClient(idctl)];
+  await strange.get('/Users%00');
+  await strange.get(`/${'😀'.repeat(200)}`);
+  await usual.get('/Users');
+  await writeRequests(idctl.operator());
+  const count = (client: typeof usual) => ScimRequest.count({ where: { organizationId: client.org.id } });
+  expect([await count(strange), await count(usual)]).toEqual([2, 1]);
+});
+
 test('the log is bounded: 500 requests, 50 without the right token beside them, 7 days; none of an organization that is not there', async () => {
   const { id: organizationId } = await organization(idctl);
   const note = (status: number, whose = organizationId) =>

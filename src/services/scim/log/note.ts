@@ -23,7 +23,8 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
     ...noted,
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
-    reason: noted.reason?.slice(0, 300) ?? null,
+    // It can quote the client, and not every database can hold that.
+    reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
   });
   if (alike.length > mostUnwritten) alike.shift();
 }
