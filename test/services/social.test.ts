@@ -4,12 +4,13 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { saveSignInSettings } from '../../src/services/signin/save.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
-import { openSocial, startAt, withGitHub, withGoogle } from '../support/social.ts';
+import { openIdctl } from '../support/idctl.ts';
+import { openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
 
-let social: Awaited<ReturnType<typeof openSocial>>;
+let social: Social;
 beforeAll(async () => {
-  social = await openSocial();
+  social = await openSocial(openIdctl);
 });
 afterAll(() => social.close());
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Answer, Client } from './http.ts';
-import { type Idctl, openIdctl } from './idctl.ts';
+import type { Idctl, openIdctl } from './idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { portOf } from './ports.ts';
 import { comeBack } from './sso.ts';
@@ -102,10 +102,19 @@ async function look(
   return url.startsWith('/api/v3/user/emails') ? person.emails : null;
 }
 
-/** An instance with both social providers, each on loopback. */
-export async function openSocial(
+/** Both social providers, each on loopback, and an instance that knows them. */
+export interface Social<Opened extends Idctl = Idctl> {
+  idctl: Opened;
+  google: OpenIdProvider;
+  github: GitHub;
+  close(): Promise<void>;
+}
+
+/** Opens them, the instance as `open` does. */
+export async function openSocial<Opened extends Idctl>(
+  open: (given: Given) => Promise<Opened>,
   given: Given = {},
-): Promise<{ idctl: Idctl; google: OpenIdProvider; github: GitHub; close(): Promise<void> }> {
+): Promise<Social<Opened>> {
   // Known to the providers before the instance has a port.
   const baseUrl = 'https://id.example.test';
   const github = await startGitHub();
@@ -122,7 +131,7 @@ export async function openSocial(
     google: { clientId, clientSecret, issuer: google.issuer },
     github: { clientId, clientSecret, baseUrl: github.baseUrl },
   };
-  const idctl = await openIdctl({ baseUrl, social, ...given });
+  const idctl = await open({ baseUrl, social, ...given });
   return {
     idctl,
     google,

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { saveLdap } from '../../src/services/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/ldap/schema.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { changeSignInSettings, saveSignInSettings } from '../../src/services/signin/save.ts';
+import { settingNames } from '../../src/services/signin/settings.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { openInstance } from '../support/instance.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { openSocial, type Social, withGitHub, withGoogle } from '../support/social.ts';
+import { connected } from '../support/sso.ts';
+
+type Settings = Record<(typeof settingNames)[number], boolean>;
+
+const allOn: Settings = {
+  password: true,
+  magicCode: true,
+  google: true,
+  github: true,
+  allowSelfSignup: true,
+  restrictOauthToVerifiedDomains: true,
+};
+
+describe('O1 O2 every setting, on and off, of two organizations at once', () => {
+  let social: Social<MailingIdctl>;
+  beforeAll(async () => {
+    social = await openSocial(openMailingIdctl, { limits: { enabled: 'off' } });
+  });
+  afterAll(() => social.close());
+
+  let lastId = 0;
+  /** An organization, somebody of its domain, and every way by which they may come in. */
+  async function company() {
+    const org = await organization(social.idctl);
+    const domain = await verifiedDomain(social.idctl, org.slug);
+    const email = `ada@${domain}`;
+    await person(social.idctl, email);
+    const [sub, id] = [fresh('sub'), ++lastId];
+    social.google.people.set(sub, { email, email_verified: true });
+    social.github.people.set(id, { login: 'ada', emails: [{ email, primary: true, verified: true }] });
+    const set = (settings: Settings) =>
+      saveSignInSettings(social.idctl.operator(), { org: org.slug, ...settings });
+    return { set, outcome: () => outcomeOf({ domain, email, sub, id }) };
+  }
+
+  async function outcomeOf(who: { domain: string; email: string; sub: string; id: number }) {
+    const client = social.idctl.client();
+    const { email } = who;
+    await client.post('/api/v1/auth/magic-code', { email });
+    const code = await social.idctl.codeFor(email);
+    const newcomer = { email: `${fresh('new')}@${who.domain}`, password, name: 'New' };
+    const answers = {
+      password: await client.post('/api/v1/auth/login', { email, password }),
+      magicCode: await client.post('/api/v1/auth/magic-code/verify', { email, code }),
+      google: (await withGoogle(social, who.sub)).answer,
+      github: (await withGitHub(social, who.id)).answer,
+      allowSelfSignup: await client.post('/api/v1/auth/signup', newcomer),
+    };
+    const offered = (await client.get(`/api/v1/auth/methods?identifier=${email}`)).body.methods;
+    return {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([way, { status, body }]) => [
+          way,
+          body.code ?? (status < 300 ? 'in' : status),
+        ]),
+      ),
+      refusedWith: Object.values(answers).flatMap(({ body }) => (body.methods ? [body.methods] : [])),
+      offered,
+    };
+  }
+
+  /** What must come of these settings: all addresses here are on verified domains. */
+  function expected(settings: Settings) {
+    const ways = ['password', 'magicCode', 'google', 'github'] as const;
+    const offered = ways.filter((way) => settings[way]);
+    return {
+      ...Object.fromEntries(ways.map((way) => [way, settings[way] ? 'in' : 'signin_method_off'])),
+      allowSelfSignup: settings.allowSelfSignup ? 'in' : 'signup_closed',
+      refusedWith: ways.filter((way) => !settings[way]).map(() => offered),
+      offered,
+    };
+  }
+
+  test.each(settingNames)('O1 O2 %s', async (name) => {
+    const [one, other] = [await company(), await company()];
+    for (const on of [true, false]) {
+      const [ones, others] = [
+        { ...allOn, [name]: on },
+        { ...allOn, [name]: !on },
+      ];
+      await one.set(ones);
+      await other.set(others);
+      expect(await one.outcome()).toEqual(expected(ones));
+      expect(await other.outcome()).toEqual(expected(others));
+    }
+  });
+});
+
+const login = (instance: Idctl, email: string | null) =>
+  instance
+    .client()
+    .post('/api/v1/auth/login', { email, password })
+    .then(({ status }) => status);
+const set = (instance: Idctl, org: string, settings: Partial<Settings>) =>
+  changeSignInSettings(instance.operator(), { org, ...settings });
+
+/** An organization whose owner can come in by single sign-on, so that its settings may be what they like. */
+async function withSso(instance: Idctl) {
+  const { org, domain } = await connected(instance, 'https://idp.acme.test');
+  const boss = await person(instance, `boss@${domain}`);
+  await addMember(instance.operator(), { org: org.slug, email: boss.email ?? '', role: 'owner' });
+  return { org: org.slug, domain, boss };
+}
+
+test('O1 the organization that verified the domain governs, else the only one there is, else the instance; never a membership', async () => {
+  const instance = await openInstance();
+  const { org } = await withSso(instance);
+  const ada = await person(instance);
+  await set(instance, org, { password: false });
+  expect(await login(instance, ada.email)).toBe(403);
+  const second = await organization(instance);
+  expect(await login(instance, ada.email)).toBe(200);
+  await addMember(instance.operator(), { org, email: ada.email ?? '', role: 'member' });
+  expect(await login(instance, ada.email)).toBe(200);
+  await set(instance, second.slug, { password: true });
+  await verifiedDomain(instance, org, 'example.test');
+  expect(await login(instance, ada.email)).toBe(403);
+});
+
+test('O1 a method that is off is refused before a second factor is asked for here, with an event, and no try is lost', async () => {
+  const instance = await openInstance({ limits: { accountFailures: 2 } });
+  const { org, domain } = await withSso(instance);
+  const { email, id } = await person(instance, `ada@${domain}`);
+  await set(instance, org, { password: false });
+  for (let time = 0; time < 5; time += 1) expect(await login(instance, email)).toBe(403);
+  const events = await Event.findAll({ where: { kind: 'signin.refused' } });
+  expect(events.map(({ subject, data }) => [subject?.id, data['reason']])).toContainEqual([id, 'method_off']);
+});
+
+describe('O2 restricting to verified domains', () => {
+  test('O2 denies every social sign-in with none verified, and lets those of the verified domain in', async () => {
+    const social = await openSocial(openIdctl);
+    onTestFinished(() => social.close());
+    const org = await organization(social.idctl);
+    await set(social.idctl, org.slug, { restrictOauthToVerifiedDomains: true });
+    const someone = (domain: string) => {
+      const sub = fresh('sub');
+      social.google.people.set(sub, { email: `${sub}@${domain}`, email_verified: true });
+      return withGoogle(social, sub).then(({ answer }) => answer.body.code ?? answer.status);
+    };
+    expect(await someone('acme.test')).toBe('signin_method_off');
+    await verifiedDomain(social.idctl, org.slug, 'acme.test');
+    expect(await someone('acme.test')).toBe(200);
+    expect(await someone('elsewhere.test')).toBe('signin_method_off');
+  });
+});
+
+describe('O3 no change of settings locks every owner out', () => {
+  const lockedOut = { code: 'owners_locked_out' };
+
+  test('O3 the last way of the last owner stays, and the refusal names them', async () => {
+    const instance = await openInstance();
+    const org = await organization(instance);
+    const off = set(instance, org.slug, { password: false });
+    await expect(off).rejects.toMatchObject({
+      ...lockedOut,
+      message: expect.stringContaining(org.owner.email ?? 'nobody'),
+    });
+    expect(await login(instance, org.owner.email)).toBe(200);
+    // What takes nothing away is nobody's loss; and of two owners one is enough.
+    await set(instance, org.slug, { magicCode: true, google: true });
+    await disableUser(instance.operator(), { user: org.owner.id });
+    await set(instance, org.slug, { password: false });
+  });
+
+  test('O3 settings that do not govern an owner take nothing from them', async () => {
+    const instance = await openInstance();
+    const [org] = [await organization(instance), await organization(instance)];
+    await set(instance, org.slug, { password: false });
+    expect(await login(instance, org.owner.email)).toBe(200);
+  });
+
+  test('O3 single sign-on and LDAP count while they are enabled, and for the address of the owner alone', async () => {
+    const instance = await openInstance();
+    const { org, domain } = await withSso(instance);
+    await set(instance, org, { password: false });
+    await set(instance, org, { password: true });
+    await disableSso(instance.operator(), { org });
+    await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
+    const directory = {
+      uri: 'ldaps://ldap.acme.test',
+      bindDn: 'cn=x',
+      bindPassword: 's',
+      searchBase: 'dc=x',
+    };
+    const filter = { searchFilter: '(uid={username})', emailAttribute: 'mail', enabled: true };
+    await saveLdap(instance.operator(), saveLdapInput.parse({ org, ...directory, ...filter }));
+    await set(instance, org, { password: false });
+    await set(instance, org, { password: true });
+    await removeDomain(instance.operator(), { org, domain });
+    await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
+  });
+
+  test('O3 mail makes a code and a new password ways, for an owner without one too', async () => {
+    const instance = await openInstance({ mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
+    const org = await organization(instance);
+    await set(instance, org.slug, { password: false, magicCode: true });
+    await expect(set(instance, org.slug, { magicCode: false })).rejects.toMatchObject(lockedOut);
+    await set(instance, org.slug, { magicCode: false, password: true });
+  });
+
+  test('O3 Google and GitHub count once an owner has signed in with them', async () => {
+    const social = await openSocial(openIdctl);
+    onTestFinished(() => social.close());
+    const org = await organization(social.idctl);
+    await expect(set(social.idctl, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
+    social.google.people.set('olga', { email: org.owner.email ?? '', email_verified: true });
+    await withGoogle(social, 'olga');
+    await set(social.idctl, org.slug, { password: false, github: false });
+    for (const last of [{ google: false }, { restrictOauthToVerifiedDomains: true }]) {
+      await expect(set(social.idctl, org.slug, last)).rejects.toMatchObject(lockedOut);
+    }
+  });
+});
+
+describe('GET /auth/methods', () => {
+  const methodsOf = (instance: Idctl, identifier: string) =>
+    instance
+      .client()
+      .get(`/api/v1/auth/methods?${new URLSearchParams({ identifier })}`)
+      .then(({ body }) => body);
+
+  test('P7 says of a known address what it says of an unknown one, and of the bare domain', async () => {
+    const instance = await openInstance();
+    const { domain, boss } = await withSso(instance);
+    const startUrl = `${instance.baseUrl}/auth/sso/start?domain=${domain}`;
+    const answer = { methods: ['password', 'sso'], sso: { startUrl } };
+    for (const identifier of [boss.email ?? '', `nobody@${domain}`, domain.toUpperCase()]) {
+      expect(await methodsOf(instance, identifier)).toEqual(answer);
+    }
+    expect(await methodsOf(instance, 'elsewhere.test')).toEqual({ methods: ['password'] });
+    expect(await methodsOf(instance, 'not a domain')).toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('offers the directory of the domain’s organization, and mail and social providers where they are set up', async () => {
+    const social = await openSocial(openMailingIdctl);
+    onTestFinished(() => social.close());
+    const { org, domain } = await withSso(social.idctl);
+    await organization(social.idctl);
+    const directory = {
+      uri: 'ldaps://ldap.acme.test',
+      bindDn: 'cn=x',
+      bindPassword: 's',
+      searchBase: 'dc=x',
+    };
+    const filter = { searchFilter: '(uid={username})', emailAttribute: 'mail', enabled: true };
+    await saveLdap(social.idctl.operator(), saveLdapInput.parse({ org, ...directory, ...filter }));
+    await set(social.idctl, org, { magicCode: true });
+    expect((await methodsOf(social.idctl, domain)).methods).toEqual([
+      'password',
+      'magicCode',
+      'sso',
+      'ldap',
+      'google',
+      'github',
+    ]);
+    // Where no organization has verified the domain, the only directory there is may know the person.
+    expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
+      'password',
+      'ldap',
+      'google',
+      'github',
+    ]);
+  });
+});
