@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
 const lifetime = 10 * 60 * 1000;
+const failureLifetime = 5 * 1000;
 const capacity = 500;
 
 const endpoint = z.url({ protocol: /^https?$/ }).max(2000);
@@ -21,7 +22,7 @@ export const metadataSchema = z.object({
 /** What idctl uses of a provider's discovery document. */
 export type ProviderMetadata = z.output<typeof metadataSchema>;
 
-/** Discovery documents by issuer, each kept for 10 minutes. */
+/** Discovery documents by issuer, each kept for 10 minutes; that there is none is kept for 5 seconds. */
 export interface Discovery {
   /** Refuses `provider_failed` when there is none, or it is not this issuer's (security S5). */
   read(issuer: string): Promise<ProviderMetadata>;
@@ -41,7 +42,9 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
       known.set(issuer, { until: performance.now() + lifetime, document });
       for (const oldest of known.keys()) if (known.size > capacity) known.delete(oldest);
       document.catch(() => {
-        if (known.get(issuer)?.document === document) known.delete(issuer);
+        const now = known.get(issuer);
+        // A provider that is down is not asked once for every stranger who begins a sign-in.
+        if (now?.document === document) now.until = performance.now() + failureLifetime;
       });
       return document;
     },

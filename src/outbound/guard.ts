@@ -2,6 +2,8 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { type AddressKind, type AllowList, canonicalHost, kindOf } from './address.ts';
+import { defaultLimits } from './limits.ts';
+import { inTurn } from './lookups.ts';
 
 // Security S9: where tenant-supplied hosts may lead. A name is resolved once, every address it has is judged, and
 // the connection goes to a judged address. `net` and `tls` never look up an IP literal, so those are judged first.
@@ -61,11 +63,15 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-function systemResolve(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
-  });
-}
+// One for the process, as its threads are. libuv gives lookups half of them.
+const systemResolve = inTurn(
+  (host) =>
+    new Promise((resolve, reject) => {
+      lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
+    }),
+  Math.max(2, Math.ceil((Number(process.env['UV_THREADPOOL_SIZE']) || 4) / 2) - 1),
+  defaultLimits.total,
+);
 
 function addressRefused(host: string, address: string, kind: AddressKind): Refusal {
   return new Refusal('outbound_refused', `${host} has a ${kind} address, which connections may not reach`, {

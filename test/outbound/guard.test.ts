@@ -6,12 +6,14 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { allowList } from '../../src/outbound/address.ts';
 import { createGuard, type ResolveHost } from '../../src/outbound/guard.ts';
 import { guardedClient } from '../../src/outbound/http.ts';
 import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';
+import { inTurn } from '../../src/outbound/lookups.ts';
 import { trustedRoots } from '../../src/outbound/roots.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { portOf } from '../support/ports.ts';
@@ -51,6 +53,51 @@ const to =
   (...addresses: string[]): ResolveHost =>
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+describe('S9 names are looked up in turn', () => {
+  /** A resolver that answers when it is told to, asked in turn at two places. */
+  function slow(patience = 10_000) {
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const resolve = inTurn(
+      (host) =>
+        new Promise((done) => {
+          begun.push(host);
+          ends.set(host, () => done([{ address: '203.0.113.1', family: 4 }]));
+        }),
+      2,
+      patience,
+    );
+    const end = async (host: string) => {
+      ends.get(host)?.();
+      await setImmediate();
+    };
+    return { begun, resolve, end };
+  }
+
+  test('S9 one of a domain and two of all at once, so that nobody takes the threads of the others', async () => {
+    const { begun, resolve, end } = slow();
+    const names = ['a.evil.test', 'b.evil.test', 'a.evil.test', 'one.test', 'two.test'];
+    const answers = names.map(resolve);
+    expect(begun).toEqual(['a.evil.test', 'one.test']);
+    await end('one.test');
+    expect(begun).toEqual(['a.evil.test', 'one.test', 'two.test']);
+    await end('a.evil.test');
+    expect(begun.slice(3)).toEqual(['b.evil.test']);
+    await end('two.test');
+    await end('b.evil.test');
+    expect(await Promise.all(answers)).toHaveLength(5);
+  });
+
+  test('S9 whose turn does not come in time is told so, and is not looked up later', async () => {
+    const { begun, resolve, end } = slow(20);
+    const first = resolve('a.evil.test');
+    await expect(resolve('b.evil.test')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    await end('a.evil.test');
+    await first;
+    expect(begun).toEqual(['a.evil.test']);
+  });
+});
 
 describe('S9 where connections may go', () => {
   test.each([

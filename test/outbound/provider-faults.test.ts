@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openNetwork } from '../support/network.ts';
 import { answerIdToken, asked, bound, client, outbound, provider, redeem, said, start } from './lying.ts';
 
@@ -100,12 +100,21 @@ describe('the discovery cache', () => {
     expect(discoveries()).toBe(2);
   });
 
-  test('does not keep a failure', async () => {
+  test('S9 asks a provider that is down once in five seconds, however many sign-ins start', async () => {
     const { discovery } = provider.answers;
+    const discoveries = () => asked('/.well-known/openid-configuration').length;
     provider.answers.discovery = () => ({ status: 500, body: {} });
     await expect(start()).rejects.toMatchObject({ code: 'provider_failed' });
     provider.answers.discovery = discovery;
+    for (let at = 0; at < 5; at += 1) {
+      await expect(start()).rejects.toMatchObject({ code: 'provider_failed' });
+    }
+    expect(discoveries()).toBe(1);
+    const later = performance.now() + 5_001;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => later);
+    onTestFinished(() => clock.mockRestore());
     await expect(start()).resolves.toContain(`${provider.issuer}/authorize?`);
+    expect(discoveries()).toBe(2);
   });
 });
 

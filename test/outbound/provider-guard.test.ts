@@ -26,24 +26,19 @@ describe('S9 the guard stands before every endpoint', () => {
     },
   );
 
-  test.each(['discovery', 'token', 'jwks', 'userinfo'] as const)(
-    'S9 does not follow a redirect of the %s endpoint, nor read a body without end',
-    async (endpoint) => {
-      provider.answers[endpoint] = () => ({ status: 307, headers: { location: '/token' }, body: '' });
-      await expect(redeem()).rejects.toMatchObject({
-        code: 'provider_failed',
-        extra: { reason: 'redirected' },
-      });
-      provider.answers[endpoint] = () => ({ body: endless() });
-      await expect(redeem()).rejects.toMatchObject({
-        code: 'provider_failed',
-        extra: { reason: 'too_large' },
-      });
-      provider.answers[endpoint] = () => ({ body: dripping() });
-      await expect(redeem()).rejects.toMatchObject({
-        code: 'provider_failed',
-        extra: { reason: 'timeout' },
-      });
+  const endpoints = ['discovery', 'token', 'jwks', 'userinfo'] as const;
+  const ends = [
+    ['redirected', () => ({ status: 307, headers: { location: '/token' }, body: '' })],
+    ['too_large', () => ({ body: endless() })],
+    ['timeout', () => ({ body: dripping() })],
+  ] as const;
+  test.each(
+    endpoints.flatMap((endpoint) => ends.map(([reason, answer]) => [endpoint, reason, answer] as const)),
+  )(
+    'S9 does not follow a redirect of the %s endpoint, nor read a body without end (%s)',
+    async (endpoint, reason, answer) => {
+      provider.answers[endpoint] = answer;
+      await expect(redeem()).rejects.toMatchObject({ code: 'provider_failed', extra: { reason } });
     },
   );
 
