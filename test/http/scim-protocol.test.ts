@@ -457,6 +457,19 @@ describe('RFC 7644 §4 discovery', () => {
     for (const schema of schemas.Resources) {
       expect((await client.get(`/Schemas/${schema.id}`)).body).toEqual(schema);
     }
+    // What one of them names, the others have, where it says.
+    const base = idctl.baseUrl + client.base;
+    for (const resource of [config, ...types.Resources, ...schemas.Resources]) {
+      const { location } = resource.meta;
+      expect(location.startsWith(`${base}/`)).toBe(true);
+      expect((await client.get(location.slice(base.length))).body).toEqual(resource);
+    }
+    const [{ endpoint, schema, schemaExtensions }] = types.Resources;
+    expect((await client.get(endpoint)).status).toBe(200);
+    expect(schemas.Resources.map(({ id }: { id: string }) => id)).toEqual([
+      schema,
+      ...schemaExtensions.map((extension: { schema: string }) => extension.schema),
+    ]);
   });
 });
 
