@@ -10,7 +10,8 @@ import { comeBack } from './sso.ts';
 
 type Given = Parameters<typeof openIdctl>[0] & object;
 
-const clientId = 'idctl at the provider';
+/** What the instance has registered at both. */
+export const clientId = 'idctl at the provider';
 const clientSecret = 'a secret of the provider';
 
 /** A person at GitHub, by user id. */

@@ -119,7 +119,7 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   const name = providerNames[provider];
   return new Refusal('sign_in_first', 'Nobody has proved to be the person of this account yet.', {
     hint: isMailConfigured(ctx)
-      ? `Sign in to it with a code by mail, or reset its password: that proves the address. Then use ${name}.`
+      ? `Reset its password by mail: that proves that the address is yours. Then use ${name}.`
       : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
   });
 }

@@ -1,0 +1,168 @@
+import { generateKeyPair } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { fresh, password, person, signedIn } from '../support/builders.ts';
+import { openIdctl } from '../support/idctl.ts';
+import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { clientId, openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
+import { comeBack } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+// What Sudhodanan and Paverd call account pre-hijacking (USENIX Security 2022), and providers that do not do their part.
+
+const failed = { status: 401, body: { code: 'signin_failed' }, cookies: [] };
+const signInFirst = { status: 409, body: { code: 'sign_in_first' }, cookies: [] };
+
+describe('O5 pre-hijacking', () => {
+  let social: Social;
+  beforeAll(async () => {
+    social = await openSocial(openIdctl, { signup: { open: 'on' } });
+  });
+  afterAll(() => social.close());
+
+  const victimAt = (email: string, claims: Record<string, unknown> = {}) => {
+    const sub = fresh('sub');
+    social.google.people.set(sub, { email, email_verified: true, ...claims });
+    return sub;
+  };
+  /** Somebody who was quicker: an account with the victim's address, made by signing up, and its session. */
+  async function squatted() {
+    const email = `${fresh('victim')}@example.test`;
+    const attacker = social.idctl.client({ keepCookies: true });
+    const made = await attacker.post('/api/v1/auth/signup', { email, password, name: 'Eve' });
+    expect(made.status).toBe(201);
+    return { email, attacker, id: String(made.body.user.id) };
+  }
+
+  test('O5 classic-federated merge, unexpired session: nobody is merged into an account that somebody else made', async () => {
+    const { email, attacker, id } = await squatted();
+    const { answer } = await withGoogle(social, victimAt(email));
+    expect(answer).toMatchObject({ ...signInFirst, body: { hint: expect.stringContaining('operator') } });
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+    expect((await attacker.get('/api/v1/me')).body.email).toBe(email);
+  });
+
+  test('O5 trojan identity: a key is bound to no account whose address nobody has proved, not even by its holder', async () => {
+    const { email, attacker, id } = await squatted();
+    const { body } = await attacker.post('/api/v1/me/social/google');
+    const callback = await social.google.signIn(body.authorizationUrl, victimAt('eve@example.test'));
+    expect(await comeBack(attacker, callback)).toMatchObject(signInFirst);
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+    expect((await withGoogle(social, victimAt(email))).answer).toMatchObject(signInFirst);
+  });
+
+  test.each([
+    ['false', { email_verified: false }],
+    ['"false"', { email_verified: 'false' }],
+    ['not said', { email_verified: undefined }],
+    ['1', { email_verified: 1 }],
+  ])('O5 non-verifying provider: email_verified %s links nothing and makes nothing', async (_, claims) => {
+    const account = await person(social.idctl);
+    const nobody = `${fresh('nobody')}@example.test`;
+    for (const email of [account.email ?? '', nobody]) {
+      expect((await withGoogle(social, victimAt(email, claims))).answer).toMatchObject(failed);
+    }
+    expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);
+    expect(await Account.count({ where: { email: nobody } })).toBe(0);
+  });
+
+  test('O5 non-verifying provider: what GitHub has not verified, or is not primary, links nothing', async () => {
+    const { id, email } = await person(social.idctl);
+    const victim = { email: email ?? '', primary: true, verified: false };
+    const own = { email: `${fresh('own')}@example.test`, primary: true, verified: true };
+    social.github.people.set(1, { login: 'eve', emails: [victim] });
+    expect((await withGitHub(social, 1)).answer).toMatchObject(failed);
+    social.github.people.set(2, {
+      login: 'eve',
+      emails: [{ ...victim, primary: false, verified: true }, own],
+    });
+    expect((await withGitHub(social, 2)).answer.body.user.id).not.toBe(id);
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+  });
+
+  test('I1 a key is taken off by the operator, with the sessions that came by it and no others', async () => {
+    const account = await person(social.idctl);
+    const other = await signedIn(social.idctl, account.email);
+    const { client } = await withGoogle(social, victimAt(account.email ?? ''));
+    const { sessionsEnded } = await unlinkIdentities(social.idctl.operator(), { user: account.id });
+    expect(sessionsEnded).toBe(1);
+    expect((await client.get('/api/v1/me')).status).toBe(401);
+    expect((await other.get('/api/v1/me')).status).toBe(200);
+  });
+
+  test('P12 the second factor is asked by the cookie, and of what the provider said only what is used waits', async () => {
+    const { account, code } = await enrolled(social.idctl);
+    const sub = victimAt(account.email ?? '', { name: 'x'.repeat(50_000), groups: ['g'.repeat(50_000)] });
+    const { client, answer } = await withGoogle(social, sub);
+    expect(answer).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
+    expect(answer.cookies.map(({ name }) => name)).toEqual(['second_factor']);
+    const [waiting] = await PendingSignIn.findAll({ where: { accountId: account.id } });
+    expect(JSON.stringify(waiting?.payload).length).toBeLessThan(2000);
+    expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);
+    const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
+    expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+  });
+});
+
+describe('S4 Google’s ID token is validated whole', () => {
+  let liar: LyingProvider;
+  let social: Social;
+  beforeAll(async () => {
+    liar = await startLyingProvider(clientId, 'replaced below');
+    const google = { clientId, clientSecret: 's', issuer: liar.issuer };
+    social = await openSocial(openIdctl, { social: { google } });
+  });
+  afterAll(async () => {
+    await social.close();
+    await liar.stop();
+  });
+
+  /** A sign-in whose ID token is made of the honest claims, with the nonce of the request. */
+  async function comingBack(idToken: (honest: Record<string, unknown>) => Promise<string | undefined>) {
+    const client = social.idctl.client({ keepCookies: true });
+    const { searchParams } = new URL(await startAt(client, 'google'));
+    const claims = {
+      ...liar.claims(searchParams.get('nonce') ?? ''),
+      email: 'ada@acme.test',
+      email_verified: true,
+    };
+    const token = await idToken(claims);
+    liar.answers.token = () => ({
+      body: {
+        access_token: 'opaque',
+        token_type: 'Bearer',
+        ...(token === undefined ? {} : { id_token: token }),
+      },
+    });
+    const query = new URLSearchParams({
+      code: fresh('a code that is long enough '),
+      state: searchParams.get('state') ?? '',
+    });
+    return comeBack(client, `https://id.example.test/auth/social/google/callback?${query}`);
+  }
+
+  test('S4 the honest one is accepted', async () => {
+    expect((await comingBack((claims) => liar.sign(claims))).body.user).toMatchObject({
+      email: 'ada@acme.test',
+    });
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['another nonce', { nonce: 'another' }],
+    ['another audience', { aud: 'another client' }],
+    ['another issuer', { iss: 'https://accounts.evil.test' }],
+    ['an end that is past', { exp: 1 }],
+    ['another subject than userinfo', { sub: 'person-2' }],
+  ])('S4 one with %s opens nothing', async (_, changed) => {
+    expect(await comingBack((claims) => liar.sign({ ...claims, ...changed }))).toMatchObject(failed);
+  });
+
+  test('S4 one signed by another key opens nothing, and neither does none at all', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    expect(await comingBack((claims) => liar.sign(claims, {}, privateKey))).toMatchObject(failed);
+    expect((await comingBack(async () => undefined)).cookies).toEqual([]);
+  });
+});
