@@ -2,13 +2,22 @@ import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { orderedId } from '../../src/crypto/id.ts';
 import { createKeyFile, readKeyFile } from '../../src/crypto/key-file.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
+import { Organization } from '../../src/database/models/organization.ts';
+import { OutboxItem } from '../../src/database/models/outbox-item.ts';
+import { Webhook } from '../../src/database/models/webhook.ts';
+import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { registerApp } from '../../src/services/apps/register.ts';
 import { packed } from '../../src/services/backup/container.ts';
 import { openBackup, openBackupFile } from '../../src/services/backup/open.ts';
 import { placeBackup } from '../../src/services/backup/place.ts';
+import { createInvitation } from '../../src/services/invitations/create.ts';
 import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { createLoginLink } from '../../src/services/signin/link.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect, freshDatabaseUrl } from '../support/database.ts';
@@ -35,6 +44,9 @@ beforeAll(async () => {
     prepare: async (operator) => {
       const pat = await createToken(operator(), { user, name: 'robot' });
       const { clientId, clientSecret } = await registerApp(operator(), { user, name: 'builder' });
+      await createInvitation(operator(), { org: 'acme', email: 'new@acme.test', role: 'member' });
+      await createLoginLink(operator(), { user });
+      await leaveToSend(operator());
       const scim = await rotateScimToken(operator(), { org: 'acme' });
       const org = /[^/]*$/.exec(scim.baseUrl)?.[0] ?? '';
       Object.assign(known, { pat: pat.token, token: pat.id, clientId, clientSecret, scim: scim.token, org });
@@ -67,6 +79,34 @@ async function backUpUnderLoad(): Promise<void> {
   await Promise.all(writers);
   await daemon.stop();
   expect([code, err]).toEqual([0, expect.stringContaining('The master key is not in it')]);
+}
+
+/** A webhook's delivery and a mail, both for tomorrow. */
+async function leaveToSend(ctx: Context): Promise<void> {
+  const [organization] = await Organization.findAll();
+  const [id, at] = [orderedId(), ctx.now];
+  const nextAt = new Date(at.getTime() + 86_400_000);
+  await transaction(async () => {
+    await Webhook.create({
+      id,
+      organizationId: organization?.id ?? '',
+      url: 'https://hooks.acme.test/',
+      events: ['*'],
+      enabled: false,
+      secret: '',
+      createdAt: at,
+    });
+    await WebhookDelivery.create({
+      id,
+      webhookId: id,
+      event: 'e',
+      body: '{}',
+      at,
+      status: 'waiting',
+      nextAt,
+    });
+    await OutboxItem.create({ id, kind: 'mail', payload: {}, createdAt: at, nextAt });
+  });
 }
 
 function mint(url: string) {
@@ -103,7 +143,10 @@ describe.skipIf(missing)('a backup made under load', () => {
 
   test('revives nobody: sessions and bot tokens are over, tokens, apps and SCIM tokens wait to be renewed', async () => {
     const { at, target, out } = await restore('--json');
-    const told = { ended: { sessions: 1, botTokens: 1 }, suspended: { tokens: 1, apps: 1, scimTokens: 1 } };
+    const told = {
+      ended: { sessions: 1, botTokens: 1, invitations: 1 },
+      suspended: { tokens: 1, apps: 1, scimTokens: 1 },
+    };
     expect(JSON.parse(out)).toMatchObject(told);
     const daemon = await site.serve(at);
     const client = createClient(daemon.url);
@@ -124,6 +167,9 @@ describe.skipIf(missing)('a backup made under load', () => {
     );
     expect(await secret('pat', 'list', '--user', user)).not.toMatch(/suspended/i);
     expect(await count(target, `events WHERE kind = 'backup.restored'`)).toBe(1);
+    expect(await count(target, `webhook_deliveries WHERE status = 'dead'`)).toBe(1);
+    for (const table of ['login_links', 'invitations', 'outbox'])
+      expect([table, await count(target, table)]).toEqual([table, 0]);
   });
 
   test('with --keep-tokens leaves all of them, but for the sessions', async () => {
@@ -131,6 +177,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await count(target, 'access_tokens WHERE suspended_at IS NULL')).toBe(2);
     expect(await count(target, 'apps WHERE suspended_at IS NULL')).toBe(1);
     expect(await count(target, 'scim_tokens WHERE suspended_at IS NULL')).toBe(1);
+    expect(await count(target, 'invitations')).toBe(1);
     expect(await count(target, 'sessions WHERE ended_at IS NULL')).toBe(0);
   });
 

@@ -21,6 +21,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ...backupFields,
   ['Sessions ended', (view) => view.ended.sessions],
   ['Bot tokens ended', (view) => view.ended.botTokens],
+  ['Invitations ended', (view) => view.ended.invitations],
   ['Tokens suspended', (view) => view.suspended.tokens],
   ['Apps suspended', (view) => view.suspended.apps],
   ['SCIM suspended', (view) => view.suspended.scimTokens],
@@ -32,7 +33,7 @@ export function addRestoreCommand(program: Command): void {
     summary: 'Bring a backup back into an empty database, with the same key',
     options: {
       '--check': 'only see that it is whole and fits the key, and say what is in it',
-      '--keep-tokens': 'leave tokens and apps as they were when it was made',
+      '--keep-tokens': 'leave tokens, apps and invitations as they were then',
     },
     example: 'idctl restore idctl.backup --check',
     run: restore,

@@ -54,7 +54,7 @@ export async function readBackup(
 ): Promise<Backup> {
   const { size } = await file.stat();
   const { header, length } = await readHeader(file);
-  if (header.keyId !== keyring.keyId) throw otherKey(header.keyId, keyring.keyId, keyFile);
+  if (!keyring.sealWith(header.keyId)) throw otherKey(header.keyId, keyring.keyId, keyFile);
   const end = size - macBytes;
   const mac = createHmac('sha256', keyring.derive('backup'));
   const sum = await read(file, Math.max(0, size - tailBytes), tailBytes);

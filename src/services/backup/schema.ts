@@ -29,6 +29,6 @@ export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int()
 
 /** What a restore has ended and suspended. */
 export const restoredView = backupView.extend({
-  ended: z.object({ sessions: z.int(), botTokens: z.int() }),
+  ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
   suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),
 });

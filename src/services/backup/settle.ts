@@ -2,10 +2,14 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { OAuthApp } from '../../database/models/app.ts';
+import { Invitation } from '../../database/models/invitation.ts';
+import { LoginLink } from '../../database/models/login-link.ts';
+import { MailCode } from '../../database/models/mail-code.ts';
 import { OutboxItem } from '../../database/models/outbox-item.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
 import { Session } from '../../database/models/session.ts';
+import { WebhookDelivery } from '../../database/models/webhook-delivery.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
@@ -15,9 +19,9 @@ import type { backupHeader, restoredView } from './schema.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended'>;
 
 /**
- * Ends in a restored database what it would revive: sessions and everything on the way to one, bot tokens, what waits to
- * be sent; and suspends tokens, apps and SCIM tokens, of which some may have been revoked since the backup was made.
- * With `keepTokens` tokens of all kinds and apps stay as they are. After it, the database is this master key's.
+ * Ends in a restored database what it would revive: sessions and everything on the way to one, bot tokens, invitations,
+ * what waits to be sent; and suspends tokens, apps and SCIM tokens, of which some may have been revoked since the backup
+ * was made. With `keepTokens` tokens of all kinds, apps and invitations stay as they are. After it, the database is this master key's.
  */
 export async function settleRestored(
   ctx: Context,
@@ -26,24 +30,34 @@ export async function settleRestored(
   requireOperator(ctx);
   return transaction(async () => {
     const sessions = await endSignIns(ctx);
+    await holdBack(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
-      ended: { sessions, botTokens: tokens.botTokens },
+      ended: { sessions, botTokens: tokens.botTokens, invitations: tokens.invitations },
       suspended: { tokens: tokens.personal, apps: tokens.apps, scimTokens: tokens.scim },
     };
-    await recordEvent(ctx, { kind: 'backup.restored', data: { ...header, keepTokens, ...settled } });
+    const { createdAt: madeAt, version } = header;
+    await recordEvent(ctx, { kind: 'backup.restored', data: { madeAt, version, keepTokens, ...settled } });
     await plantCanary(ctx.keyring, ctx.now);
     return settled;
   });
 }
 
-const none = { botTokens: 0, personal: 0, apps: 0, scim: 0 };
+const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
 
 async function endSignIns(ctx: Context): Promise<number> {
   await PendingSignIn.destroy({ where: {} });
-  await OutboxItem.destroy({ where: {} });
+  await LoginLink.destroy({ where: {} });
+  await MailCode.destroy({ where: {} });
   const [sessions] = await Session.update({ endedAt: ctx.now }, { where: { endedAt: null } });
   return sessions;
+}
+
+/** What waited to be sent when the backup was made was sent since, or is not this instance's to send. */
+async function holdBack({ now }: Context): Promise<void> {
+  await OutboxItem.destroy({ where: {} });
+  const ended = { status: 'dead' as const, nextAt: null, endedAt: now, error: 'restored from a backup' };
+  await WebhookDelivery.update(ended, { where: { status: 'waiting' } });
 }
 
 async function suspendTokens(ctx: Context): Promise<typeof none> {
@@ -58,5 +72,6 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
     await recordEvent(ctx, { kind: 'scim.token.suspended', organizationId, subject });
   }
   const [scim] = await ScimToken.update({ suspendedAt }, { where });
-  return { botTokens, personal, apps, scim };
+  const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
+  return { botTokens, invitations, personal, apps, scim };
 }

@@ -153,6 +153,10 @@ export const eventKinds = {
   'scim.token.created': inOrg('scimToken', 'The SCIM token was made'),
   'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void'),
   'scim.token.revoked': inOrg('scimToken', 'The SCIM client was cut off'),
+  'scim.token.suspended': inOrg(
+    'scimToken',
+    'The SCIM client was cut off until its token is rotated: a backup was restored',
+  ),
   'scim.user.provisioned': inOrg('user', 'SCIM made somebody a member (spec §4.3)', {
     role,
     origin: z.literal('scim'),
@@ -242,6 +246,7 @@ export const eventKinds = {
     reason: text.optional(),
   }),
   'app.registered': onInstance('app', 'An app was registered', { account: text }),
+  'app.regenerated': onInstance('app', 'An app has a new secret', { account: text }),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {
     address: text,
@@ -263,6 +268,13 @@ export const eventKinds = {
   'key.signing.dropped': onInstance('key', 'A signing key of which nothing lives was deleted'),
   'key.master.rotated': onInstance('key', 'There is a new master key', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
+  'backup.restored': onInstance(null, 'The instance was restored from a backup', {
+    madeAt: instant,
+    version: text,
+    keepTokens: flag,
+    ended: z.record(z.string(), number),
+    suspended: z.record(z.string(), number),
+  }),
 } satisfies Record<string, EventKind>;
 
 /** The name of a kind of event. */
