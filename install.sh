@@ -8,7 +8,7 @@ unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P)
 
 # What the tests talk to: a program, and the Debian package that brings it.
-counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium'
+counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d

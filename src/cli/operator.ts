@@ -15,7 +15,7 @@ export interface Operator {
 
 /** The configuration that the command line, the environment and the file give. */
 export async function readConfiguration(
-  flags: Flags,
+  flags: Pick<Flags, 'config'>,
   more: Partial<LoadOptions> = {},
 ): Promise<LoadedConfig> {
   const { loadConfig } = await import('../config/load.ts');
@@ -62,7 +62,7 @@ function told({ refusalOf, log }: App, error: unknown): unknown {
 }
 
 /** Opening makes a SQLite file that is not there; a mistyped path must not become an empty instance. */
-function requireDatabaseFile({ config }: LoadedConfig): void {
+export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, { hint: 'Make one with: idctl init' });

@@ -3,6 +3,7 @@ import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
 import { addAppCommands } from './commands/app.ts';
 import { addBackupCommand } from './commands/backup.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addDomainCommands } from './commands/domain.ts';
@@ -30,6 +31,7 @@ import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
+import { answerShell, asking } from './complete/answer.ts';
 import { report } from './report.ts';
 
 /** Every command with its options and help; what a command does is imported only when it runs. */
@@ -72,6 +74,7 @@ export function createProgram(): Command {
   addKeyCommands(program);
   addBackupCommand(program);
   addRestoreCommand(program);
+  addCompletionCommand(program);
   addVersionCommand(program);
   return program;
 }
@@ -79,6 +82,10 @@ export function createProgram(): Command {
 /** Runs one command line; answers the exit code of the process. */
 export async function main(argv: string[]): Promise<number> {
   const program = createProgram();
+  if (argv[0] === asking) {
+    await answerShell(program, argv.slice(1));
+    return 0;
+  }
   let running: Command | undefined;
   program.hook('preAction', (_program, command) => {
     running = command;

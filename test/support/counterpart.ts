@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs';
 const programs = {
   bind9: '/usr/sbin/named',
   chromium: '/usr/bin/chromium',
+  fish: '/usr/bin/fish',
+  'groff-base': '/usr/bin/groff',
   nginx: '/usr/sbin/nginx',
   'postgresql-client': '/usr/bin/pg_dump',
   slapd: '/usr/sbin/slapd',
   systemd: '/usr/bin/systemd-analyze',
+  zsh: '/usr/bin/zsh',
 };
 
 /**

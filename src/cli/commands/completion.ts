@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { refuseField } from '../../errors.ts';
+import { verb } from '../command.ts';
+
+/** Declares `idctl completion`. */
+export function addCompletionCommand(program: Command): void {
+  verb(program, 'completion <shell>', {
+    summary: 'Print the script that makes bash, zsh or fish complete idctl',
+    example: 'eval "$(idctl completion bash)"',
+    run: async (call) => {
+      const { scripts } = await import('../complete/scripts.ts');
+      const { shell } = call.input;
+      if (shell !== 'bash' && shell !== 'zsh' && shell !== 'fish') {
+        throw refuseField('shell', 'must be bash, zsh or fish');
+      }
+      if (call.flags.json) call.show({ shell, script: scripts[shell] }, []);
+      else call.print(scripts[shell]);
+    },
+  });
+}

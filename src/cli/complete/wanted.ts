@@ -1,0 +1,134 @@
+import type { Command, Option } from 'commander';
+import type { Kind, Named } from '../../services/completion/list-names.ts';
+
+/** What can stand where a command line ends: words of ours, names of the database, or a file. */
+export interface Wanted {
+  words: Named[];
+  /** Names of this kind; of this organization, where the line says one. */
+  names: { kind: Kind; begin: string; org: string | undefined } | null;
+  files: boolean;
+  /** What is put before every value: of `--org=a` the `--org=`. */
+  before: string;
+}
+
+const nothing: Wanted = { words: [], names: null, files: false, before: '' };
+
+/** What can stand in place of the last of these words, which may be empty; they are those after `idctl`. */
+export function wantedAt(program: Command, line: readonly string[]): Wanted {
+  const last = line.at(-1) ?? '';
+  const { command, awaited, positions, org } = walk(program, line.slice(0, -1));
+  if (awaited !== null) return ofOption(awaited, command, last, org);
+  const [, flag, begin] = /^(--[\w-]+)=(.*)$/.exec(last) ?? [];
+  if (flag !== undefined && begin !== undefined) {
+    const option = optionsOf(command).find(({ long }) => long === flag);
+    if (option === undefined || !takesValue(option)) return nothing;
+    return { ...ofOption(option, command, begin, org), before: `${flag}=` };
+  }
+  if (last.startsWith('-')) return { ...nothing, words: starting(flagsOf(command), last) };
+  if (command.commands.length > 0) return { ...nothing, words: starting(verbsOf(command), last) };
+  const argument = command.registeredArguments[positions];
+  return argument === undefined ? nothing : ofPlaceholder(argument.name(), command, last, org);
+}
+
+interface Reached {
+  command: Command;
+  /** The option whose value comes next. */
+  awaited: Option | null;
+  /** How many arguments have been given. */
+  positions: number;
+  org: string | undefined;
+}
+
+function walk(program: Command, words: readonly string[]): Reached {
+  const at: Reached = { command: program, awaited: null, positions: 0, org: undefined };
+  for (const word of words) {
+    if (at.awaited !== null) {
+      if (at.awaited.long === '--org') at.org = word;
+      at.awaited = null;
+      continue;
+    }
+    if (word.startsWith('-')) {
+      const [name, value] = word.split('=', 2);
+      if (name === '--org' && value !== undefined) at.org = value;
+      const option = optionsOf(at.command).find(({ long, short }) => long === name || short === name);
+      if (value === undefined && option !== undefined && takesValue(option)) at.awaited = option;
+      continue;
+    }
+    const next = at.command.commands.find((command) => command.name() === word);
+    if (next === undefined) at.positions += 1;
+    else at.command = next;
+  }
+  return at;
+}
+
+function optionsOf(command: Command): Option[] {
+  return [...command.options, ...(command.parent === null ? [] : optionsOf(command.parent))];
+}
+
+function takesValue(option: Option): boolean {
+  return option.required || option.optional;
+}
+
+function flagsOf(command: Command): Named[] {
+  const own = optionsOf(command).map(({ long, description }) => ({ value: long ?? '', about: description }));
+  return [...own, { value: '--help', about: 'show this help' }];
+}
+
+function verbsOf(command: Command): Named[] {
+  return command.commands.map((verb) => ({ value: verb.name(), about: verb.description() }));
+}
+
+function starting(words: Named[], begin: string): Named[] {
+  return words.filter(({ value }) => value.startsWith(begin));
+}
+
+/** Values that a line of help only tells in words. */
+const choices: Record<string, string[]> = {
+  '--absent-groups': ['unknown', 'none'],
+  '--restrict-oauth-to-verified-domains': ['on', 'off'],
+};
+
+function ofOption(option: Option, command: Command, begin: string, org: string | undefined): Wanted {
+  const placeholder = /<(.+?)(?:\.\.\.)?>/.exec(option.flags)?.[1] ?? '';
+  const known = choices[option.long ?? ''] ?? (placeholder.includes('|') ? placeholder.split('|') : null);
+  if (known !== null) return ofChoices(known, begin);
+  return ofPlaceholder(placeholder, command, begin, org);
+}
+
+function ofChoices(known: string[], begin: string): Wanted {
+  return {
+    ...nothing,
+    words: starting(
+      known.map((value) => ({ value, about: '' })),
+      begin,
+    ),
+  };
+}
+
+const kinds: readonly string[] = ['org', 'user', 'domain', 'project'] satisfies Kind[];
+
+function isKind(placeholder: string): placeholder is Kind {
+  return kinds.includes(placeholder);
+}
+
+function ofPlaceholder(
+  placeholder: string,
+  command: Command,
+  begin: string,
+  org: string | undefined,
+): Wanted {
+  const noun = command.parent?.name() ?? '';
+  if (placeholder === 'file') return { ...nothing, files: true };
+  if (placeholder === 'shell') return ofChoices(['bash', 'zsh', 'fish'], begin);
+  if (placeholder === 'role') {
+    const inProject = noun === 'project-member' || noun === 'mappings';
+    return ofChoices(
+      inProject ? ['viewer', 'commenter', 'member', 'admin'] : ['member', 'admin', 'owner'],
+      begin,
+    );
+  }
+  // A member is somebody who is there; to create and to add name what is not.
+  const meant = placeholder === 'email' && noun === 'member' ? 'user' : placeholder;
+  if (!isKind(meant) || (meant === 'domain' && command.name() === 'add')) return nothing;
+  return { ...nothing, names: { kind: meant, begin, org } };
+}

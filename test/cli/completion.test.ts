@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { main, surroundings } from '../support/daemon.ts';
+import { freshDatabaseUrl } from '../support/database.ts';
+import { hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+
+const run = promisify(execFile);
+
+describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 }, () => {
+  let folder: string;
+  let env: Record<string, string>;
+  const idctl = async (...words: string[]) => {
+    return (await run(process.execPath, [main, ...words], { env })).stdout;
+  };
+  /** What a shell is told when Tab is pressed at the end of these words. */
+  const asked = async (...words: string[]) => {
+    const lines = (await idctl('__complete', ...words)).split('\n').filter((line) => line !== '');
+    return lines.map((line) => line.split('\t')[0]);
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'idctl-completion-'));
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+    await writeFile(join(bin, 'idctl'), script, { mode: 0o755 });
+    const base = surroundings();
+    env = {
+      ...base,
+      PATH: `${bin}${delimiter}${base['PATH']}`,
+      HOME: folder,
+      TERM: 'xterm',
+      IDCTL_CONFIG: join(folder, 'idctl.yaml'),
+      IDCTL_DATABASE: await freshDatabaseUrl(),
+    };
+    await idctl('init', '--yes', '--org', 'Acme', '--owner', 'ada@acme.test');
+    await idctl('org', 'create', 'Åre %_ Café', '--slug', 'are');
+    await idctl('project', 'create', 'Web', '--org', 'acme');
+    await idctl('project', 'create', 'Wiki', '--org', 'are');
+    await idctl('domain', 'add', 'acme.test', '--org', 'acme');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('commands, flags, and values of a fixed set', async () => {
+    expect(await asked('or')).toEqual(['org']);
+    expect(await asked('scim', 'token', 'r')).toEqual(['rotate', 'revoke']);
+    expect(await asked('org', 'delete', 'acme', '--dr')).toEqual(['--dry-run']);
+    expect(await asked('member', 'add', 'ada@acme.test', '--role', '')).toEqual(['member', 'admin', 'owner']);
+    expect(await asked('sso', 'set', '--absent-groups=n')).toEqual(['--absent-groups=none']);
+    expect(await asked('completion', 'z')).toEqual(['zsh']);
+    expect(await asked('--config', '')).toEqual([':files']);
+    expect(await asked('org', 'create', '')).toEqual([]);
+  });
+
+  test('organizations, users, domains and projects of the database', async () => {
+    expect(await asked('org', 'show', '')).toEqual(['acme', 'are']);
+    expect(await asked('org', 'show', '%')).toEqual([]);
+    expect(await asked('user', 'show', 'ada@')).toEqual(['ada@acme.test']);
+    expect(await asked('member', 'add', 'a')).toEqual(['ada@acme.test']);
+    expect(await asked('domain', 'verify', '--org', 'acme', '')).toEqual(['acme.test']);
+    expect(await asked('domain', 'verify', '--org=are', '')).toEqual([]);
+    expect(await asked('project-member', 'list', '--org', 'are', '--project', 'w')).toEqual(['wiki']);
+    expect(await asked('project', 'delete', 'w')).toEqual(['web', 'wiki']);
+    expect(await asked('doctor', '--org=a')).toEqual(['--org=acme', '--org=are']);
+  });
+
+  test('quiet where nothing can be asked', async () => {
+    const words = ['__complete', 'org', 'show', ''];
+    for (const more of [{ IDCTL_DATABASE: 'sqlite:nowhere.db' }, { IDCTL_LISTEN: 'nowhere' }]) {
+      const { stdout, stderr } = await run(process.execPath, [main, ...words], { env: { ...env, ...more } });
+      expect([stdout, stderr]).toEqual(['', '']);
+    }
+  });
+
+  test.skipIf(!hasScript)('bash completes at the Tab, an address with its @ too', async () => {
+    await writeFile(join(folder, 'rc'), `PS1='> '\neval "$(idctl completion bash)"\n`);
+    const { shown } = await inTerminal(`bash --rcfile '${join(folder, 'rc')}'`, env, [
+      ['> ', 'idctl org show ac\t--quiet --json\r'],
+      ['createdAt', 'idctl user show --json ada@\t\r'],
+      ['locale', 'exit\r'],
+    ]);
+    expect(stripVTControlCharacters(shown)).toContain('"slug": "acme"');
+    expect(stripVTControlCharacters(shown)).toContain('"email": "ada@acme.test"');
+  });
+
+  test.skipIf(!hasScript || counterpartMissing('zsh'))('zsh completes at the Tab', async () => {
+    const rc = `PS1='> '\nautoload -U compinit; compinit -D -u; eval "$(idctl completion zsh)"\n`;
+    await writeFile(join(folder, '.zshrc'), rc);
+    const { shown } = await inTerminal('zsh -i', { ...env, ZDOTDIR: folder }, [
+      ['> ', 'idctl user show --json ada@\t\r'],
+      ['locale', 'exit\r'],
+    ]);
+    expect(stripVTControlCharacters(shown)).toContain('"email": "ada@acme.test"');
+  });
+
+  test.skipIf(counterpartMissing('fish'))('fish completes, and says what a value names', async () => {
+    const ask = `idctl completion fish | source; complete -C 'idctl org show a'; complete -C 'idctl user show ada@'`;
+    const { stdout } = await run('fish', ['--no-config', '-c', ask], { env });
+    expect(stdout).toBe('acme\tAcme\nare\tÅre %_ Café\nada@acme.test\tOwner\n');
+  });
+});
