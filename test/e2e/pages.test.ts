@@ -1,47 +1,88 @@
 import { generateSync } from 'otplib';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createInvitation } from '../../src/services/invitations/create.ts';
 import { type Browser, startBrowser, type Window } from '../support/browser.ts';
-import { password, person } from '../support/builders.ts';
+import { fresh, organization, password, person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
-import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration } from '../support/sso.ts';
+
+// Not where it listens, as behind a proxy: the browser is told the way.
+const base = 'http://id.localhost';
 
 // What a person sees, in a real Chromium. Nothing of it depends on the database, so one is enough.
 
 describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
   '§5.4 the screens in a real Chromium',
   () => {
-    let idctl: Idctl;
+    let idctl: MailingIdctl;
     let provider: OpenIdProvider;
     let browser: Browser;
     const opened: Window[] = [];
 
     beforeAll(async () => {
-      idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] } });
-      const { clientId: client_id, clientSecret: client_secret } = registration;
-      const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
-      provider = await startOpenIdProvider({ clients: [{ client_id, client_secret, redirect_uris }] });
-      browser = await startBrowser(idctl.baseUrl, provider.issuer);
+      const { clientId, clientSecret } = registration;
+      provider = await startOpenIdProvider({
+        clients: ['/auth/sso/callback', '/auth/social/google/callback'].map((path, at) => ({
+          client_id: at === 0 ? clientId : 'social',
+          client_secret: clientSecret,
+          redirect_uris: [base + path],
+        })),
+      });
+      idctl = await openMailingIdctl({
+        baseUrl: base,
+        outbound: { allow: ['127.0.0.1'] },
+        signup: { open: 'on' },
+        signin: { magicCode: 'on' },
+        social: { google: { clientId: 'social', clientSecret, issuer: provider.issuer } },
+        http: { returnToOrigins: [provider.issuer] },
+      });
+      browser = await startBrowser([base, provider.issuer], idctl.baseUrl);
     });
     afterAll(async () => {
       await browser?.close();
       await idctl?.close();
       await provider?.stop();
     });
-    afterEach(() => {
-      for (const { complaints, foreign } of opened.splice(0)) expect([complaints, foreign]).toEqual([[], []]);
+    afterEach(async () => {
+      for (const { page, complaints, foreign } of opened.splice(0)) {
+        await page.context().close();
+        expect([complaints, foreign]).toEqual([[], []]);
+      }
     });
 
     /** A window at the sign-in screen. */
-    async function arrive(script: boolean) {
+    async function arrive(script: boolean, atProvider = '') {
       const window = await browser.open({ script });
       opened.push(window);
-      await window.page.goto(`${idctl.baseUrl}/`);
+      await window.page.context().setExtraHTTPHeaders({ 'x-sign-in-as': atProvider });
+      await window.page.goto(`${base}/`);
       return window.page;
     }
 
+    /** Says who comes. */
+    async function present(page: Page, who: string) {
+      await page.getByLabel('E-mail address or company domain').fill(who);
+      await page.keyboard.press('Enter');
+    }
+
+    /** Enters a password, at its screen. */
+    async function enterPassword(page: Page, given = password) {
+      await page.getByLabel('Password').fill(given);
+      await page.keyboard.press('Enter');
+    }
+
+    async function enterCode(page: Page, code: string) {
+      await page.getByLabel(/Six-digit code/).fill(code);
+      await page.keyboard.press('Enter');
+    }
+
+    const told = (page: Page, role: 'alert' | 'status') =>
+      expect.poll(() => page.getByRole(role).innerText(), see);
+    const greeted = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
     const see = { timeout: 20_000 };
 
     describe.each([
@@ -51,109 +92,155 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       test('a wrong password is told, the right one signs in, and signing out is that', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
-        await page.getByLabel('E-mail address or company domain').fill(email ?? '');
-        await page.keyboard.press('Enter');
-        await page.getByLabel('Password').fill('not the password');
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await expect
-          .poll(() => page.getByRole('alert').innerText(), see)
-          .toContain('The sign-in did not succeed.');
-        await page.getByLabel('Password').fill(password);
-        await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Ada Byron' }).waitFor();
-        expect(page.url()).toBe(`${idctl.baseUrl}/`);
+        await present(page, email ?? '');
+        await enterPassword(page, 'not the password');
+        await told(page, 'alert').toContain('The sign-in did not succeed.');
+        await enterPassword(page);
+        await greeted(page, 'Ada Byron');
+        expect(page.url()).toBe(`${base}/`);
         await page.getByRole('button', { name: 'Sign out' }).click();
-        await expect.poll(() => page.getByRole('status').innerText(), see).toBe('You are signed out.');
+        await told(page, 'status').toBe('You are signed out.');
       });
 
-      test('§3.4 an authenticator is set up by the QR’s secret, and asked for at the next sign-in', async () => {
+      test('§3.4 an authenticator is set up by the secret of the QR, and asked for at the next sign-in', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
-        const enter = async () => {
-          await page.getByLabel('E-mail address or company domain').fill(email ?? '');
-          await page.keyboard.press('Enter');
-          await page.getByLabel('Password').fill(password);
-          await page.keyboard.press('Enter');
-        };
-        const code = async (value: string) => {
-          await page.getByLabel(/Six-digit code/).fill(value);
-          await page.keyboard.press('Enter');
-        };
-        await enter();
+        await present(page, email ?? '');
+        await enterPassword(page);
         await page.getByRole('button', { name: 'Set up an authenticator' }).click();
         expect(await page.getByRole('img', { name: /QR code/ }).isVisible()).toBe(true);
         const secret = (await page.locator('code').innerText()).replaceAll(/\s/g, '');
-        await code('000000');
-        await expect.poll(() => page.getByRole('alert').innerText(), see).toContain('The code is not right');
-        await code(generateSync({ secret, epoch: soon(0) }));
-        await expect
-          .poll(() => page.getByRole('status').innerText(), see)
-          .toBe('Two-factor authentication is on.');
+        const code = (ahead: number) =>
+          generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + ahead });
+        await enterCode(page, '000000');
+        await told(page, 'alert').toContain('The code is not right');
+        await enterCode(page, code(0));
+        await told(page, 'status').toBe('Two-factor authentication is on.');
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.getByRole('status').waitFor();
-        await enter();
-        await page.waitForURL(`${idctl.baseUrl}/login/code`);
+        await present(page, email ?? '');
+        await enterPassword(page);
+        await page.waitForURL(`${base}/login/code`);
         expect(await page.content()).not.toContain(password);
-        await code('000000');
-        await expect.poll(() => page.getByRole('alert').innerText(), see).toContain('The code is not right');
-        await code(generateSync({ secret, epoch: soon(30) }));
-        await page.getByRole('heading', { name: 'Ada Byron' }).waitFor();
+        await enterCode(page, '000000');
+        await told(page, 'alert').toContain('The code is not right');
+        await enterCode(page, code(30));
+        await greeted(page, 'Ada Byron');
       });
 
-      test('a company’s domain leads to its provider by itself, and back into the account', async () => {
+      test('§5.4 a company’s domain leads to its provider by itself, and back into the account', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('grace', {
           email: `grace@${domain}`,
           email_verified: true,
           name: 'Grace Hopper',
         });
-        const page = await arrive(script);
-        await page.context().setExtraHTTPHeaders({ 'x-sign-in-as': 'grace' });
-        await page.getByLabel('E-mail address or company domain').fill(domain);
-        await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+        const page = await arrive(script, 'grace');
+        await present(page, domain);
+        await greeted(page, 'Grace Hopper');
         expect(await page.getByText('by single sign-on').count()).toBe(1);
       });
 
       test('an address of the company is shown the way to its provider, whose refusal is told on the screen', async () => {
         const { domain } = await connected(idctl, provider.issuer);
         provider.people.set('mallory', { email: 'mallory@elsewhere.test', email_verified: true });
-        const page = await arrive(script);
-        await page.context().setExtraHTTPHeaders({ 'x-sign-in-as': 'mallory' });
-        await page.getByLabel('E-mail address or company domain').fill(`ada@${domain}`);
-        await page.keyboard.press('Enter');
+        const page = await arrive(script, 'mallory');
+        await present(page, `ada@${domain}`);
         await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+        await told(page, 'alert').toContain('The sign-in did not succeed.');
+      });
+
+      test('§5.4 a social provider is offered at once, and asks no password of ours', async () => {
+        const sub = fresh('linus');
+        provider.people.set(sub, { email: `${sub}@example.test`, email_verified: true, name: 'Linus' });
+        const page = await arrive(script, sub);
+        await page.getByRole('link', { name: 'Continue with Google' }).click();
+        await greeted(page, 'Linus');
+      });
+
+      test('§2.9 a code by mail signs in, a wrong one does not', async () => {
+        const { email = '' } = await person(idctl);
+        const page = await arrive(script);
+        await present(page, email ?? '');
+        await page.getByRole('button', { name: 'Send me a code by mail' }).click();
+        await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+        const code = await idctl.codeFor(email ?? '');
+        await enterCode(page, code === '111111' ? '222222' : '111111');
+        await told(page, 'alert').toContain('The code is not right');
+        await enterCode(page, code);
+        await greeted(page, 'Ada Byron');
+      });
+
+      test('§4.4 who signs up confirms the address by the code of the mail, and is in', async () => {
+        const email = `${fresh('new')}@example.test`;
+        const page = await arrive(script);
+        await page.getByRole('link', { name: 'Create an account' }).click();
+        await page.getByLabel('Name').fill('Katherine Johnson');
+        await page.getByLabel('E-mail address').fill(email);
+        await page.getByLabel('Password').fill('short');
+        await page.keyboard.press('Enter');
         await expect
-          .poll(() => page.getByRole('alert').innerText(), see)
-          .toContain('The sign-in did not succeed.');
+          .poll(() => page.locator('#password-wrong').innerText(), see)
+          .toContain('8 to 128 characters');
+        expect(await page.getByLabel('Name').inputValue()).toBe('Katherine Johnson');
+        await enterPassword(page);
+        await page.getByRole('heading', { name: 'Confirm your address' }).waitFor();
+        await idctl.deliver();
+        await enterCode(page, await idctl.codeFor(email));
+        await greeted(page, 'Katherine Johnson');
+      });
+
+      test('a forgotten password is replaced by the code of a mail', async () => {
+        const { email } = await person(idctl);
+        const page = await arrive(script);
+        await present(page, email ?? '');
+        await page.getByRole('link', { name: 'Forgotten password' }).click();
+        await page.getByRole('button', { name: 'Send me a code' }).click();
+        await page.getByLabel(/Six-digit code/).fill(await idctl.codeFor(email ?? ''));
+        await page.getByLabel('New password').fill('a staple of another kind');
+        await page.keyboard.press('Enter');
+        await told(page, 'status').toContain('Your password was changed.');
+        await present(page, email ?? '');
+        await enterPassword(page, 'a staple of another kind');
+        await greeted(page, 'Ada Byron');
+      });
+
+      test('an invitation is accepted by whoever signs in with its address', async () => {
+        const org = await organization(idctl);
+        const { email } = await person(idctl);
+        const input = { org: org.slug, email: email ?? '', role: 'member' as const };
+        const { url } = await createInvitation(idctl.operator(), input);
+        const page = await arrive(script);
+        await page.goto(url);
+        await page.getByRole('link', { name: 'Sign in to accept' }).click();
+        await enterPassword(page);
+        await page.getByRole('button', { name: `Join ${org.name}` }).click();
+        await told(page, 'status').toBe('You have joined.');
+        expect(await page.getByText(org.name).count()).toBe(1);
       });
 
       test('§5.2 an access token that expired is renewed without anybody noticing, in a form too', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
-        await page.getByLabel('E-mail address or company domain').fill(email ?? '');
-        await page.keyboard.press('Enter');
-        await page.getByLabel('Password').fill(password);
-        await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Ada Byron' }).waitFor();
+        await present(page, email ?? '');
+        await enterPassword(page);
+        await greeted(page, 'Ada Byron');
         const expire = () => page.context().clearCookies({ name: 'access_token' });
         await expire();
         await page.reload();
-        await page.getByRole('heading', { name: 'Ada Byron' }).waitFor();
-        await page.locator('input[name=locale]').fill('de-AT');
+        await greeted(page, 'Ada Byron');
+        await page.getByLabel('Language').fill('de-AT');
         await expire();
         await page.getByRole('button', { name: 'Save' }).click();
-        await expect.poll(() => page.getByRole('status').innerText(), see).toBe('Your profile was saved.');
-        expect(await page.locator('input[name=locale]').inputValue()).toBe('de-AT');
+        await told(page, 'status').toBe('Your profile was saved.');
+        expect(await page.getByLabel('Language').inputValue()).toBe('de-AT');
       });
 
       test('a token is shown once, and revoked', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
-        await page.getByLabel('E-mail address or company domain').fill(email ?? '');
-        await page.keyboard.press('Enter');
-        await page.getByLabel('Password').fill(password);
-        await page.keyboard.press('Enter');
+        await present(page, email ?? '');
+        await enterPassword(page);
         await page.getByText('Create a token').click();
         await page.locator('#token-name').fill('backups');
         await page.getByLabel('Days until it ends').fill('30');
@@ -162,16 +249,25 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         const me = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/api/v1/me');
         expect([me.status, me.body.email]).toEqual([200, email]);
         await page.getByRole('link', { name: 'I have copied it' }).click();
-        expect(await page.content()).not.toContain(token);
         await page.getByText('Change', { exact: true }).click();
+        expect(await page.content()).not.toContain(token);
         await page.getByRole('button', { name: 'Revoke' }).click();
-        await expect.poll(() => page.getByRole('status').innerText(), see).toBe('The token was revoked.');
+        await told(page, 'status').toBe('The token was revoked.');
+      });
+
+      test('S7 the policy lets a sign-in return to a configured origin', async () => {
+        const { email } = await person(idctl);
+        const page = await arrive(script);
+        const returnTo = `${provider.issuer}/.well-known/openid-configuration`;
+        await page.goto(`${base}/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`);
+        await enterPassword(page);
+        await page.waitForURL(returnTo);
       });
     });
 
     test('a broken policy and a foreign request would be seen', async () => {
       const { page, complaints, foreign } = await browser.open();
-      await page.goto(`${idctl.baseUrl}/login`);
+      await page.goto(`${base}/login`);
       await page.evaluate(
         'document.body.innerHTML = `<p style="color: red">x</p><img src="http://127.0.0.2:1/x.png">`',
       );
@@ -181,8 +277,3 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
     });
   },
 );
-
-/** A moment in the present step of TOTP or in the next, in seconds. */
-function soon(seconds: number): number {
-  return Math.floor(Date.now() / 1000) + seconds;
-}

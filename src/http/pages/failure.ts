@@ -7,7 +7,7 @@ import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
 import { lookOf, present } from './layout.ts';
-import { nothingWaiting } from './login/waiting.ts';
+import { nothingWaiting } from './login/enter.ts';
 import { askWho } from './login/who.ts';
 import type { Shown } from './page.ts';
 import { alert } from './parts.ts';

@@ -19,6 +19,7 @@ const notices: Record<string, string> = {
   'two-factor-off': 'Two-factor authentication is off.',
   session: 'That session has ended.',
   token: 'The token was revoked.',
+  joined: 'You have joined.',
 };
 
 const mostShown = 200;

@@ -49,17 +49,15 @@ export function socialLinks(methods: readonly string[], { returnTo }: Place): Ht
     );
 }
 
-/** Asks for a code by mail. */
-export function mailCodeForm(draft: Pick<Visit, 'token'>, email: string, { returnTo }: Place): Html {
-  return postForm(
-    draft,
-    '/login/mail-code',
-    html`<button class="link" type="submit">Send me a code by mail</button>`,
-    {
-      email,
-      returnTo,
-    },
-  );
+/** Asks for a code by mail; `alone` where there is no other form. */
+export function mailCodeForm(
+  draft: Pick<Visit, 'token'>,
+  email: string,
+  { returnTo }: Place,
+  alone: boolean,
+): Html {
+  const button = html`<button${!alone && html` class="link"`} type="submit">Send me a code by mail</button>`;
+  return postForm(draft, '/login/mail-code', button, { email, returnTo });
 }
 
 /** For password managers, which otherwise see a password and not whose. */

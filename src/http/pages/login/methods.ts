@@ -28,6 +28,9 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
   const ways = [
     ...(methods.includes('sso') ? [ssoLink(domain, place)] : []),
     ...(shown === 'password' ? [passwordForm(visit, email ?? '', place)] : []),
+    ...(email !== null && shown === null && methods.includes('magicCode')
+      ? [mailCodeForm(visit, email, place, true)]
+      : []),
     ...(shown === 'directory' ? [directoryForm(visit, place, email)] : []),
     ...(email === null ? [] : socialLinks(methods, place)),
   ];
@@ -74,7 +77,10 @@ async function otherWays(
     methods.includes('ldap') &&
       shown !== 'directory' &&
       html`<a href="${linkTo('/login', place, { by: 'directory' })}">Use a user name instead</a>`,
-    email !== null && methods.includes('magicCode') && mailCodeForm({ token }, email, place),
+    email !== null &&
+      shown !== null &&
+      methods.includes('magicCode') &&
+      mailCodeForm({ token }, email, place, false),
     password &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/reset', place)}">Forgotten password</a>`,

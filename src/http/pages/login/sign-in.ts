@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { page } from '../page.ts';
+import { showInvitation } from './invitation.ts';
 import { showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
 import { askWho } from './who.ts';
@@ -17,10 +18,12 @@ export const signInPage = page({
   input: z.object({
     identifier: z.string().max(1000).optional(),
     by: z.enum(['password', 'directory']).optional(),
+    invitation: z.string().max(200).optional(),
     returnTo,
     done: z.string().max(50).optional(),
   }),
-  show: async (visit, { identifier, by, returnTo, done }) => {
+  show: async (visit, { identifier, by, invitation, returnTo, done }) => {
+    if (invitation !== undefined) return showInvitation(visit, invitation);
     const target = requireReturnTo(visit.ctx, returnTo);
     const { actor } = visit.ctx;
     if (actor.kind === 'user' && actor.via === 'session') return { goTo: target };

@@ -1,0 +1,68 @@
+import { Refusal } from '../../../errors.ts';
+import { showMe } from '../../../services/accounts/me.ts';
+import { acceptInvitation } from '../../../services/invitations/accept.ts';
+import { lookAtInvitation } from '../../../services/invitations/look.ts';
+import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
+import { type Html, html } from '../html.ts';
+import { form, type Shown, type Visit } from '../page.ts';
+import { alert, postForm } from '../parts.ts';
+import { linkTo } from './place.ts';
+import { askWho } from './who.ts';
+
+type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
+
+/** What an invitation is to, and how to accept it: by signing in, by a new account, or at once. */
+export async function showInvitation(visit: Visit, invitation: string): Promise<Shown> {
+  const to = await lookAtInvitation(visit.ctx, { token: invitation });
+  if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? isOver() }, {});
+  const { email, role, organization } = to;
+  const signedIn = visit.ctx.actor.kind === 'user';
+  return {
+    title: `Join ${organization}`,
+    main: html`<h1>Join ${organization}</h1>
+<p>You are invited as ${role} with the address <strong class="address">${email}</strong></p>
+${alert(visit)}
+${signedIn ? await asSomebody(visit, to, invitation) : asNobody(to, invitation)}`,
+  };
+}
+
+/** Accepts an invitation as whoever is signed in. */
+export const acceptPage = form({
+  path: '/account/invitation',
+  access: 'person',
+  input: acceptInvitationInput
+    .omit({ token: true })
+    .extend({ invitation: acceptInvitationInput.shape.token }),
+  act: async ({ ctx }, { invitation }) => {
+    await acceptInvitation(ctx, { token: invitation });
+    return { goTo: '/?done=joined#organizations' };
+  },
+  refused: (visit) => showInvitation(visit, visit.given['invitation'] ?? ''),
+});
+
+function asNobody({ email }: Invitation, invitation: string): Html {
+  const returnTo = linkTo('/login', {}, { invitation });
+  return html`<p><a class="button" href="${linkTo('/login', { identifier: email, returnTo })}">Sign in to accept</a></p>
+<p class="below">New here? <a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a></p>`;
+}
+
+async function asSomebody(
+  visit: Visit,
+  { email, organization }: Invitation,
+  invitation: string,
+): Promise<Html> {
+  const me = await showMe(visit.ctx);
+  if (me.email === email) {
+    return postForm(visit, '/account/invitation', html`<button type="submit">Join ${organization}</button>`, {
+      invitation,
+    });
+  }
+  return html`<p>You are signed in as ${me.email ?? me.name}. Sign out, and open the link once more.</p>
+${postForm(visit, '/account/sign-out', html`<button type="submit">Sign out</button>`)}`;
+}
+
+function isOver(): Refusal {
+  return new Refusal('invitation_invalid', 'There is no such invitation, or it works no longer.', {
+    hint: 'Ask whoever invited you for another one.',
+  });
+}

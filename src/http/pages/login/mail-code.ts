@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { requestMagicCode } from '../../../services/codes/request.ts';
+import { signInByCodeInput } from '../../../services/codes/schema.ts';
+import { signInByCode } from '../../../services/codes/sign-in.ts';
+import { email } from '../../../services/fields.ts';
+import { requireReturnTo } from '../../../services/return-to.ts';
+import { form, page, type Shown, type Visit } from '../page.ts';
+import { askMailedCode } from './codes.ts';
+import { enter } from './enter.ts';
+import { showMethods } from './methods.ts';
+import { linkTo, type Place, returnTo } from './place.ts';
+
+const path = '/login/mail-code';
+
+const requestPage = form({
+  path,
+  access: 'public',
+  input: z.strictObject({ email, returnTo }),
+  act: async ({ ctx }, { email, returnTo }) => {
+    await requestMagicCode(ctx, { email });
+    return { goTo: linkTo(path, { identifier: email, returnTo }) };
+  },
+  refused: (visit) => {
+    const { email: identifier = '', returnTo } = visit.given;
+    return showMethods(visit, { identifier, returnTo });
+  },
+});
+
+const askPage = page({
+  path,
+  access: 'public',
+  input: z.object({ identifier: email, returnTo }),
+  show: (visit, place) => askCode(visit, place),
+});
+
+const enterPage = form({
+  path: `${path}/enter`,
+  access: 'public',
+  input: signInByCodeInput.omit({ totpCode: true }).extend({ returnTo }),
+  act: async ({ ctx }, { returnTo, ...input }) => {
+    const target = requireReturnTo(ctx, returnTo);
+    return enter({ ctx }, { by: 'mailCode', input, returnTo: target }, () => signInByCode(ctx, input));
+  },
+  refused: (visit) => askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),
+});
+
+/** Signing in by a code that is mailed. */
+export const mailCodePages = [requestPage, askPage, enterPage];
+
+function askCode(visit: Visit, place: Place): Shown {
+  return askMailedCode(visit, place, {
+    title: 'Check your mail',
+    said: 'If there is an account with this address, a code is on its way to it:',
+    enterAt: `${path}/enter`,
+    button: 'Sign in',
+    againAt: path,
+  });
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { requestPasswordReset } from '../../../services/codes/request.ts';
+import { resetPassword } from '../../../services/codes/reset-password.ts';
+import { resetPasswordInput } from '../../../services/codes/schema.ts';
+import { email } from '../../../services/fields.ts';
+import { html } from '../html.ts';
+import { form, page, type Shown, type Visit } from '../page.ts';
+import { alert, field, postForm } from '../parts.ts';
+import { askMailedCode } from './codes.ts';
+import { orAskSecondFactor } from './enter.ts';
+import { linkTo } from './place.ts';
+
+const path = '/login/reset';
+const confirmPath = `${path}/confirm`;
+/** Where one signs in with the new password. */
+export const afterReset = '/login?done=new-password';
+
+const askPage = page({
+  path,
+  access: 'public',
+  input: z.object({ identifier: z.string().max(1000).optional() }),
+  show: (visit, { identifier }) => askAddress(visit, identifier),
+});
+
+const requestPage = form({
+  path,
+  access: 'public',
+  input: z.strictObject({ email, returnTo: z.string().optional() }),
+  act: async ({ ctx }, { email }) => {
+    await requestPasswordReset(ctx, { email });
+    return { goTo: linkTo(confirmPath, { identifier: email }) };
+  },
+  refused: (visit) => askAddress(visit, undefined),
+});
+
+const codePage = page({
+  path: confirmPath,
+  access: 'public',
+  input: z.object({ identifier: email }),
+  show: (visit, { identifier }) => askNewPassword(visit, identifier),
+});
+
+const confirmPage = form({
+  path: confirmPath,
+  access: 'public',
+  input: resetPasswordInput.omit({ totpCode: true }),
+  act: ({ ctx }, input) =>
+    orAskSecondFactor({ ctx }, { by: 'reset', input, returnTo: afterReset }, async () => {
+      await resetPassword(ctx, input);
+      return { goTo: afterReset };
+    }),
+  refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
+});
+
+/** A new password by a code that is mailed. */
+export const resetPages = [askPage, requestPage, codePage, confirmPage];
+
+function askAddress(visit: Visit, identifier: string | undefined): Shown {
+  const content = html`${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true, first: true })}
+<button type="submit">Send me a code</button>`;
+  return {
+    title: 'Forgotten password',
+    main: html`<h1>Forgotten password</h1>
+<p>With a code that we send to your address you can choose a new one.</p>
+${alert(visit)}
+${postForm(visit, path, content)}
+<nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { identifier })}">Back to sign-in</a></nav>`,
+  };
+}
+
+function askNewPassword(visit: Visit, identifier: string): Shown {
+  const note = `At least ${visit.ctx.config.password.minLength} characters. You will be signed out everywhere.`;
+  return askMailedCode(
+    visit,
+    { identifier },
+    {
+      title: 'Choose a new password',
+      said: 'If there is an account with this address, a code is on its way to it:',
+      enterAt: confirmPath,
+      button: 'Change password',
+      againAt: path,
+      more: field(visit, {
+        name: 'newPassword',
+        label: 'New password',
+        type: 'password',
+        autocomplete: 'new-password',
+        note,
+      }),
+    },
+  );
+}

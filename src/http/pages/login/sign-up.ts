@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { signUpInput } from '../../../services/accounts/schema.ts';
+import { signUp } from '../../../services/accounts/sign-up.ts';
+import { requireReturnTo } from '../../../services/return-to.ts';
+import { html } from '../html.ts';
+import { form, page, type Shown, type Visit } from '../page.ts';
+import { alert, field, postForm } from '../parts.ts';
+import { arrive } from './enter.ts';
+import { linkTo, type Place, returnTo } from './place.ts';
+import { linkToVerify } from './verify.ts';
+
+const path = '/login/signup';
+
+interface Newcomer extends Place {
+  invitation?: string | undefined;
+}
+
+const askPage = page({
+  path,
+  access: 'public',
+  input: z.object({
+    identifier: z.string().max(1000).optional(),
+    returnTo,
+    invitation: signUpInput.shape.invitation,
+  }),
+  show: (visit, newcomer) => ask(visit, newcomer),
+});
+
+const signUpPage = form({
+  path,
+  access: 'public',
+  input: signUpInput.omit({ locale: true }).extend({ returnTo }),
+  act: async ({ ctx }, { returnTo, ...input }) => {
+    const target = requireReturnTo(ctx, returnTo);
+    const signedUp = await signUp(ctx, input);
+    if (signedUp.emailVerification === 'done') return arrive(signedUp, target);
+    return { goTo: linkToVerify({ identifier: input.email, returnTo }) };
+  },
+  refused: (visit) => {
+    const { returnTo, invitation } = visit.given;
+    return ask(visit, { returnTo, invitation });
+  },
+});
+
+/** Making an account by oneself, or by an invitation. */
+export const signUpPages = [askPage, signUpPage];
+
+function ask(visit: Visit, { identifier, returnTo, invitation }: Newcomer): Shown {
+  const least = visit.ctx.config.password.minLength;
+  const content = html`${field(visit, { name: 'name', label: 'Name', autocomplete: 'name', maxLength: 200, first: true })}
+${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true })}
+${field(visit, { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', note: `At least ${least} characters.` })}
+<button type="submit">Create account</button>`;
+  return {
+    title: 'Create an account',
+    main: html`<h1>Create an account</h1>
+${alert(visit)}
+${postForm(visit, path, content, { returnTo, invitation })}
+<nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { returnTo })}">I have an account</a></nav>`,
+  };
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { resendVerification } from '../../../services/codes/request.ts';
+import { verifyEmailInput } from '../../../services/codes/schema.ts';
+import { verifyEmail } from '../../../services/codes/verify-email.ts';
+import { email } from '../../../services/fields.ts';
+import { requireReturnTo } from '../../../services/return-to.ts';
+import { form, page, type Shown, type Visit } from '../page.ts';
+import { askMailedCode } from './codes.ts';
+import { arrive } from './enter.ts';
+import { linkTo, type Place, returnTo } from './place.ts';
+
+const path = '/login/verify';
+
+const askPage = page({
+  path,
+  access: 'public',
+  input: z.object({ identifier: email, returnTo }),
+  show: (visit, place) => askVerification(visit, place),
+});
+
+const verifyPage = form({
+  path,
+  access: 'public',
+  input: verifyEmailInput.extend({ returnTo }),
+  act: async ({ ctx }, { returnTo, ...input }) => {
+    const target = requireReturnTo(ctx, returnTo);
+    return arrive(await verifyEmail(ctx, input), target);
+  },
+  refused: (visit) => askVerification(visit, placeOf(visit)),
+});
+
+const resendPage = form({
+  path: `${path}/resend`,
+  access: 'public',
+  input: z.strictObject({ email, returnTo }),
+  act: async ({ ctx }, { email, returnTo }) => {
+    await resendVerification(ctx, { email });
+    return { goTo: linkToVerify({ identifier: email, returnTo }) };
+  },
+  refused: (visit) => askVerification(visit, placeOf(visit)),
+});
+
+/** Confirming the address of a new account (spec §4.4). */
+export const verifyPages = [askPage, verifyPage, resendPage];
+
+/** Where the address is confirmed. */
+export function linkToVerify(place: Place): string {
+  return linkTo(path, place);
+}
+
+function placeOf({ given }: Visit): Place {
+  return { identifier: given['email'], returnTo: given['returnTo'] };
+}
+
+/** Asks for the code that confirms an address. */
+export function askVerification(visit: Visit, place: Place): Shown {
+  return askMailedCode(visit, place, {
+    title: 'Confirm your address',
+    said: 'Enter the code that was mailed to',
+    enterAt: path,
+    button: 'Confirm',
+    againAt: `${path}/resend`,
+  });
+}
