@@ -8,12 +8,15 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
+import { lockAccount } from '../../src/services/accounts/lock.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { enter } from '../../src/services/ldap/admit.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
+import { addMembership } from '../../src/services/memberships/join.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { recordMember } from '../../src/services/scim/records/member.ts';
 import { fresh, password, person, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -165,4 +168,25 @@ test('I4 a domain that is given up while SCIM creates somebody on it proves no a
   const creating = () => client.create({ userName });
   expect(await during(removing, creating)).toMatchObject({ userName });
   expect(await Account.findOne({ where: { email: userName } })).toMatchObject({ emailProof: 'none' });
+});
+
+test('SCIM creates somebody while they join: neither fails the other, and there is one membership', async () => {
+  const client = await scimClient(idctl);
+  const { email, id } = await person(idctl);
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const as = { role: 'admin' as const, origin: { kind: 'manual' as const } };
+  const joining = transaction(async () => {
+    const account = await lockAccount(id);
+    await addMembership(idctl.operator(), client.org.id, id, as);
+    begun.resolve();
+    await go.promise;
+    if (account !== null) await recordMember(idctl.operator(), client.org.id, account);
+  });
+  await begun.promise;
+  const creating = client.send('POST', '/Users', { userName: email });
+  await Promise.race([creating, someoneWaits()]);
+  go.resolve();
+  await joining;
+  expect(await creating).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+  expect(await Membership.findAll({ where: { accountId: id } })).toMatchObject([{ role: 'admin' }]);
 });

@@ -6,6 +6,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
@@ -144,7 +145,9 @@ export async function attachProvisioned(
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  if (holder !== null) return { account: holder, link: 'attached' };
+  // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
+  const held = holder === null ? null : await lockAccount(holder.id);
+  if (held !== null) return { account: held, link: 'attached' };
   const account = { id: orderedId(), email, name };
   const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
   await insertRow('accounts', row);
