@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { MailCode } from '../../src/database/models/mail-code.ts';
+import { Session } from '../../src/database/models/session.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { Refusal } from '../../src/errors.ts';
+import { signInByCode } from '../../src/services/codes/sign-in.ts';
+import { fresh, password, person } from '../support/builders.ts';
+import { type Answer, createClient } from '../support/http.ts';
+import { install } from '../support/installation.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { startSmtp } from '../support/smtp.ts';
+
+describe('codes by mail', () => {
+  let idctl: MailingIdctl;
+  beforeAll(async () => {
+    const limits = { addressFailures: 100_000 };
+    idctl = await openMailingIdctl({ signup: { open: 'on' }, signin: { magicCode: 'on' }, limits });
+  });
+  afterAll(() => idctl.close());
+
+  const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
+
+  /** Somebody who has asked for a code to sign in, and the code. */
+  async function asking() {
+    const { id, email } = await person(idctl);
+    await post('magic-code', { email });
+    return { id, email: email ?? '', code: await idctl.codeFor(email ?? '') };
+  }
+
+  /** One guess from an address that nobody else has. */
+  async function guess(email: string, code: string, at: number): Promise<string> {
+    const address = `2001:db8:${(at >> 8).toString(16)}:${(at & 255).toString(16)}::1`;
+    const ctx = { ...idctl.as({ kind: 'anonymous' }), client: { address, userAgent: null } };
+    return signInByCode(ctx, { email, code }).then(
+      () => 'in',
+      (error: unknown) => (error instanceof Refusal ? error.code : Promise.reject(error)),
+    );
+  }
+
+  async function guessAll(email: string, codes: string[]): Promise<Record<string, number>> {
+    const said: string[] = [];
+    for (let from = 0; from < codes.length; from += 50) {
+      const some = codes.slice(from, from + 50).map((code, at) => guess(email, code, from + at));
+      said.push(...(await Promise.all(some)));
+    }
+    const counted = [...Map.groupBy(said, (each) => each)].map(([each, all]) => [each, all.length] as const);
+    return Object.fromEntries(counted);
+  }
+
+  const wrongCodes = (right: string, count: number) =>
+    Array.from({ length: count + 1 }, (_, at) => at.toString().padStart(6, '0'))
+      .filter((code) => code !== right)
+      .slice(0, count);
+
+  test('P10 ten thousand guesses from as many addresses: five are compared, ten are let in at all, and then not even the right one', async () => {
+    const { id, email, code } = await asking();
+    const said = await guessAll(email, wrongCodes(code, 10_000));
+    expect(said).toEqual({ code_invalid: 10, too_many_requests: 9_990 });
+    expect(await MailCode.findOne({ where: { accountId: id } })).toMatchObject({ tries: 5 });
+    expect(await guess(email, code, 20_000)).toBe('too_many_requests');
+  }, 120_000);
+
+  test('P10 five tries are all that a code has, in parallel and without any other limit', async () => {
+    const { email, code } = await asking();
+    idctl.app.config.limits.enabled = 'off';
+    const said = await guessAll(email, [...wrongCodes(code, 199), code]);
+    idctl.app.config.limits.enabled = 'on';
+    expect(said).toEqual({ code_invalid: 200 });
+  });
+
+  test('P10 the same code eight times in parallel begins one session', async () => {
+    const { id, email, code } = await asking();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post('magic-code/verify', { email, code })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)]);
+    expect(await Session.count({ where: { accountId: id } })).toBe(1);
+  });
+
+  /** Everything that goes over the wire but the request's id and the time. */
+  function wire({ status, headers, body }: Answer): string {
+    const { requestId: _, ...rest } = body;
+    return JSON.stringify([status, { ...headers, date: '', 'x-request-id': '' }, rest]);
+  }
+
+  test('P7 known, unknown and disabled: the same bytes to whoever asks for a code, signs up, or gives a wrong one', async () => {
+    const disabled = (await person(idctl)).email ?? '';
+    await transaction(() => Account.update({ disabledAt: new Date() }, { where: { email: disabled } }));
+    const emails = [(await person(idctl)).email ?? '', `${fresh('nobody')}@example.test`, disabled];
+    const given = { code: '000000', newPassword: 'a staple of another kind' };
+    const asks: [string, object][] = [
+      ['magic-code', {}],
+      ['password/reset', {}],
+      ['verify-email/resend', {}],
+      ['signup', { password, name: 'Ada Byron' }],
+      ['magic-code/verify', { code: given.code }],
+      ['verify-email', { code: given.code }],
+      ['password/reset/confirm', given],
+    ];
+    for (const [path, more] of asks) {
+      const seen = new Set<string>();
+      for (const email of emails) seen.add(wire(await post(path, { email, ...more })));
+      expect([path, seen.size]).toEqual([path, 1]);
+    }
+  });
+
+  test('P7 to ask for a code and to sign up nobody looks at the accounts', async () => {
+    const sql = (text: string) => transaction(async () => Account.sequelize?.query(text));
+    await sql('ALTER TABLE accounts RENAME TO hidden');
+    const email = `${fresh('ada')}@example.test`;
+    const statuses = [];
+    for (const path of ['magic-code', 'password/reset', 'verify-email/resend'])
+      statuses.push((await post(path, { email })).status);
+    statuses.push((await post('signup', { email, password, name: 'Ada' })).status);
+    await sql('ALTER TABLE hidden RENAME TO accounts');
+    expect(statuses).toEqual([202, 202, 202, 201]);
+    expect(await idctl.codeFor(email)).toMatch(/\d{6}/);
+  });
+});
+
+test('P10 two daemons and the command line: one letter, and the same code at both at once begins one session', async () => {
+  const smtp = await startSmtp();
+  const env = { IDCTL_MAIL_SMTP_URL: smtp.url, IDCTL_SIGNIN_MAGIC_CODE: 'on' };
+  const site = await install({ env });
+  try {
+    const clients = (await Promise.all([site.serve(), site.serve()])).map(({ url }) => createClient(url));
+    const email = site.owner.email;
+    await clients[0]?.post('/api/v1/auth/magic-code', { email });
+    const code = await smtp.codeTo(email);
+    const signIns = clients.map((client) => client.post('/api/v1/auth/magic-code/verify', { email, code }));
+    const statuses = (await Promise.all(signIns)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 401]);
+
+    const guest = 'guest@example.test';
+    const invited = await site.run([
+      'invitation',
+      'create',
+      guest,
+      '--org',
+      'acme',
+      '--role',
+      'member',
+      '--json',
+    ]);
+    const { url } = JSON.parse(invited.out);
+    expect((await smtp.letterTo(guest)).text).toContain(url);
+    expect(smtp.letters.map(({ to }) => to)).toEqual([email, guest]);
+  } finally {
+    await site.close();
+    await smtp.stop();
+  }
+}, 120_000);

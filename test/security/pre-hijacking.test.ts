@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { fresh, password, signedIn } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { connected, registration, signInAt } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+// An account made in somebody's name before they come: the attacks of Sudhodanan and Paverd, "Pre-hijacked accounts"
+// (USENIX Security 2022), where the instance sends mail. What comes by Google and GitHub stands in social.test.ts.
+
+let idctl: MailingIdctl;
+let provider: OpenIdProvider;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({
+    signup: { open: 'on' },
+    signin: { magicCode: 'on' },
+    outbound: { allow: ['127.0.0.1'] },
+  });
+  const { clientId: client_id, clientSecret: client_secret } = registration;
+  const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
+  provider = await startOpenIdProvider({ clients: [{ client_id, client_secret, redirect_uris }] });
+});
+afterAll(async () => {
+  await idctl?.close();
+  await provider?.stop();
+});
+
+const theirPassword = 'a staple of another kind';
+const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
+const login = async (email: string, secret: string) =>
+  (await post('login', { email, password: secret })).status;
+const address = () => `${fresh('victim')}@example.test`;
+
+/** The provider says that somebody has this address, verified; who that is. */
+function asserted(email: string): string {
+  const sub = fresh('sub');
+  provider.people.set(sub, { email, email_verified: true, name: 'Ada Byron' });
+  return sub;
+}
+
+/** The attacker signs up with somebody's address, and waits. */
+async function squat(email = address()): Promise<string> {
+  await post('signup', { email, password, name: 'Mallory' });
+  await idctl.deliver();
+  return email;
+}
+
+/**
+ * The attacker has a session, a token, a second factor and an identity on an unproven account: from a time when the
+ * instance sent no mail.
+ */
+async function squatWhole() {
+  const { account, client, code } = await enrolled(idctl, address());
+  const { token } = await createToken(idctl.operator(), { user: account.id, name: 'for later' });
+  const { org } = await connected(idctl, provider.issuer);
+  await transaction(async () => {
+    await Account.update({ emailProof: 'none' }, { where: { id: account.id } });
+    await Identity.create({
+      id: crypto.randomUUID(),
+      accountId: account.id,
+      kind: 'sso',
+      connectionId: org.id,
+      organizationId: org.id,
+      issuer: provider.issuer,
+      subject: 'mallory',
+      linkedAt: new Date(),
+    });
+  });
+  const leftovers = async () => ({
+    session: (await client.get('/api/v1/me')).status,
+    token: (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status,
+    password: await login(account.email ?? '', password),
+    identities: await Identity.count({ where: { accountId: account.id } }),
+    twoFactor: (await Account.findByPk(account.id))?.totpEnabledAt !== null,
+  });
+  return { email: account.email ?? '', code, leftovers };
+}
+
+const nothing = { session: 401, token: 401, password: 401, identities: 0, twoFactor: false };
+
+describe('pre-hijacking', () => {
+  test('P11 classic-federated merge: the password of whoever signed up first ends when single sign-on proves the address', async () => {
+    const { domain } = await connected(idctl, provider.issuer);
+    const email = `${fresh('victim')}@${domain}`;
+    // Before the organization came: its domain lets nobody sign up now.
+    const squatted = await squat();
+    await transaction(() => Account.update({ email }, { where: { email: squatted } }));
+    expect(await login(email, password)).toBe(403);
+    const sub = asserted(email);
+    const { answer } = await signInAt(idctl, provider, domain, sub);
+    expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
+    expect(await login(email, password)).toBe(401);
+  });
+
+  test('P11 unexpired session: an account whose address nobody has proved begins none', async () => {
+    const email = await squat();
+    expect(await login(email, password)).toBe(403);
+    await post('password/reset', { email });
+    const code = await idctl.codeFor(email);
+    expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
+      204,
+    );
+    expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
+  });
+
+  test('P11 I3 unexpired session and trojan identity: a reset ends everything that an earlier holder left, their second factor too', async () => {
+    const { email, leftovers } = await squatWhole();
+    await post('password/reset', { email });
+    const code = await idctl.codeFor(email);
+    expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
+      204,
+    );
+    expect(await leftovers()).toEqual(nothing);
+    await post('login', { email, password: theirPassword });
+    expect(await login(email, theirPassword)).toBe(200);
+  });
+
+  test('P11 I3 unexpired session and trojan identity: so does a code to sign in with', async () => {
+    const { email, leftovers } = await squatWhole();
+    await post('magic-code', { email });
+    const answer = await post('magic-code/verify', { email, code: await idctl.codeFor(email) });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { user: { emailVerified: true, twoFactorEnabled: false } },
+    });
+    expect(await leftovers()).toEqual(nothing);
+  });
+
+  test('P11 somebody whose address was proved loses nothing by a code', async () => {
+    const { account, client, code: totp } = await enrolled(idctl, address());
+    const email = account.email ?? '';
+    await post('magic-code', { email });
+    const answer = await post('magic-code/verify', {
+      email,
+      code: await idctl.codeFor(email),
+      totpCode: totp(),
+    });
+    expect(answer.status).toBe(200);
+    expect((await client.get('/api/v1/me')).body).toMatchObject({ twoFactorEnabled: true });
+  });
+
+  test('I4 non-verifying provider: what an organization pushes of a foreign address opens nothing to it', async () => {
+    const email = address();
+    const { org } = await connected(idctl, provider.issuer);
+    const owner = await signedIn(idctl, org.owner.email);
+    const { token, baseUrl } = (await owner.post(`/api/v1/orgs/${org.slug}/scim-token`)).body;
+    const created = await idctl.client().send('POST', `${new URL(baseUrl).pathname}/Users`, {
+      body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: email, active: true },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+    });
+    expect(created.status).toBe(201);
+    expect(await Account.findOne({ where: { email } })).toMatchObject({
+      emailProof: 'none',
+      passwordHash: null,
+    });
+    // Their provider says that the address is theirs; the domain is not.
+    const sub = asserted(email);
+    const { domain } = await connected(idctl, provider.issuer);
+    expect((await signInAt(idctl, provider, domain, sub)).answer.status).toBe(401);
+    // The one who reads the mail comes in, with a password of their own.
+    await post('verify-email/resend', { email });
+    const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });
+    expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
+  });
+});
