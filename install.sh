@@ -8,7 +8,8 @@ unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P)
 
 # What the tests talk to: a program, and the Debian package that brings it.
-counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base'
+counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zsh:zsh fish:fish groff:groff-base
+nginx:nginx pg_dump:postgresql-client systemd-analyze:systemd'
 
 # Debian asks this file before it starts a service.
 policy=/usr/sbin/policy-rc.d
@@ -139,6 +140,7 @@ install_release() {
   clean_up
   say "Installed: $bin"
   advise_path
+  advise_service
 }
 
 prepare_prefix() {
@@ -183,6 +185,8 @@ build() {
   add_compiler
   quietly "$new" node_modules/.bin/node scripts/build.ts
   (cd "$new" && rm -rf src scripts tsconfig.json tsconfig.build.json .npmrc node_modules/node-*/include)
+  sed -i.before "s|/usr/local/bin/idctl|$bin|; s|/usr/local/lib/idctl|$lib|" "$new/config/idctl.service"
+  rm "$new/config/idctl.service.before"
   chmod -R u+w,go-w,a+rX "$new"
   quietly "$new" bin/idctl --version
 }
@@ -234,6 +238,13 @@ advise_path() {
   case ${SHELL:-} in */zsh) profile=.zshrc ;; */bash) profile=.bashrc ;; esac
   say "$prefix/bin is not on your PATH yet. Type this, and add it to ~/$profile:"
   say "  export PATH=\"$shown:\$PATH\""
+}
+
+advise_service() {
+  if is_root && [ -d /run/systemd/system ] && [ ! -e /etc/systemd/system/idctl.service ]; then
+    say 'To run it as a service:'
+    say "  idctl init && cp $lib/current/config/idctl.service /etc/systemd/system/ && systemctl enable --now idctl"
+  fi
 }
 
 # ── Removing ─────────────────────────────────────────────────────────────────
