@@ -1,7 +1,7 @@
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import type { App } from './context.ts';
-import { readKeyFile } from './crypto/key-file.ts';
+import { keyFileReader } from './crypto/key-file.ts';
 import { createPasswordHasher } from './crypto/password.ts';
 import { createKeyring } from './crypto/seal.ts';
 import { type Database, openDatabase } from './database/open.ts';
@@ -29,7 +29,8 @@ interface OpenOptions {
  * `not_ready` or `database_unreachable`, and leaves nothing open then.
  */
 export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options: OpenOptions): Promise<App> {
-  const keyring = createKeyring(await readKeyFile(config.keyFile));
+  const readKeys = keyFileReader(config.keyFile);
+  const keyring = createKeyring(readKeys(), readKeys);
   const outbound = createOutbound(config, assertNoTransaction);
   const { memory, time, lanes } = config.password.argon2;
   const database = await openDatabase(config.database);

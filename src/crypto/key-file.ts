@@ -1,43 +1,96 @@
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Refusal } from '../errors.ts';
 
 const keyBytes = 32;
 const longest = 4096;
 const comment =
-  '# The master key of idctl: it opens every stored secret. Keep a copy apart from the backups of the database.';
+  '# The master key of idctl: it opens every stored secret. Keep a copy apart from the backups of the database.\n' +
+  '# The first line seals; a second one, left by idctl key rotate master, opens what it sealed.';
 
 /** Writes a new master key of 256 random bits, mode 0600; refuses `already_exists` over anything that is there. */
 export async function createKeyFile(path: string): Promise<void> {
   const file = await openNew(path);
   try {
-    await file.writeFile(`${comment}\n${randomBytes(keyBytes).toString('base64url')}\n`);
     // On disk, name included, before anything is sealed with it.
-    await file.sync();
+    await writeKeys(file, [newMasterKey()]);
     await syncFolder(dirname(path));
   } catch (cause) {
     await unlink(path);
-    throw new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, {
-      cause,
-    });
+    throw unwritable(path, cause);
   } finally {
     await file.close();
   }
 }
 
-/**
- * The master key in this file. Refuses `key_invalid`, naming file, cause and remedy, when the file is
- * missing, readable by others, truncated or not a key (security X3, X8).
- */
-export async function readKeyFile(path: string): Promise<Buffer> {
-  const file = await openOld(path);
+/** Puts these keys into the file at once: whoever reads it finds the former ones or these. Its owner stays. */
+export async function replaceKeyFile(path: string, keys: readonly Buffer[]): Promise<void> {
   try {
-    await requirePrivateFile(file, path);
-    return keyIn(await file.readFile('utf8'), path);
-  } finally {
-    await file.close();
+    const target = await realpath(path);
+    const { uid, gid } = await stat(target);
+    const beside = `${target}.${randomUUID()}`;
+    const file = await open(beside, 'wx', 0o600);
+    try {
+      if (process.getuid?.() === 0) await file.chown(uid, gid);
+      await writeKeys(file, keys);
+      await rename(beside, target);
+    } catch (cause) {
+      await unlink(beside);
+      throw cause;
+    } finally {
+      await file.close();
+    }
+    await syncFolder(dirname(target));
+  } catch (cause) {
+    throw unwritable(path, cause);
   }
+}
+
+/** 256 random bits. */
+export function newMasterKey(): Buffer {
+  return randomBytes(keyBytes);
+}
+
+/**
+ * The master keys in this file, the first of which seals. Refuses `key_invalid`, naming file, cause and remedy, when the
+ * file is missing, readable by others, truncated or holds what is no key (security X3, X8).
+ */
+export async function readKeyFile(path: string): Promise<Buffer[]> {
+  return readKeys(path).keys;
+}
+
+/** Answers the keys of the file as it is at each call, which costs next to nothing while nobody has replaced it. */
+export function keyFileReader(path: string): () => Buffer[] {
+  let last = { of: '', keys: [] as Buffer[] };
+  return () => {
+    if (versionOf(statSync(path, { throwIfNoEntry: false })) !== last.of) last = readKeys(path);
+    return last.keys;
+  };
+}
+
+function readKeys(path: string): { of: string; keys: Buffer[] } {
+  const file = openOld(path);
+  try {
+    const found = requirePrivateFile(file, path);
+    return { of: versionOf(found), keys: keysIn(readFileSync(file, 'utf8'), path) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function versionOf(file: Stats | undefined): string {
+  return file === undefined ? 'none' : `${file.ino} ${file.mtimeMs} ${file.ctimeMs} ${file.size}`;
+}
+
+async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<void> {
+  await file.writeFile(`${comment}\n${keys.map((key) => `${key.toString('base64url')}\n`).join('')}`);
+  await file.sync();
+}
+
+function unwritable(path: string, cause: unknown): Refusal {
+  return new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, { cause });
 }
 
 async function openNew(path: string): Promise<FileHandle> {
@@ -49,15 +102,13 @@ async function openNew(path: string): Promise<FileHandle> {
         cause,
       });
     }
-    throw new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, {
-      cause,
-    });
+    throw unwritable(path, cause);
   }
 }
 
-async function openOld(path: string): Promise<FileHandle> {
+function openOld(path: string): number {
   try {
-    return await open(path, 'r');
+    return openSync(path, 'r');
   } catch (cause) {
     const missing = codeOf(cause) === 'ENOENT';
     throw new Refusal(
@@ -75,27 +126,30 @@ async function openOld(path: string): Promise<FileHandle> {
   }
 }
 
-async function requirePrivateFile(file: FileHandle, path: string): Promise<void> {
-  const stat = await file.stat();
-  if (!stat.isFile()) throw new Refusal('key_invalid', `the master key ${path} is not a file`);
-  if ((stat.mode & 0o077) !== 0) {
-    const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+function requirePrivateFile(file: number, path: string): Stats {
+  const found = fstatSync(file);
+  if (!found.isFile()) throw new Refusal('key_invalid', `the master key ${path} is not a file`);
+  if ((found.mode & 0o077) !== 0) {
+    const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
     throw new Refusal('key_invalid', `the master key ${path} is open to others (mode ${mode})`, {
       hint: `chmod 600 ${shellWord(path)}`,
     });
   }
-  if (stat.size > longest) throw notKey(path, `it has ${stat.size} bytes`);
+  if (found.size > longest) throw notKey(path, `it has ${found.size} bytes`);
+  return found;
 }
 
-function keyIn(text: string, path: string): Buffer {
+function keysIn(text: string, path: string): Buffer[] {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const [line, ...more] = lines;
-  if (line === undefined) throw notKey(path, 'it holds no key: empty or truncated');
-  if (more.length > 0) throw notKey(path, `it holds ${lines.length} lines where one key is expected`);
-  if (!/^[A-Za-z0-9_-]+$/.test(line)) throw notKey(path, 'its line is not base64url');
+  if (lines.length === 0) throw notKey(path, 'it holds no key: empty or truncated');
+  return lines.map((line) => keyIn(line, path));
+}
+
+function keyIn(line: string, path: string): Buffer {
+  if (!/^[A-Za-z0-9_-]+$/.test(line)) throw notKey(path, 'a line of it is not base64url');
   const key = Buffer.from(line, 'base64url');
   if (key.length < keyBytes) throw notKey(path, `truncated: ${key.length} of ${keyBytes} bytes`);
   if (key.length > keyBytes) throw notKey(path, `${key.length} bytes where ${keyBytes} are expected`);

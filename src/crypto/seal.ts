@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 
-// A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). The master key
+// A sealed value is `v1.<key id>.<base64url of IV, ciphertext and tag>` (security X1). A master key
 // itself never encrypts: each purpose has a key derived from it (RFC 5869).
 
 const ivBytes = 12;
@@ -15,30 +15,78 @@ export interface Place {
   row: string;
 }
 
-/** Seals and opens secrets at rest with the master key. */
+/** Seals and opens secrets at rest with the master keys: one of them seals, all of them open. */
 export interface Keyring {
   /** The id of the key that seals now. */
   readonly keyId: string;
   seal(plaintext: string, place: Place): string;
-  /** Refuses `key_invalid` when the value was sealed by another key, for another place, or was altered. */
+  /** Refuses `key_invalid` when no key here sealed the value, when it was sealed for another place, or was altered. */
   open(sealed: string, place: Place): string;
-  /** 32 bytes for one purpose, the same for every process with this master key. */
+  /** 32 bytes for one purpose, the same for every process that seals with this master key. */
+  derive(purpose: string): Buffer;
+  /** Seals with the key of this id from now on; answers false when it is not here. */
+  sealWith(keyId: string): boolean;
+}
+
+interface MasterKey {
+  id: string;
+  seal: Buffer;
   derive(purpose: string): Buffer;
 }
 
-/** The keyring of one master key of 256 bits; refuses `key_invalid` for any other length. */
-export function createKeyring(masterKey: Buffer): Keyring {
+/**
+ * The keyring of these master keys of 256 bits, the first of which seals; refuses `key_invalid` for any other length.
+ * `reread` is asked for them again when a key is needed that is not among them: it may have come meanwhile.
+ */
+export function createKeyring(given: Buffer | readonly Buffer[], reread?: () => readonly Buffer[]): Keyring {
+  const [first, ...more] = [given].flat().map(openMasterKey);
+  if (first === undefined) throw new Refusal('key_invalid', 'there is no master key');
+  const keys = new Map([first, ...more].map((key) => [key.id, key]));
+  let current = first;
+  const find = (id: string): MasterKey | undefined => {
+    if (!keys.has(id) && reread) for (const key of reread().map(openMasterKey)) keys.set(key.id, key);
+    return keys.get(id);
+  };
+  return {
+    get keyId() {
+      return current.id;
+    },
+    seal: (plaintext, place) =>
+      `v1.${current.id}.${encrypt(current.seal, plaintext, place).toString('base64url')}`,
+    open: (sealed, place) => {
+      const { sealedBy, body } = partsOf(sealed, place);
+      const key = find(sealedBy);
+      if (key === undefined) throw foreign(place, sealedBy, current.id);
+      return decrypt(key.seal, body, place);
+    },
+    derive: (purpose) => current.derive(purpose),
+    sealWith: (id) => {
+      const key = find(id);
+      if (key !== undefined) current = key;
+      return key !== undefined;
+    },
+  };
+}
+
+/** The id of a master key, which tells nothing of it. */
+export function idOfMasterKey(masterKey: Buffer): string {
+  return openMasterKey(masterKey).id;
+}
+
+/** What every value begins with that the key of this id sealed. */
+export function sealedPrefix(keyId: string): string {
+  return `v1.${keyId}.`;
+}
+
+function openMasterKey(masterKey: Buffer): MasterKey {
   if (masterKey.length !== 32) {
     throw new Refusal('key_invalid', `the master key has ${masterKey.length * 8} bits, not 256`);
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
-  const sealKey = subKey('seal v1');
-  const keyId = subKey('key id', 8).toString('base64url');
   return {
-    keyId,
-    seal: (plaintext, place) => `v1.${keyId}.${encrypt(sealKey, plaintext, place).toString('base64url')}`,
-    open: (sealed, place) => decrypt(sealKey, bodyOf(sealed, keyId, place), place),
+    id: subKey('key id', 8).toString('base64url'),
+    seal: subKey('seal v1'),
     derive: (purpose) => subKey(`derive ${purpose}`),
   };
 }
@@ -50,19 +98,20 @@ function encrypt(key: Buffer, plaintext: string, place: Place): Buffer {
   return Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-function bodyOf(sealed: string, keyId: string, place: Place): Buffer {
+function partsOf(sealed: string, place: Place): { sealedBy: string; body: Buffer } {
   const [, sealedBy, body] = envelope.exec(sealed) ?? [];
   if (sealedBy === undefined || body === undefined) {
     throw new Refusal('key_invalid', `what is stored in ${nameOf(place)} is not a sealed value`);
   }
-  if (sealedBy !== keyId) {
-    throw new Refusal(
-      'key_invalid',
-      `the secret in ${nameOf(place)} was sealed by key ${sealedBy}; the master key here is ${keyId}`,
-      { hint: 'put back the key file that belongs to this database' },
-    );
-  }
-  return Buffer.from(body, 'base64url');
+  return { sealedBy, body: Buffer.from(body, 'base64url') };
+}
+
+function foreign(place: Place, sealedBy: string, keyId: string): Refusal {
+  return new Refusal(
+    'key_invalid',
+    `the secret in ${nameOf(place)} was sealed by key ${sealedBy}; the master key here is ${keyId}`,
+    { hint: 'put back the key file that belongs to this database' },
+  );
 }
 
 function decrypt(key: Buffer, body: Buffer, place: Place): string {

@@ -1,4 +1,5 @@
 import { type App, type Context, openContext } from '../context.ts';
+import { followMasterKey } from '../services/keys/follow-master.ts';
 import { deliverMail } from '../services/mail/deliver.ts';
 import { writeRequests } from '../services/scim/log/write.ts';
 import { writeScimTokenUses } from '../services/scim/token/uses.ts';
@@ -31,6 +32,7 @@ const jobs: Job[] = [
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
   { name: 'SCIM requests', everySeconds: 2, lastly: true, run: writeRequests },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
+  { name: 'master key', everySeconds: 5, run: followMasterKey },
 ];
 
 /** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */

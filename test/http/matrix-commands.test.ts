@@ -19,6 +19,7 @@ import { assertDomain } from '../../src/services/domains/verify.ts';
 import { listIdentities } from '../../src/services/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { listKeys } from '../../src/services/keys/list.ts';
+import { rotateMasterKey } from '../../src/services/keys/rotate-master.ts';
 import { rotateSigningKey } from '../../src/services/keys/rotate-signing.ts';
 import { disableLdap } from '../../src/services/ldap/disable.ts';
 import { enableLdap } from '../../src/services/ldap/enable.ts';
@@ -69,6 +70,7 @@ const ofTheOperator: Record<string, Act> = {
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
   'key rotate signing': (ctx) => rotateSigningKey(ctx),
+  'key rotate master': (ctx) => rotateMasterKey(ctx, { prepare: false }),
   'user delete': (ctx) => deleteUser(ctx, { user }),
 };
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { keyView, newKeyView } from '../../services/keys/schema.ts';
+import type { keyView, newKeyView, newMasterKeyView } from '../../services/keys/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -20,6 +20,23 @@ const made: Fields<z.output<typeof newKeyView>> = [
   ['Signs from', (view) => view.signsFrom],
 ];
 
+type Rotated = z.output<typeof newMasterKeyView>;
+
+const rotated: Fields<Rotated> = [
+  ['ID', (view) => view.id],
+  ['State', (view) => view.state],
+  ['Former', (view) => view.former],
+  ['Sealed anew', (view) => view.resealed],
+];
+
+const advice: Record<Rotated['state'], string> = {
+  rotated:
+    'The key file has the new key and the former one. Copy it to wherever a copy of it is kept;\nbackups made before open with the former copy.',
+  prepared:
+    'The new key waits in the key file. Copy that to every host of this database, then:\n  idctl key rotate master',
+  finished: 'An earlier rotation had been broken off; it is finished now. No new key was made.',
+};
+
 /** Declares `idctl key`. */
 export function addKeyCommands(program: Command): void {
   const key = noun(program, 'key', 'The master key and the keys that sign sessions', 'idctl key list');
@@ -33,6 +50,18 @@ export function addKeyCommands(program: Command): void {
     },
   });
   const rotate = noun(key, 'rotate', 'Put a new key in the place of an old one', 'idctl key rotate signing');
+  verb(rotate, 'master', {
+    summary: 'Seal all stored secrets with a new master key, while daemons serve',
+    options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },
+    example: 'idctl key rotate master',
+    run: async (call) => {
+      const { rotateMasterKey } = await import('../../services/keys/rotate-master.ts');
+      const { rotateMasterKeyInput } = await import('../../services/keys/schema.ts');
+      const view = await call.operate(rotateMasterKeyInput, rotateMasterKey);
+      call.show(view, rotated);
+      call.note(advice[view.state]);
+    },
+  });
   verb(rotate, 'signing', {
     summary: 'Sign sessions with a new key; nobody is signed out',
     example: 'idctl key rotate signing',

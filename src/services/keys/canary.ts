@@ -7,24 +7,38 @@ import { Refusal } from '../../errors.ts';
 const constant = 'idctl';
 
 /**
- * Proves that the master key is the one of this database; the first key ever seen becomes it.
+ * Proves that a master key is the one of this database, and seals with it; the first key ever seen becomes it.
  * Refuses `key_invalid`, naming the key file, for any other (security X3).
  */
 export async function requireRightKey(key: { keyring: Keyring; keyFile: string; now: Date }): Promise<void> {
   if (!(await isSealed())) await sealCanary(key.keyring, key.now);
-  const { keyId } = key.keyring;
-  const canary = await KeyCanary.findByPk(keyId);
-  if (canary === null) {
-    const others = (await KeyCanary.findAll()).map((other) => other.keyId).join(', ') || 'unknown';
+  const canaries = await listCanaries();
+  const [canary] = canaries;
+  if (canary === undefined || !key.keyring.sealWith(canary.keyId)) {
+    const others = canaries.map((other) => other.keyId).join(', ') || 'unknown';
     throw new Refusal(
       'key_invalid',
-      `the master key ${key.keyFile} (${keyId}) is not the one of this database (${others})`,
+      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the one of this database (${others})`,
       { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
     );
   }
-  if (key.keyring.open(canary.sealed, placeOf(keyId)) !== constant) {
+  if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
     throw new Refusal('key_invalid', `the master key ${key.keyFile} does not open what it sealed`);
   }
+}
+
+/** What the master keys of this database have sealed to be known by, the one that seals now first. */
+export function listCanaries(): Promise<KeyCanary[]> {
+  return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
+}
+
+/** Makes this key the one of this database, inside the transaction that decides it. */
+export async function addCanary(keyring: Keyring, now: Date): Promise<void> {
+  const { keyId } = keyring;
+  // Of two daemons that start at once, one finds the row there: it is the same key's.
+  await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
+    ignoreDuplicates: true,
+  });
 }
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {

@@ -12,9 +12,8 @@ export function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'veri
   };
 }
 
-/** The master key, of which the database knows the id alone. */
-export function viewMasterKey({ keyId, createdAt }: KeyCanary) {
-  const state = 'seals' as const;
+/** A master key, of which the database knows the id alone: it seals, or only opens what it sealed. */
+export function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens') {
   return {
     id: keyId,
     purpose: 'master' as const,

@@ -13,6 +13,7 @@ import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { transaction } from '../../database/transaction.ts';
 import { sweepEvents } from '../events/sweep.ts';
 import { dropSpentKeys } from '../keys/drop.ts';
+import { reseal } from '../keys/reseal.ts';
 import { epochSeconds } from '../limits/count.ts';
 import { after } from '../sessions/lifetimes.ts';
 import { sweepDeliveries } from '../webhooks/delivery/sweep.ts';
@@ -38,4 +39,6 @@ export async function sweepExpired(ctx: Context): Promise<void> {
     await sweepDeliveries(ctx);
   });
   await sweepEvents(ctx);
+  // What was sealed while another process replaced the master key (security X1).
+  await reseal(ctx);
 }

@@ -1,0 +1,176 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createKeyFile, readKeyFile } from '../../src/crypto/key-file.ts';
+import { createKeyring, sealedPrefix } from '../../src/crypto/seal.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { Webhook } from '../../src/database/models/webhook.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { requireRightKey } from '../../src/services/keys/canary.ts';
+import { followMasterKey } from '../../src/services/keys/follow-master.ts';
+import { forgetKeys } from '../../src/services/keys/key-set.ts';
+import { listKeys } from '../../src/services/keys/list.ts';
+import { sealedColumns } from '../../src/services/keys/reseal.ts';
+import { rotateMasterKey } from '../../src/services/keys/rotate-master.ts';
+import { openBindPassword } from '../../src/services/ldap/secret.ts';
+import { openClientSecret } from '../../src/services/sso/secret.ts';
+import { openTotpSecret, sealTotpSecret } from '../../src/services/two-factor/secret.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { rotateWebhook } from '../../src/services/webhooks/rotate.ts';
+import { signingSecrets } from '../../src/services/webhooks/secret.ts';
+import { type Company, foundCompany } from '../support/company.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+const totp = 'JBSWY3DPEHPK3PXP';
+
+let idctl: Idctl;
+let company: Company;
+beforeEach(async () => {
+  idctl = await openIdctl();
+  company = await foundCompany(idctl);
+  await transaction(() =>
+    Account.update(
+      { totpSecret: sealTotpSecret(idctl.operator(), company.member.id, totp) },
+      { where: { id: company.member.id } },
+    ),
+  );
+  await rotateWebhook(idctl.operator(), { org: 'acme', id: company.webhook });
+  return () => idctl.close();
+});
+
+const rotate = (prepare = false) => rotateMasterKey(idctl.operator(), { prepare });
+const keyFile = () => idctl.app.config.keyFile;
+const lines = async () =>
+  (await readFile(keyFile(), 'utf8')).split('\n').filter((line) => /^[^#]/.test(line));
+const rows = async () => {
+  const models = Object.values(Account.sequelize?.models ?? {});
+  return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
+};
+/** How many values in the whole database this key has sealed; its canary is one. */
+const sealedBy = async (keyId: string) => (await rows()).split(sealedPrefix(keyId)).length - 1;
+
+/** What is sealed, opened. */
+async function secrets() {
+  const ctx = idctl.operator();
+  const found = { rejectOnEmpty: true } as const;
+  const account = await Account.findByPk(company.member.id, found);
+  return [
+    openClientSecret(ctx, await SsoConnection.findOne(found)),
+    openBindPassword(ctx, await LdapConnection.findOne(found)),
+    openTotpSecret(ctx, account.id, account.totpSecret ?? ''),
+    ...signingSecrets(ctx, await Webhook.findByPk(company.webhook, found)),
+  ];
+}
+
+describe('X1 `key rotate master`', () => {
+  test('X1 seals every secret anew, and all of them open; nobody is signed out', async () => {
+    const before = await secrets();
+    const { keyId: former } = idctl.app.keyring;
+    const made = await rotate();
+    expect(made).toEqual({ id: idctl.app.keyring.keyId, state: 'rotated', former, resealed: 6 });
+    expect(made.id).not.toBe(former);
+    forgetKeys(idctl.operator());
+    expect(await secrets()).toEqual(before);
+    expect((await company.owner.get('/api/v1/me')).status).toBe(200);
+    // The canaries: each of its own key.
+    expect([await sealedBy(former), await sealedBy(made.id)]).toEqual([1, 7]);
+    const [event] = await Event.findAll({ where: { kind: 'key.master.rotated' } });
+    expect(event).toMatchObject({ subject: { type: 'key', id: made.id }, data: { former } });
+    const { items } = await listKeys(idctl.operator(), { limit: 1 });
+    expect(items.slice(0, 2)).toMatchObject([
+      { id: former, purpose: 'master', state: 'opens' },
+      { id: made.id, purpose: 'master', state: 'seals' },
+    ]);
+  });
+
+  test('X1 X8 the key file has the new key and the former, for its owner alone; of three the first is gone', async () => {
+    const [first] = await lines();
+    await rotate();
+    const [second, ...kept] = await lines();
+    expect(kept).toEqual([first]);
+    await rotate();
+    expect((await lines()).slice(1)).toEqual([second]);
+    expect((await stat(keyFile())).mode & 0o777).toBe(0o600);
+    expect((await readFile(keyFile(), 'utf8')).startsWith('# ')).toBe(true);
+  });
+
+  test('X1 X3 a start needs the key that seals; the former alone is refused, the order of lines does not matter', async () => {
+    const [former = ''] = await lines();
+    await rotate();
+    const now = new Date();
+    const start = async () =>
+      requireRightKey({ keyring: createKeyring(await readKeyFile(keyFile())), keyFile: keyFile(), now });
+    const [current = ''] = await lines();
+    await start();
+    await writeFile(keyFile(), `${former}\n${current}\n`);
+    await start();
+    await writeFile(keyFile(), `${former}\n`);
+    await expect(start()).rejects.toMatchObject({ code: 'key_invalid' });
+  });
+
+  test('X1 broken off before it counts, it goes on with the key that waits in the file', async () => {
+    const { id } = await rotate(true);
+    expect(idctl.app.keyring.keyId).not.toBe(id);
+    expect(await lines()).toHaveLength(2);
+    expect((await rotate(true)).id).toBe(id);
+    expect(await sealedBy(id)).toBe(0);
+    expect(await rotate()).toMatchObject({ id, state: 'rotated', resealed: 6 });
+    expect(await lines()).toHaveLength(2);
+  });
+
+  test('X1 broken off half-way, everything opens, and the next one finishes it without another key', async () => {
+    const before = await secrets();
+    const account = await Account.findByPk(company.member.id, { rejectOnEmpty: true });
+    const { totpSecret } = account;
+    const putBack = () =>
+      transaction(() => Account.update({ totpSecret }, { where: { id: company.member.id } }));
+    const { id } = await rotate();
+    await putBack();
+    expect(await secrets()).toEqual(before);
+    expect(await rotate()).toEqual({ id, state: 'finished', former: null, resealed: 1 });
+    await putBack();
+    await sweepExpired(idctl.operator());
+    expect(await secrets()).toEqual(before);
+    expect(await sealedBy(id)).toBe(7);
+  });
+
+  test('X1 another process opens at once what the new key seals, and follows it', async () => {
+    const keys = () => createKeyring(reader(), reader);
+    let file = await readKeyFile(keyFile());
+    const reader = () => file;
+    const other = { ...idctl.operator(), keyring: keys() };
+    const former = other.keyring.keyId;
+    const { id } = await rotate();
+    const [sso] = await SsoConnection.findAll();
+    if (sso === undefined) throw new Error('there is none');
+    expect(() => openClientSecret(other, sso)).toThrow(`sealed by key ${id}`);
+    file = await readKeyFile(keyFile());
+    expect(openClientSecret(other, sso)).toBe('s');
+    expect(other.keyring.keyId).toBe(former);
+    await followMasterKey(other);
+    expect(other.keyring.keyId).toBe(id);
+  });
+
+  test('X3 a key file that cannot be replaced, or lacks the key, leaves everything as it is', async () => {
+    const before = await rows();
+    await createKeyFile(`${keyFile()}.other`);
+    await writeFile(keyFile(), await readFile(`${keyFile()}.other`));
+    await expect(rotate()).rejects.toMatchObject({ code: 'key_invalid' });
+    expect(await rows()).toBe(before);
+  });
+});
+
+test('X1 every column that anything is sealed for is sealed anew', async () => {
+  const folder = new URL('../../src/services/', import.meta.url);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
+  const named = new Set<string>();
+  for (const file of files) {
+    const text = await readFile(new URL(file, folder), 'utf8');
+    if (!/\bPlace\b/.test(text)) continue;
+    for (const [, table] of text.matchAll(/table: '(\w+)'/g)) named.add(table ?? '');
+  }
+  named.delete('key_canaries');
+  expect([...named].sort()).toEqual([...new Set(sealedColumns.map(({ table }) => table))].sort());
+});
