@@ -1,13 +1,17 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
 import type { Daemon } from '../support/daemon.ts';
+import { dialect } from '../support/database.ts';
 import { type Answer, type Client, createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { mailUser, type Smtp, startSmtp } from '../support/smtp.ts';
 import { vouch } from './returning.ts';
 
 // Security X4: secrets are planted wherever idctl is told one, everything it can be told is done with them, right and
@@ -34,11 +38,14 @@ const secrets = {
   said: planted('error-description'),
   unparsable: planted('unparsable'),
   personal: planted('birthdate'),
+  resetPassword: planted('reset'),
+  mailServer: mailUser.password,
 };
 /** What is only known once it has been made. */
 const learned = new Map<string, string>();
 
 let provider: LyingProvider;
+let smtp: Smtp;
 let site: Installation;
 let daemon: Daemon;
 let browser: Client;
@@ -48,8 +55,10 @@ const commands = new Set<string>();
 
 beforeAll(async () => {
   provider = await startLyingProvider('idctl', '');
+  smtp = await startSmtp({ kind: 'starttls' });
+  const mail = { IDCTL_MAIL_SMTP_URL: smtp.url, IDCTL_MAIL_CA_FILE: smtp.caFile };
   site = await install({
-    env: { IDCTL_OUTBOUND_ALLOW: '127.0.0.1', IDCTL_LOG_LEVEL: 'debug' },
+    env: { IDCTL_OUTBOUND_ALLOW: '127.0.0.1', IDCTL_LOG_LEVEL: 'debug', ...mail },
     prepare: async (operator) => {
       await addDomain(operator(), { org: 'acme', domain });
       await assertDomain(operator(), { org: 'acme', domain });
@@ -63,6 +72,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await site?.close();
   await provider?.stop();
+  await smtp?.stop();
 });
 
 /** Everything that can be told a secret is told one. */
@@ -70,6 +80,7 @@ async function live(): Promise<void> {
   await watched(async () => {
     await atTheTerminal();
     await byPassword();
+    await byMail();
     await byProvider();
     await wrongly();
     await read();
@@ -149,6 +160,32 @@ async function byProvider(): Promise<void> {
       headers.authorization?.startsWith('Basic ') ? headers.authorization.slice(6) : null,
     );
   }
+}
+
+async function byMail(): Promise<void> {
+  const guest = `guest@${domain}`;
+  const invited = await site.run([
+    'invitation',
+    'create',
+    guest,
+    '--org',
+    'acme',
+    '--role',
+    'member',
+    '--json',
+  ]);
+  learn('invitationToken', JSON.parse(invited.out).token);
+  await smtp.letterTo(guest);
+  await run(['invitation', 'list', '--org', 'acme', '--json']);
+  see(await browser.post('/api/v1/auth/password/reset', { email: eve }));
+  const given = { email: eve, code: await smtp.codeTo(eve), newPassword: secrets.resetPassword };
+  see(await browser.post('/api/v1/auth/password/reset/confirm', { ...given, code: '000000' }));
+  see(await browser.post('/api/v1/auth/password/reset/confirm', given));
+  // What the log says of a mail that could not be sent.
+  smtp.refuse(550);
+  see(await browser.post('/api/v1/auth/magic-code', { email: eve }));
+  while (!daemon.log().includes('mail not sent')) await pause(50);
+  await run(['event', 'list', '--json']);
 }
 
 const refusing = () => ({ status: 400, body: { error: 'invalid_grant', error_description: secrets.said } });
@@ -271,6 +308,20 @@ async function stored(): Promise<string> {
   return JSON.stringify(rows);
 }
 
+/** What is in a backup; what `pg_dump` packed, unpacked. */
+async function backedUp(): Promise<string> {
+  const path = join(site.folder, 'idctl.backup');
+  expect((await site.run(['backup', path])).code).toBe(0);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const bytes = await readFile(path);
+  if (dialect === 'sqlite') return bytes.toString('latin1');
+  const unpacked = spawnSync('pg_restore', ['--file=-'], {
+    input: bytes.subarray(bytes.indexOf('PGDMP'), bytes.lastIndexOf('\nend of idctl backup\n')),
+    maxBuffer: 1 << 28,
+  });
+  return `${bytes.toString('latin1')}${unpacked.stdout}`;
+}
+
 describe('X4 canary secrets', () => {
   test('X4 the search finds what is there, in every spelling', () => {
     expect(foundIn(`x${secrets.password}x`)).toEqual(['password']);
@@ -304,4 +355,14 @@ describe('X4 canary secrets', () => {
     expect(all).toContain('$argon2id$');
     expect(foundIn(all)).toEqual([]);
   });
+
+  test.skipIf(dialect === 'postgres' && counterpartMissing('postgresql-client'))(
+    'X4 X8 none is in a backup, which is for its owner alone',
+    async () => {
+      const all = await backedUp();
+      expect(all).toContain(eve);
+      expect(all).toContain('$argon2id$');
+      expect(foundIn(all)).toEqual([]);
+    },
+  );
 });
