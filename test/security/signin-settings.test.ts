@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { saveLdap } from '../../src/services/ldap/save.ts';
@@ -172,10 +173,15 @@ describe('O3 no change of settings locks every owner out', () => {
       message: expect.stringContaining(org.owner.email ?? 'nobody'),
     });
     expect(await login(instance, org.owner.email)).toBe(200);
-    // What takes nothing away is nobody's loss; and of two owners one is enough.
-    await set(instance, org.slug, { magicCode: true, google: true });
+    // Of two owners one is enough.
+    const waiting = `${fresh('new')}@example.test`;
+    await createUser(instance.operator(), { email: waiting, name: 'Without a password' });
+    await addMember(instance.operator(), { org: org.slug, email: waiting, role: 'owner' });
+    await set(instance, org.slug, { github: false });
     await disableUser(instance.operator(), { user: org.owner.id });
-    await set(instance, org.slug, { password: false });
+    // What takes nothing away leaves nobody worse off.
+    await set(instance, org.slug, { github: true, magicCode: true });
+    await expect(set(instance, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
   });
 
   test('O3 settings that do not govern an owner take nothing from them', async () => {

@@ -93,7 +93,7 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
     'owners_locked_out',
     `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
     {
-      hint: 'Leave them a way: a password, a code by mail, Google or GitHub once one of them has signed in with it, single sign-on or LDAP once enabled for their address.',
+      hint: 'Leave one of them a way. Google and GitHub count once they have been used, single sign-on and LDAP once enabled for the address, a code where mail is sent.',
     },
   );
 }
