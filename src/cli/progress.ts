@@ -6,16 +6,19 @@ export async function withProgress<T>(work: () => Promise<T>, shown: boolean): P
   if (!shown || process.stderr.isTTY !== true || process.env['TERM'] === 'dumb') return work();
   const began = performance.now();
   let drawn = 0;
+  let width = 0;
   const timer = setInterval(() => {
     const elapsed = performance.now() - began;
     if (elapsed < patience) return;
-    process.stderr.write(`\r${signs[drawn % signs.length]} working, ${Math.floor(elapsed / 1000)} s`);
+    const line = `${signs[drawn % signs.length]} working, ${Math.floor(elapsed / 1000)} s`;
+    process.stderr.write(`\r${line}`);
+    width = line.length;
     drawn += 1;
   }, 120);
   try {
     return await work();
   } finally {
     clearInterval(timer);
-    if (drawn > 0) process.stderr.write('\r\u001b[K');
+    if (drawn > 0) process.stderr.write(`\r${' '.repeat(width)}\r`);
   }
 }

@@ -18,7 +18,7 @@ export async function confirmed(question: string): Promise<void> {
 
 /** Where a secret was said to be: `--<name>-stdin`, `--<name>-file F`, or nowhere. */
 interface SecretSource {
-  name: 'secret' | 'password' | 'bind-password';
+  name: 'secret' | 'password' | 'bind-password' | 'smtp-password';
   stdin: unknown;
   file: unknown;
 }
@@ -49,6 +49,17 @@ export async function secretOrAsk(source: SecretSource, label: string, twice = f
 export async function askSecret(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
   return asked((context) => password({ message, mask: '*' }, context));
+}
+
+/** Asks for a line, `usual` when it stays empty, until `fault` finds nothing to say against it. */
+export async function askText(
+  message: string,
+  usual: string,
+  fault: (text: string) => Promise<string | null>,
+): Promise<string> {
+  const { input } = await import('@inquirer/prompts');
+  const validate = async (text: string) => (await fault(text.trim())) ?? true;
+  return (await asked((context) => input({ message, default: usual, validate }, context))).trim();
 }
 
 /** Asks for the six digits of an authenticator until they have that form. */

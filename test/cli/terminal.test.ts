@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -30,14 +30,57 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('init says where things will be and asks; no means nothing is made', async () => {
-    const refused = await idctl('init', [['Set up an instance there?', 'n\r']]);
+  it('init asks for what no option says, shows where things will be, and no means nothing is made', async () => {
+    const asked: Answers = [
+      ['Where people reach idctl', '\r'],
+      ['Mail server', '\r'],
+      ['First organization', '\r'],
+      ['Its owner', '\r'],
+    ];
+    const refused = await idctl('init', [...asked, ['Set up an instance there?', 'n\r']]);
     expect(refused.shown).toContain(join(folder, 'master.key'));
     expect(refused.shown).toContain('idctl: Nothing was changed.');
     expect(refused.code).toBe(1);
-    const agreed = await idctl('init', [['Set up an instance there?', 'y\r']]);
+    const told = 'init --base-url http://127.0.0.1:8420 --org Default --owner admin@idctl.test';
+    const agreed = await idctl(told, [
+      ['Mail server', '\r'],
+      ['Set up an instance there?', 'y\r'],
+    ]);
     expect(stripVTControlCharacters(agreed.shown)).toMatch(/Password: +[a-z0-9]{20}/);
+    expect(agreed.shown).not.toContain('Where people');
     expect(agreed.code).toBe(0);
+  });
+
+  it('init says what is wrong with an answer, and asks again; only answers are written', async () => {
+    const file = join(folder, 'other', 'idctl.yaml');
+    const again = '\u0015';
+    const { shown, code } = await idctl(
+      `init --config '${file}'`,
+      [
+        ['Where people reach idctl', 'nonsense\r'],
+        ['must be an origin', `${again}https://id.acme.test\r`],
+        ['Database', 'postgres://x@127.0.0.1:1/x\r'],
+        ['ECONNREFUSED', `${again}\r`],
+        ['Mail server', 'smtp://ada@127.0.0.1:1\r'],
+        ['Password of ada', 'of the mail\r'],
+        ['First organization', 'Acme Ltd\r'],
+        ['Its owner', 'nobody\r'],
+        ['must be an e-mail', `${again}ada@acme.test\r`],
+        ['Set up an instance there?', 'y\r'],
+      ],
+      { IDCTL_DATABASE: '' },
+    );
+    expect(code).toBe(0);
+    const plain = stripVTControlCharacters(shown);
+    expect(plain).toMatch(/warning: Mail could not be handed to 127\.0\.0\.1:1: it does not listen there\./);
+    expect(plain).toMatch(/Organization: +Acme Ltd \(acme-ltd\)\r\nOwner: +ada@acme\.test/);
+    expect(shown).not.toContain('of the mail');
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => !/^( *#.*)?$/.test(line));
+    expect(lines).toEqual([
+      'baseUrl: https://id.acme.test',
+      'mail:',
+      '  smtpUrl: smtp://ada:of%20the%20mail@127.0.0.1:1',
+    ]);
   });
 
   it('a question is left by Ctrl-C with 130 and without a word', async () => {

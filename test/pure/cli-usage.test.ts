@@ -11,6 +11,8 @@ const wrong: [line: string[], field: string][] = [
   [['init', '--org', ''], '--org'],
   [['init', '--base-url', 'https://x.test/path'], 'baseUrl'],
   [['init', '--database', 'mysql://x'], 'database.url'],
+  [['init', '--smtp-url', 'smtp://ada:secret@mail.acme.test'], '--smtp-url'],
+  [['init', '--smtp-password-file', '/nonexistent'], '--smtp-password-file'],
   [['serve', '--listen', 'nowhere'], 'listen'],
   [['org', 'create', ''], 'name'],
   [['org', 'create', 'Acme\u202e'], 'name'],

@@ -6,7 +6,7 @@ import { verb } from '../command.ts';
 export function addCompletionCommand(program: Command): void {
   verb(program, 'completion <shell>', {
     summary: 'Print the script that makes bash, zsh or fish complete idctl',
-    example: 'eval "$(idctl completion bash)"',
+    example: 'idctl completion bash > idctl.bash && . ./idctl.bash',
     run: async (call) => {
       const { scripts } = await import('../complete/scripts.ts');
       const { shell } = call.input;

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
+import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
 import type { initializedView } from '../../services/setup/schema.ts';
 import { verb } from '../command.ts';
@@ -10,6 +11,7 @@ import { masked } from '../mask.ts';
 import { openOperator, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { becomeOwnerOf, databaseFile, findUser, makeFolder } from '../owner.ts';
+import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 /** Where an instance is, or will be. */
@@ -44,6 +46,9 @@ export function addInitCommand(program: Command): void {
       '--database <url>': 'sqlite:FILE or postgres://… (default: an SQLite file)',
       '--org <name>': 'the first organization (default: Default)',
       '--owner <email>': 'its owner (default: admin@idctl.test)',
+      '--smtp-url <url>': 'mail server, such as smtp://USER@HOST (default: no mail)',
+      '--smtp-password-stdin': 'read its password from standard input',
+      '--smtp-password-file <file>': 'read its password from a file',
     },
     example: "idctl init --org 'Acme Ltd' --owner ada@acme.com",
     run: init,
@@ -54,22 +59,24 @@ async function init(call: Call): Promise<void> {
   const { initialize } = await import('../../services/setup/initialize.ts');
   const { initializeInput } = await import('../../services/setup/schema.ts');
   const { parse } = await import('../../input.ts');
-  const first = parse(initializeInput, { organization: call.input['org'], owner: call.input['owner'] });
-  const options = optionsOf(call);
-  const site = await findSite(call, options);
+  const { setupAsked, setupGiven } = await import('../setup-questions.ts');
+  const given = await setupGiven(call);
+  parse(initializeInput, given.first);
+  const there = await findSite(call, given.settings);
+  const asks = there.loaded.file === null && !call.flags.yes && canAsk();
+  const setup = asks ? await setupAsked(call, given, there.loaded) : given;
+  const first = parse(initializeInput, setup.first);
+  const site = asks ? await findSite(call, setup.settings) : there;
   const { config, file } = site.loaded;
   const view = { ...placesIn(site), baseUrl: config.baseUrl };
   if (file === null) {
-    if (!call.flags.yes)
-      call.note(
-        `Configuration ${view.configFile}\nMaster key    ${view.keyFile}\nDatabase      ${view.database}`,
-      );
+    if (!call.flags.yes) call.note(foretold(view));
     await call.confirm('Set up an instance there?');
   }
   await prepare(site);
   const operator = await openWithKey(site.loaded);
   try {
-    if (file === null) await writeConfiguration(site, options);
+    if (file === null) await writeConfiguration(site, setup.settings);
     call.show<View>({ ...view, ...(await operator.run((ctx) => initialize(ctx, first))) }, fields);
   } finally {
     await operator.app.close();
@@ -77,13 +84,8 @@ async function init(call: Call): Promise<void> {
   call.note(next(call, file === null, config.keyFile));
 }
 
-/** The settings that were typed; they alone are written into the file. */
-function optionsOf(call: Call): Record<string, string> {
-  const { baseUrl, database } = call.input;
-  return {
-    ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
-    ...(typeof database === 'string' ? { 'database.url': database } : {}),
-  };
+function foretold({ configFile, keyFile, database }: ReturnType<typeof placesIn>): string {
+  return `Configuration ${configFile}\nMaster key    ${keyFile}\nDatabase      ${database}`;
 }
 
 async function findSite(call: Call, options: Record<string, string>): Promise<Site> {
@@ -101,7 +103,8 @@ async function findSite(call: Call, options: Record<string, string>): Promise<Si
 /** A file that is there is its owner's to edit: `init` never changes it. */
 async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
   const { config } = await readConfiguration(call.flags);
-  const same = config.baseUrl === loaded.config.baseUrl && config.database.url === loaded.config.database.url;
+  const asked = ({ baseUrl, database, mail }: Config) => [baseUrl, database.url, mail.smtpUrl].join('\n');
+  const same = asked(config) === asked(loaded.config);
   if (same) return;
   throw new Refusal('conflict', `${file} is there already and says otherwise.`, { hint: `edit ${file}` });
 }

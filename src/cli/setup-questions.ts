@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { Refusal, refuseField, withReason } from '../errors.ts';
+import { initializeInput } from '../services/setup/schema.ts';
+import { readConfiguration } from './operator.ts';
+import { databaseFile } from './owner.ts';
+import { withProgress } from './progress.ts';
+import { askSecret, askText, givenSecret } from './prompt.ts';
+import type { Call } from './run.ts';
+
+/** What `init` was told, by its options or by answers. */
+export interface Setup {
+  /** Settings by key: they alone are written into the file. */
+  settings: Record<string, string>;
+  /** The first organization and its owner, still to be checked. */
+  first: { organization?: unknown; owner?: unknown };
+}
+
+/** What the options say. */
+export async function setupGiven(call: Call): Promise<Setup> {
+  const { baseUrl, database, org, owner, smtpUrl, smtpPasswordStdin, smtpPasswordFile } = call.input;
+  const password = await givenSecret({
+    name: 'smtp-password',
+    stdin: smtpPasswordStdin,
+    file: smtpPasswordFile,
+  });
+  if (password !== undefined && smtpUrl === undefined)
+    throw refuseField('--smtp-url', 'is needed with a password');
+  return {
+    settings: {
+      ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
+      ...(typeof database === 'string' ? { 'database.url': database } : {}),
+      ...(typeof smtpUrl === 'string' ? { 'mail.smtpUrl': withPassword(smtpUrl, password) } : {}),
+    },
+    first: { organization: org, owner },
+  };
+}
+
+/** A password stands in no argument, which everybody on the machine may read. */
+function withPassword(smtpUrl: string, password: string | undefined): string {
+  if (!URL.canParse(smtpUrl)) return smtpUrl;
+  const url = new URL(smtpUrl);
+  if (url.password !== '')
+    throw refuseField(
+      '--smtp-url',
+      'must not hold the password',
+      'Give it by --smtp-password-stdin or --smtp-password-file.',
+    );
+  if (password === undefined) return smtpUrl;
+  if (url.username === '') throw refuseField('--smtp-url', 'needs the user name whose password that is');
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+/** The same with what was not said asked for, a question each; what the environment says is not asked. */
+export async function setupAsked(
+  call: Call,
+  given: Setup,
+  { config, origins }: LoadedConfig,
+): Promise<Setup> {
+  const settings = { ...given.settings };
+  const ask = async (
+    key: string,
+    message: string,
+    usual: string,
+    look: (config: Config) => Promise<void>,
+  ) => {
+    if (origins.get(key) !== 'default') return;
+    const answer = await askText(message, usual, (text) =>
+      text === '' ? Promise.resolve(null) : faultOf(call, { ...settings, [key]: text }, look),
+    );
+    if (answer !== usual) settings[key] = answer;
+  };
+  await ask('baseUrl', 'Where people reach idctl', config.baseUrl, async () => {});
+  await ask('database.url', 'Database (sqlite:FILE or postgres://…)', config.database.url, lookAtDatabase);
+  await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '', async () => {});
+  if (origins.get('mail.smtpUrl') === 'default') await completeMail(call, settings);
+  const { organization, owner } = given.first;
+  const { shape } = initializeInput;
+  return {
+    settings,
+    first: {
+      organization: organization ?? (await askField(shape.organization, 'First organization', 'Default')),
+      owner: owner ?? (await askField(shape.owner, 'Its owner, by e-mail address', 'admin@idctl.test')),
+    },
+  };
+}
+
+/** Asks for the password of the user that the mail server's URL names, and says when the server does not take it. */
+async function completeMail(call: Call, settings: Record<string, string>): Promise<void> {
+  const answer = settings['mail.smtpUrl'];
+  if (answer === undefined) return;
+  const url = new URL(answer);
+  if (url.username !== '' && url.password === '') {
+    url.password = encodeURIComponent(
+      await askSecret(`Password of ${decodeURIComponent(url.username)} there`),
+    );
+    settings['mail.smtpUrl'] = url.href;
+  }
+  const fault = await withProgress(() => faultOf(call, settings, greetMailServer), true);
+  if (fault !== null) call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
+}
+
+async function greetMailServer(config: Config): Promise<void> {
+  const { openNetwork } = await import('../app.ts');
+  const network = openNetwork(config);
+  await network.greetMailServer().finally(() => network.close());
+}
+
+/** What is wrong with the settings, in a sentence; null when nothing is. */
+async function faultOf(
+  call: Call,
+  overrides: Record<string, string>,
+  look: (config: Config) => Promise<void>,
+): Promise<string | null> {
+  try {
+    const { config } = await readConfiguration(call.flags, { mayBeMissing: true, overrides });
+    await look(config);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return withReason(error).message;
+    throw error;
+  }
+}
+
+/** A file is made later; a server must be there. */
+async function lookAtDatabase(config: Config): Promise<void> {
+  if (databaseFile(config.database.url) !== null) return;
+  const { checkConnection } = await import('../services/setup/connection.ts');
+  await checkConnection(config.database);
+}
+
+function askField(schema: z.ZodType, message: string, usual: string): Promise<string> {
+  return askText(message, usual, async (text) => {
+    const { error } = schema.safeParse(text);
+    return error === undefined ? null : (error.issues[0]?.message ?? 'is not accepted');
+  });
+}
