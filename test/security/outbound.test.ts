@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { listEvents } from '../../src/services/events/list.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { fresh } from '../support/builders.ts';
@@ -8,7 +9,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { portOf } from '../support/ports.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
-import { returning } from './returning.ts';
+import { returning, unusable, whyUnusable } from './returning.ts';
 
 // Security S9 through the whole sign-in: wherever a provider's document leads, and whatever comes from there.
 
@@ -53,19 +54,14 @@ const places = (): [string, string][] => {
   ];
 };
 
-const refusal = {
-  status: 502,
-  body: { code: 'outbound_refused', hint: expect.stringContaining('outbound.allow') },
-  cookies: [],
-};
-
 describe('S9 where a document leads', () => {
   test('S9 an issuer inside is refused when a sign-in starts, and nothing is sent', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     for (const [what, url] of places()) {
       const moved = { org: org.slug, emailDomain: domain, issuer: url.replace(/\/$/, ''), enabled: true };
       await saveSso(idctl.operator(), saveSsoInput.parse({ ...moved, ...registration }));
-      expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(refusal);
+      expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(unusable);
+      expect((await whyUnusable(domain)).message, what).toMatch(/may not reach|not encrypted/);
     }
     expect(touched).toBe(0);
   });
@@ -77,7 +73,8 @@ describe('S9 where a document leads', () => {
       for (const [what, url] of places()) {
         provider.answers.discovery = () => ({ body: { ...provider.document(), [endpoint]: url } });
         const { browser, callback, userinfo } = await returning(idctl, provider, { domain });
-        expect(await comeBack(browser, callback), what).toMatchObject(refusal);
+        expect(await comeBack(browser, callback), what).toMatchObject(unusable);
+        expect((await whyUnusable(domain)).message, what).toMatch(/may not reach|not encrypted/);
         expect(await Account.count({ where: { email: userinfo.email } })).toBe(0);
       }
       expect(touched).toBe(0);
@@ -104,18 +101,45 @@ describe('S9 where a document leads', () => {
         if (endpoint === 'discovery') {
           liar.answers.discovery = redirecting;
           const answer = await idctl.client().get(`/auth/sso/start?domain=${domain}`);
-          expect(answer).toMatchObject({ status: 502, body: { reason: 'redirected' } });
+          expect(answer).toMatchObject(unusable);
         } else {
           const { browser, callback } = await returning(idctl, liar, { domain });
           liar.answers[endpoint] = redirecting;
           const answer = await comeBack(browser, callback);
-          expect(answer).toMatchObject({ status: 502, body: { reason: 'redirected' }, cookies: [] });
+          expect(answer).toMatchObject(unusable);
         }
+        expect(await whyUnusable(domain)).toMatchObject({ reason: 'redirected' });
         await liar.stop();
       }
       expect(touched).toBe(0);
     },
   );
+});
+
+test('S8 strangers hear one sentence of a provider that is down, its admins where and why, in one event', async () => {
+  const liar = await startLyingProvider(registration.clientId, '');
+  const { org, domain } = await connected(idctl, liar.issuer);
+  await liar.stop();
+  for (let at = 0; at < 3; at += 1) {
+    const { status, body } = await idctl.client().get(`/auth/sso/start?domain=${domain}`);
+    expect({ status, cookies: [], body }).toEqual(unusable);
+  }
+  const { items } = await listEvents(idctl.operator(), {
+    org: org.slug,
+    kind: 'sso.provider.failed',
+    limit: 9,
+  });
+  const { host } = new URL(liar.issuer);
+  expect(items).toMatchObject([
+    {
+      data: {
+        stage: 'discovery',
+        reason: 'connection_refused',
+        count: 3,
+        message: expect.stringContaining(host),
+      },
+    },
+  ]);
 });
 
 describe('S9 what comes from there', () => {
@@ -127,18 +151,19 @@ describe('S9 what comes from there', () => {
         const { domain } = await connected(idctl, liar.issuer);
         if (endpoint === 'discovery') {
           liar.answers.discovery = () => ({ body: dripping() });
-          return { liar, ask: () => idctl.client().get(`/auth/sso/start?domain=${domain}`) };
+          return { liar, domain, ask: () => idctl.client().get(`/auth/sso/start?domain=${domain}`) };
         }
         const { browser, callback } = await returning(idctl, liar, { domain });
         liar.answers[endpoint] = () => ({ body: dripping() });
-        return { liar, ask: () => comeBack(browser, callback) };
+        return { liar, domain, ask: () => comeBack(browser, callback) };
       }),
     );
     const { browser, callback } = await returning(idctl, provider);
     const begun = performance.now();
-    const hanging = liars.map(async ({ ask }) => {
-      const { status, body } = await ask();
-      return [status, body.reason, performance.now() - begun < 12_000];
+    const hanging = liars.map(async ({ domain, ask }) => {
+      const { status } = await ask();
+      const soon = performance.now() - begun < 12_000;
+      return [status, (await whyUnusable(domain)).reason, soon];
     });
     const other = comeBack(browser, callback).then(({ status }) => [
       status,
@@ -162,9 +187,10 @@ describe('S9 what comes from there', () => {
     for (const liar of liars) liar.answers.token = () => ({ body: endless() });
     const answers = await Promise.all(comers.map(({ browser, callback }) => comeBack(browser, callback)));
     clearInterval(watch);
-    expect(answers.map(({ status, body }) => [status, body.reason])).toEqual(
-      Array(10).fill([502, 'too_large']),
-    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(502));
+    for (const { domain } of comers) {
+      expect(await whyUnusable(domain)).toMatchObject({ reason: 'too_large' });
+    }
     // A megabyte each is read before it is too much; twice for what is on its way.
     expect(most).toBeLessThan(100 * 1024 * 1024);
     await Promise.all(liars.map((liar) => liar.stop()));

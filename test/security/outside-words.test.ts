@@ -7,7 +7,7 @@ import { organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
-import { failed, returning } from './returning.ts';
+import { failed, returning, unusable, whyUnusable } from './returning.ts';
 
 // What a lying provider or a hostile admin writes, on its way in.
 
@@ -32,11 +32,8 @@ describe('what a provider says of a person', () => {
     const made = await returning(idctl, provider, { claims: { sub } });
     const { browser, callback, answerToken, idToken } = made;
     answerToken(await idToken({ sub }));
-    expect(await comeBack(browser, callback)).toMatchObject({
-      status: 502,
-      body: { code: 'provider_failed', reason: 'sub_invalid' },
-      cookies: [],
-    });
+    expect(await comeBack(browser, callback)).toMatchObject(unusable);
+    expect(await whyUnusable(made.domain)).toMatchObject({ reason: 'sub_invalid' });
     expect(await Account.count({ where: { email: made.userinfo.email } })).toBe(0);
   });
 

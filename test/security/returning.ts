@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
 import { fresh } from '../support/builders.ts';
 import type { Answer, Client } from '../support/http.ts';
 import type { Idctl } from '../support/idctl.ts';
@@ -12,6 +14,28 @@ export interface Departure {
   browser: Client;
   state: string;
   nonce: string;
+}
+
+/** What a sign-in looks like from outside when the provider is at fault: no word of where it is, or why. */
+export const unusable = {
+  status: 502,
+  cookies: [],
+  body: {
+    type: 'urn:idctl:problem:provider_failed',
+    title: 'Identity provider failed',
+    status: 502,
+    detail: "The organization's identity provider could not be used.",
+    code: 'provider_failed',
+    hint: 'Try again later, or ask your administrator.',
+    requestId: expect.any(String),
+  },
+};
+
+/** Why the domain's provider could not be used, as its admins are told: the last reason, and all that is said of it. */
+export async function whyUnusable(domain: string) {
+  const events = await Event.findAll({ where: { kind: 'sso.provider.failed' }, order: [['id', 'DESC']] });
+  const last = events.find(({ subject }) => subject?.name === domain);
+  return { reason: last?.data['reason'], message: last?.data['message'] };
 }
 
 /** Someone whose browser has been sent to the provider of the domain. */

@@ -16,6 +16,7 @@ import { readProof, type Said } from './claims.ts';
 import { requireSameConnection } from './same-connection.ts';
 import type { finishSsoInput } from './schema.ts';
 import { openClientSecret } from './secret.ts';
+import { toldOutside } from './unreached.ts';
 
 type Input = z.output<typeof finishSsoInput>;
 
@@ -27,7 +28,11 @@ type Input = z.output<typeof finishSsoInput>;
  */
 export async function finishSso(ctx: Context, input: Input) {
   const state = await acceptState(ctx, 'sso', input);
-  return keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
+  try {
+    return await keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
+  } catch (error) {
+    throw await toldOutside(ctx, state.connection, error);
+  }
 }
 
 async function signIn(ctx: Context, input: Input, state: FlowState, learn: (said: Said) => void) {

@@ -6,6 +6,7 @@ import { beginFlow } from '../redirect/begin.ts';
 import { requireReturnTo } from '../return-to.ts';
 import type { startSsoInput } from './schema.ts';
 import { isTrusted } from './trusted.ts';
+import { toldOutside } from './unreached.ts';
 import { redirectUriOf } from './view.ts';
 
 /** The provider's address to which the person goes (spec §4.1 start), and the flow cookie that binds the sign-in to this browser. */
@@ -22,5 +23,8 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   const flow = { connection: connection.id, issuer, clientId, redirectUri, returnTo };
   const { request, cookie } = beginFlow(ctx, 'sso', flow, input.flow);
   const client = { issuer, clientId, redirectUri };
-  return { authorizationUrl: await ctx.outbound.authorizationUrl(client, request), ...cookie };
+  const authorizationUrl = ctx.outbound.authorizationUrl(client, request).catch(async (error: unknown) => {
+    throw await toldOutside(ctx, connection.id, error);
+  });
+  return { authorizationUrl: await authorizationUrl, ...cookie };
 }
