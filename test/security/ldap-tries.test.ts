@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import { testLdapInput } from '../../src/services/ldap/schema.ts';
+import { testLdap } from '../../src/services/ldap/test.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
@@ -17,7 +20,7 @@ async function findingOne() {
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };
   const directory = await startScriptedDirectory((request) => {
     if (request.kind === 'search') {
-      const attributes = { mail: [found.mail], entryUUID: [found.uuid] };
+      const attributes = { mail: [found.mail], givenName: ['Ada'], sn: ['B'], entryUUID: [found.uuid] };
       return Buffer.concat([entry(request, dn, attributes), result(request)]);
     }
     const right = [service.bindPassword, directoryPassword].includes(request.password);
@@ -36,7 +39,14 @@ async function findingOne() {
   const tried = () => directory.requests.filter((request) => request.dn === dn).length;
   const signIn = (username: string, password = directoryPassword) =>
     signInByLdap(idctl, { username, password, org: org.slug });
-  return { found, signIn, tried };
+  const test = async (given: object) => {
+    const input = testLdapInput.parse({ org: org.slug, ...given });
+    return testLdap(idctl.operator(), input).then(
+      ({ steps }) => steps.find(({ ok }) => !ok)?.name ?? 'ok',
+      (error: unknown) => (error instanceof Refusal ? error.code : error),
+    );
+  };
+  return { found, signIn, test, dn, tried };
 }
 
 test('L8 five wrong passwords of one person are all there are, whatever names they come by', async () => {
@@ -57,4 +67,25 @@ test('L8 five wrong passwords of one person are all there are, whatever names th
 test('L8 a right password costs no try, by however many names', async () => {
   const { signIn } = await findingOne();
   for (let at = 0; at < 8; at += 1) expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
+});
+
+test('L8 trying a password in the test counts for the same person, whatever the name', async () => {
+  const { signIn, test, tried } = await findingOne();
+  const answers = [];
+  for (let at = 0; at < 7; at += 1) answers.push(await test({ username: `alias-${at}`, password: 'wrong' }));
+  expect(answers).toEqual([...Array(5).fill('password'), ...Array(2).fill('too_many_requests')]);
+  expect(tried()).toBe(5);
+  expect(await signIn('alias-9')).toMatchObject({ status: 401 });
+  expect(tried()).toBe(5);
+});
+
+test('L8 a bind password is no way to guess either, and a right one costs nothing', async () => {
+  const { test, dn, tried } = await findingOne();
+  const guess = (bindDn: string, bindPassword: string) => test({ bindDn, bindPassword });
+  for (let at = 0; at < 7; at += 1)
+    expect(await guess(service.bindDn, service.bindPassword)).not.toBe('too_many_requests');
+  const answers = [];
+  for (const spelled of [dn, dn.toUpperCase(), dn, dn, dn, dn]) answers.push(await guess(spelled, 'wrong'));
+  expect(answers).toEqual([...Array(5).fill('service bind'), 'too_many_requests']);
+  expect(tried()).toBeLessThanOrEqual(5);
 });

@@ -6,10 +6,11 @@ import type { Organization } from '../../database/models/organization.ts';
 import { refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
 import { requireAuthority } from '../authority/require.ts';
-import { directoryLimits } from '../limits/ldap.ts';
+import { directoryLimits, entryLimit } from '../limits/ldap.ts';
+import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
 import { requireEncryption } from './encryption.ts';
-import { type Examination, examineDirectory } from './examine/directory.ts';
+import { type Examination, examineDirectory, type Trial } from './examine/directory.ts';
 import { rehearseSignIn } from './examine/rehearse.ts';
 import { requireConnection } from './find.ts';
 import { saveLdapInput, type testLdapInput } from './schema.ts';
@@ -30,12 +31,15 @@ export async function testLdap(ctx: Context, input: Input) {
   if (password !== undefined && username === undefined)
     throw refuseField('username', 'is required with a password');
   const account = { dn: settings.bindDn, password: bindPassword };
-  const examine = async () => {
+  const examine: Examine = async (proving) => {
     const visit = await ctx.outbound.visitDirectory(settings);
-    return examineDirectory(visit, { ...settings, account, username, password });
+    return examineDirectory(visit, { ...settings, account, username, password, proving });
   };
-  const limits = username === undefined ? [] : directoryLimits(ctx, username, organization.id);
-  const examination = password === undefined ? await examine() : await counting(ctx, limits, examine);
+  const byName = (name: string) => directoryLimits(ctx, name, organization.id);
+  const examination = await counting(ctx, organization, examine, {
+    service: input.bindPassword ? byName(settings.bindDn) : [],
+    person: username === undefined || password === undefined ? [] : byName(username),
+  });
   const { steps, entries, person } = examination;
   const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
   if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
@@ -44,16 +48,27 @@ export async function testLdap(ctx: Context, input: Input) {
   return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
 }
 
-/** A password is tried as at a sign-in: counted before, and given back when it was not refused. */
+type Examine = (proving: Trial['proving']) => Promise<Examination>;
+
+/**
+ * Passwords are tried as at a sign-in: counted before, by name and by entry, and given back when they were not refused.
+ * So is a bind password that is given, for it may be anybody's.
+ */
 async function counting(
   ctx: Context,
-  limits: ReturnType<typeof directoryLimits>,
-  examine: () => Promise<Examination>,
+  organization: Organization,
+  examine: Examine,
+  { service, person }: { service: Limit[]; person: Limit[] },
 ): Promise<Examination> {
-  await spend(ctx, limits);
-  const examination = await examine();
-  const refused = examination.steps.some(({ name, ok }) => !ok && (name === 'password' || name === 'filter'));
-  if (!refused) await giveBack(ctx, limits);
+  await spend(ctx, [...service, ...person]);
+  const examination = await examine(async (found) => {
+    const limit = entryLimit(ctx, found, organization.id);
+    await spend(ctx, [limit]);
+    person.push(limit);
+  });
+  const failed = examination.steps.find(({ ok }) => !ok)?.name ?? '';
+  if (failed !== 'service bind') await giveBack(ctx, service);
+  if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, person);
   return examination;
 }
 

@@ -11,6 +11,8 @@ export interface Trial extends Reading {
   account: DirectoryAccount;
   username: string | undefined;
   password: string | undefined;
+  /** Told whose password is about to be tried; it may refuse. */
+  proving: (person: Person) => Promise<void>;
 }
 
 /** What an examination found; it ends with the first step that fails. */
@@ -39,6 +41,7 @@ export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Pro
   const { person } = people;
   const { password } = trial;
   if (person === null || password === undefined) return examination;
+  await trial.proving(person);
   const proved = await step('password', 'the directory accepts it for this entry', async () => {
     const answer = await visit.prove({ dn: person.dn, password });
     return answer.ok ? found(null, 'accepted') : wrong(reasonWords[answer.reason]);
