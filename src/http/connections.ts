@@ -26,6 +26,20 @@ export function answerBrokenRequests(server: Server): void {
   });
 }
 
+/** Answers a request whose target nobody can read: Express, which finds no path in it, would do so in HTML. */
+export function answerStrayTarget(response: ServerResponse): void {
+  const requestId = randomUUIDv7();
+  const refusal = new Refusal('malformed_request', 'The target of the request is not a URL.');
+  const body = JSON.stringify(problemOf(refusal, requestId, 400));
+  response.writeHead(400, {
+    'Content-Type': problemType,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(body);
+}
+
 function broken(code: string | undefined): [number, string] {
   if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The headers are too large.'];
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time.'];

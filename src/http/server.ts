@@ -5,7 +5,7 @@ import helmet from 'helmet';
 import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type Authenticate, answerErrors, answerRoute, type Door } from './answer.ts';
-import { answerBrokenRequests, createDrain } from './connections.ts';
+import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Page } from './pages/page.ts';
@@ -36,6 +36,7 @@ export interface Surface {
 
 /** The HTTP door of an app onto a surface; it serves nothing before `listen`. */
 export function createServer(app: App, surface: Surface): HttpServer {
+  const web = buildExpress(app, surface);
   const server = createHttpServer(
     {
       headersTimeout: 10_000,
@@ -44,7 +45,12 @@ export function createServer(app: App, surface: Surface): HttpServer {
       // Answered by us, as everything else is: with a problem object.
       requireHostHeader: false,
     },
-    buildExpress(app, surface),
+    (request, response) => {
+      const { url = '' } = request;
+      // RFC 9112 §3.2: a path, a whole URL, or an asterisk.
+      if (url.startsWith('/') || url === '*' || URL.canParse(url)) web(request, response);
+      else answerStrayTarget(response);
+    },
   );
   answerBrokenRequests(server);
   const drain = createDrain(server);
@@ -74,7 +80,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.use(serveReference());
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));
   if (surface.pages) web.use(servePages(surface.pages, door));
-  web.use(refuseUnknown(surface.routes), answerErrors(app));
+  web.use(refuseUnknown([...surface.routes, ...(surface.pages ?? [])]), answerErrors(app));
   return web;
 }
 
@@ -109,7 +115,7 @@ const requireHost: RequestHandler = (request, _response, next) => {
 };
 
 /** What no route answered: a path that has routes of other methods is 405 and names them, any other is 404. */
-function refuseUnknown(routes: Route[]): RequestHandler {
+function refuseUnknown(routes: Pick<Route, 'method' | 'path'>[]): RequestHandler {
   const paths = express.Router({ caseSensitive: true, strict: true });
   const found = new WeakMap<object, Set<string>>();
   for (const { method, path } of routes) {

@@ -92,6 +92,7 @@ test.each([
   ['nonsense', 'nonsense\r\n\r\n', 400],
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['a target that is no URL', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
 ])('interface page: answers %s with a problem object', async (_name, bytes, status) => {
   const door = await openDoor([]);
