@@ -1,8 +1,9 @@
+import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import { Invitation } from '../../database/models/invitation.ts';
-import type { Organization } from '../../database/models/organization.ts';
+import { Organization } from '../../database/models/organization.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
@@ -29,16 +30,20 @@ const mostADay = 50;
  */
 export async function createInvitation(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
-  return transaction(async () => {
-    await requireNoMember(organization, input.email);
-    const limit = { name: 'invitations', of: organization.id, most: mostADay, seconds: 86_400 };
-    await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
-    await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
-    const invitation = await write(ctx, organization, input);
-    if (isMailConfigured(ctx)) await queueMail(ctx, { about: 'invitation', invitation: invitation.id });
-    const token = invitationToken(ctx, invitation.id);
-    return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token) };
-  });
+  return transaction(() => invite(ctx, organization, input));
+}
+
+async function invite(ctx: Context, organization: Organization, input: Input) {
+  // Held until the end, so that of two for one address the second replaces the first.
+  await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  await requireNoMember(organization, input.email);
+  const limit = { name: 'invitations', of: organization.id, most: mostADay, seconds: 86_400 };
+  await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
+  await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
+  const invitation = await write(ctx, organization, input);
+  if (isMailConfigured(ctx)) await queueMail(ctx, { about: 'invitation', invitation: invitation.id });
+  const token = invitationToken(ctx, invitation.id);
+  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token) };
 }
 
 async function requireNoMember(organization: Organization, email: string): Promise<void> {

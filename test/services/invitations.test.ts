@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { Invitation } from '../../src/database/models/invitation.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createInvitation } from '../../src/services/invitations/create.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { openMailingIdctl } from '../support/mail.ts';
+
+const address = () => `${fresh('ina')}@example.test`;
+const signUpBody = (email: string, more: object = {}) => ({ email, password, name: 'Ina', ...more });
+
+describe('O6 invitations', () => {
+  let idctl: Idctl;
+  beforeAll(async () => {
+    idctl = await openIdctl();
+  });
+  afterAll(() => idctl.close());
+
+  /** An organization, and its owner signed in. */
+  async function company() {
+    const org = await organization(idctl);
+    const owner = await signedIn(idctl, org.owner.email);
+    const invite = (email: string, role = 'member') =>
+      owner.post(`/api/v1/orgs/${org.slug}/invitations`, { email, role });
+    return { org, owner, invite, operator: idctl.operator() };
+  }
+
+  /** Somebody with an account, signed in. */
+  async function somebody(email = address()) {
+    await person(idctl, email);
+    return signedIn(idctl, email);
+  }
+
+  const accept = (client: Client, token: string) => client.post('/api/v1/invitations/accept', { token });
+
+  test('O6 an invitation is for an address, shown once with its token of 128 bits and its link, and kept as a hash', async () => {
+    const { org, owner, invite } = await company();
+    const email = address();
+    const answer = await invite(email.toUpperCase(), 'admin');
+    expect(answer.status).toBe(201);
+    const { id, token, url, expiresAt, ...rest } = answer.body;
+    expect(rest).toEqual({ email, role: 'admin' });
+    expect(token).toMatch(/^[\w-]{22}$/);
+    expect(url).toBe(`${idctl.baseUrl}/login?invitation=${token}`);
+    const days = (Date.parse(expiresAt) - idctl.app.clock().getTime()) / 86_400_000;
+    expect(days).toBeCloseTo(7, 1);
+    const list = await owner.get(`/api/v1/orgs/${org.slug}/invitations`);
+    expect(list.body.items).toEqual([{ id, email, role: 'admin', expiresAt }]);
+    expect(JSON.stringify(await Invitation.findAll())).not.toContain(token);
+    const client = await somebody(email);
+    const accepted = await accept(client, token);
+    expect(accepted).toMatchObject({
+      status: 200,
+      body: { organization: { slug: org.slug }, role: 'admin' },
+    });
+    const members = await owner.get(`/api/v1/orgs/${org.slug}/members`);
+    const member = members.body.items.find((each: { email: string }) => each.email === email);
+    expect(member).toMatchObject({ role: 'admin', origin: { kind: 'invitation', by: org.owner.id } });
+    expect((await owner.get(`/api/v1/orgs/${org.slug}/invitations`)).body.items).toEqual([]);
+    const events = await Event.findAll({ where: { organizationId: org.id }, order: ['id'] });
+    const told = events.filter(({ kind }) => kind.startsWith('invitation.'));
+    expect(told).toMatchObject([
+      { kind: 'invitation.created', actor: { id: org.owner.id }, subject: { id, name: email } },
+      { kind: 'invitation.accepted', subject: { id }, data: { role: 'admin' } },
+    ]);
+  });
+
+  test('O6 it is bound to its address: nobody else accepts it, and nobody who is not signed in', async () => {
+    const { invite } = await company();
+    const { body } = await invite(address());
+    const other = await somebody();
+    expect(await accept(other, body.token)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect((await accept(idctl.client(), body.token)).status).toBe(401);
+    expect(await accept(other, 'no such token')).toMatchObject({
+      status: 404,
+      body: { code: 'invitation_invalid' },
+    });
+  });
+
+  test('O6 it works once, in parallel too: whoever was taken out does not come back by it', async () => {
+    const { org, invite, operator } = await company();
+    const email = address();
+    const client = await somebody(email);
+    const { body } = await invite(email);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => accept(client, body.token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await Event.count({ where: { kind: 'invitation.accepted', organizationId: org.id } })).toBe(1);
+    await removeMember(operator, { org: org.slug, user: email });
+    expect(await accept(client, body.token)).toMatchObject({
+      status: 404,
+      body: { code: 'invitation_invalid' },
+    });
+    // A new one lifts the tombstone (security I5).
+    const again = await invite(email);
+    expect((await accept(client, again.body.token)).status).toBe(200);
+  });
+
+  test('O6 after seven days, once revoked, or once another was made for the address, it works no longer', async () => {
+    const { org, owner, invite } = await company();
+    const [late, revoked, replaced] = [address(), address(), address()];
+    const clients = await Promise.all([late, revoked, replaced].map((email) => somebody(email)));
+    const made = [await invite(late), await invite(revoked), await invite(replaced)];
+    const path = `/api/v1/orgs/${org.slug}/invitations`;
+    expect((await owner.send('DELETE', `${path}/${made[1]?.body.id}`)).status).toBe(204);
+    expect((await owner.send('DELETE', `${path}/${made[1]?.body.id}`)).status).toBe(404);
+    const [second] = await Promise.all([invite(replaced), invite(replaced), invite(replaced)]);
+    const waiting = (await owner.get(path)).body.items;
+    expect(waiting.map(({ email }: { email: string }) => email)).toEqual([late, replaced]);
+    idctl.wait(7 * 86_400 + 1);
+    for (const [at, client] of clients.entries()) {
+      const back = await signedIn(idctl, [late, revoked, replaced][at] ?? '');
+      expect((await accept(back, made[at]?.body.token)).status).toBe(404);
+      expect((await accept(client, second?.body.token)).status).toBe(401);
+    }
+    idctl.wait(-7 * 86_400 - 1);
+  });
+
+  test('O6 nobody invites to a role above their own, nor goes on inviting after their time', async () => {
+    const { org, operator } = await company();
+    const admin = await person(idctl);
+    await addMember(operator, { org: org.slug, email: admin.email ?? '', role: 'admin' });
+    const client = await signedIn(idctl, admin.email);
+    const invite = (email: string, role: string) =>
+      client.post(`/api/v1/orgs/${org.slug}/invitations`, { email, role });
+    expect(await invite(address(), 'owner')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    const email = address();
+    const { body } = await invite(email, 'admin');
+    await changeMemberRole(operator, { org: org.slug, user: admin.id, role: 'member' });
+    const invited = await somebody(email);
+    expect((await accept(invited, body.token)).status).toBe(404);
+    await changeMemberRole(operator, { org: org.slug, user: admin.id, role: 'admin' });
+    expect((await accept(invited, body.token)).status).toBe(200);
+  });
+
+  test('O6 members are not invited, and an organization invites fifty people a day', async () => {
+    const { org, invite, operator } = await company();
+    expect(await invite(org.owner.email ?? '')).toMatchObject({
+      status: 409,
+      body: { code: 'already_exists' },
+    });
+    for (let count = 0; count < 50; count += 1) {
+      await createInvitation(operator, { org: org.slug, email: address(), role: 'member' });
+    }
+    expect(await invite(address())).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    idctl.wait(86_401);
+    await createInvitation(idctl.operator(), { org: org.slug, email: address(), role: 'member' });
+    idctl.wait(-86_401);
+  });
+
+  test('interface page: it lets its address sign up where nobody else can, and makes a member of them', async () => {
+    const { org, invite } = await company();
+    const email = address();
+    const { body } = await invite(email);
+    const signUp = (more: object) => idctl.client().post('/api/v1/auth/signup', signUpBody(email, more));
+    const other = signUpBody(address(), { invitation: body.token });
+    expect(await signUp({})).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
+    expect((await idctl.client().post('/api/v1/auth/signup', other)).status).toBe(403);
+    const answer = await signUp({ invitation: body.token });
+    expect(answer).toMatchObject({ status: 201, body: { emailVerification: 'done' } });
+    const client = await signedIn(idctl, email);
+    expect((await client.get('/api/v1/me')).body.organizations).toMatchObject([{ slug: org.slug }]);
+    // Asked again by the same person, as a page does that does not know: the same answer.
+    expect((await accept(client, body.token)).status).toBe(200);
+  });
+
+  test('O1 an invitation of another organization opens no account on a verified domain; its own does', async () => {
+    const [owner, stranger] = [await company(), await company()];
+    const email = `${fresh('ina')}@${await verifiedDomain(idctl, owner.org.slug)}`;
+    const signUp = (invitation: string) =>
+      idctl.client().post('/api/v1/auth/signup', signUpBody(email, { invitation }));
+    expect(await signUp((await stranger.invite(email)).body.token)).toMatchObject({
+      body: { code: 'signup_closed' },
+    });
+    expect((await signUp((await owner.invite(email)).body.token)).status).toBe(201);
+  });
+});
+
+describe('O6 invitations where the instance sends mail', () => {
+  test('an invitation is mailed, its link being `url`; sign-up still takes a code, which makes a member (P11)', async () => {
+    const idctl = await openMailingIdctl();
+    try {
+      const { slug: org } = await organization(idctl);
+      const email = address();
+      const made = await createInvitation(idctl.operator(), { org, email, role: 'member' });
+      const [letter] = await idctl.lettersTo(email);
+      expect([letter?.text, letter?.html]).toEqual(Array(2).fill(expect.stringContaining(made.url)));
+      expect(letter?.subject).toContain('Join acme');
+      const body = signUpBody(email, { invitation: made.token });
+      const client = idctl.client();
+      expect((await client.post('/api/v1/auth/signup', body)).body).toEqual({
+        emailVerification: 'required',
+      });
+      const code = await idctl.codeFor(email);
+      const answer = await client.post('/api/v1/auth/verify-email', { email, code });
+      const headers = { authorization: `Bearer ${answer.body.accessToken}` };
+      expect((await client.get('/api/v1/me', headers)).body.organizations).toMatchObject([{ slug: org }]);
+
+      const unproved = address();
+      await person(idctl, unproved);
+      const session = await signedIn(idctl, unproved);
+      const { token } = await createInvitation(idctl.operator(), { org, email: unproved, role: 'member' });
+      await transaction(() => Account.update({ emailProof: 'none' }, { where: { email: unproved } }));
+      const refused = await session.post('/api/v1/invitations/accept', { token });
+      expect(refused).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
+    } finally {
+      await idctl.close();
+    }
+  });
+});
