@@ -164,7 +164,11 @@ describe('§5.2 staying signed in', () => {
       const answer = await client.form(path + encodeURIComponent(returnTo), {});
       expect([returnTo, answer.status, answer.headers['location']]).toEqual([returnTo, 400, undefined]);
     }
-    const foreign = await client.form(`${path}${encodeURIComponent('/account/profile?again=1')}`, {}, { origin: 'https://evil.test' });
+    const foreign = await client.form(
+      `${path}${encodeURIComponent('/account/profile?again=1')}`,
+      {},
+      { origin: 'https://evil.test' },
+    );
     expect([foreign.status, foreign.cookies]).toEqual([403, []]);
   });
 
@@ -223,7 +227,7 @@ test('what a person typed stays in a form that was refused, but for passwords', 
   });
   expect(refused.status).toBe(400);
   expect(refused.body).toContain('value="not a tag"');
-  expect(refused.text).toContain('Language: Must be a language tag such as en or de-AT.');
+  expect(refused.text).toContain('Language must be a language tag such as en or de-AT.');
   const again = await (await open(client, '/')).submit('/account/password', {
     currentPassword: password,
     newPassword: 'short-1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ago, day, programOf } from '../../src/http/pages/account/words.ts';
 import { html, textOf } from '../../src/http/pages/html.ts';
-import { adviceOf, sentence } from '../../src/http/pages/parts.ts';
+import { adviceOf } from '../../src/http/pages/parts.ts';
 import { qrModules } from '../../src/http/pages/qr.ts';
 
 describe('markup', () => {
@@ -32,7 +32,6 @@ test('the hint of a refusal is told unless it speaks to a terminal or a program'
   ]) {
     expect(adviceOf({ hint })).toBeUndefined();
   }
-  expect(sentence('must not be empty')).toBe('Must not be empty.');
 });
 
 test.each([

@@ -33,7 +33,7 @@ function read(client: Client, answer: Answer): Opened {
 
 /** What the first form to a path carries unseen. */
 function carriedBy(body: string, action: string): Record<string, string> {
-  const form = body.split('<form ').find((text) => text.includes(`action="${action}"`));
+  const form = body.split('<form ').find((text) => new RegExp(`action="${action}(#[^"]*)?"`).test(text));
   if (form === undefined) throw new Error(`no form to ${action} in ${body}`);
   const fields = [...(form.split('</form>')[0] ?? '').matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));

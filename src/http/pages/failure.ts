@@ -48,15 +48,20 @@ function signInAt(returnTo: unknown): string {
     : `/login?${new URLSearchParams({ returnTo: path })}`;
 }
 
-/** A sign-in that failed on its way is told on the sign-in screen; whatever else, on a page of its own. */
+/** A sign-in that failed on its way is told on the sign-in screen, if that can be shown; else on a page of its own. */
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<Shown> {
   if (refusal === null) return apologize(traceOf(request).requestId);
   if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
-    return askWho({ ctx: openRequest(app, request), given: {}, refusal }, {});
+    return askWho({ ctx: openRequest(app, request), given: {}, refusal }, {}).catch(() => tell(refusal));
   }
+  return tell(refusal);
+}
+
+function tell(refusal: Refusal): Shown {
+  const { title } = refusals[refusal.code];
   return {
-    title: refusals[refusal.code].title,
-    main: html`<h1>${refusals[refusal.code].title}</h1>
+    title,
+    main: html`<h1>${title}</h1>
 ${alert({ refusal })}
 <p><a class="button" href="/">Go on</a></p>`,
   };

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../errors.ts';
+import type { InputFault, Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 
@@ -28,17 +28,20 @@ interface Field {
 
 type Draft = Pick<Visit, 'given' | 'refusal'>;
 
-/** A field with its label; after a refusal it says what is wrong with it and keeps what was typed, but for passwords. */
+/** A field with its label; after a refusal it is marked if it is what was wrong, and keeps what was typed, but for secrets. */
 export function field(draft: Draft, of: Field): Html {
-  const id = of.id ?? of.name;
-  const wrong = draft.refusal?.faults.find(({ path }) => path === of.name);
-  const typed = of.type === 'password' || of.code ? undefined : draft.given[of.name];
-  const value = (draft.refusal === undefined ? of.value : typed) ?? of.value;
-  const said = [...(of.note ? [`${id}-note`] : []), ...(wrong ? [`${id}-wrong`] : [])].join(' ');
+  const { id = of.name, type = 'text' } = of;
+  const faults = draft.refusal?.faults ?? [];
+  const wrong = faults.some(({ path }) => path === of.name);
+  const secret = type === 'password' || of.code === true;
+  const value = (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
+  const said = [of.note && `${id}-note`, wrong && alertId]
+    .filter((text) => typeof text === 'string')
+    .join(' ');
   const attributes = [
     value != null && html` value="${value}"`,
     !of.optional && html` required`,
-    of.first && html` autofocus`,
+    (faults.length > 0 ? wrong : of.first) && html` autofocus`,
     of.maxLength !== undefined && html` maxlength="${of.maxLength}"`,
     of.digits && html` inputmode="numeric"`,
     of.code && html` class="code"`,
@@ -48,9 +51,8 @@ export function field(draft: Draft, of: Field): Html {
   ];
   return html`<div class="field">
 <label for="${id}">${of.label}${of.optional && html` <span class="quiet">(optional)</span>`}</label>
-<input id="${id}" name="${of.name}" type="${of.type ?? 'text'}" autocomplete="${of.autocomplete}"${present(attributes)}>
+<input id="${id}" name="${of.name}" type="${type}" autocomplete="${of.autocomplete}"${present(attributes)}>
 ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
-${wrong && html`<p class="wrong" id="${id}-wrong">${sentence(wrong.message)}</p>`}
 </div>`;
 }
 
@@ -91,15 +93,17 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
   );
 }
 
-/** Why what was asked was not done, in the refusal's own words; what is wrong with a field stands at the field. */
+/** Why what was asked was not done, in the refusal's own words. */
 export function alert({ refusal }: Pick<Visit, 'refusal'>): Html | undefined {
   if (refusal === undefined) return undefined;
-  const [headline, advice] =
-    refusal.faults.length > 0
-      ? ['That could not be accepted.', faultsIn(refusal)]
-      : [refusal.message, adviceOf(refusal)];
-  return html`<div class="alert" role="alert"><p><strong>${headline}</strong></p>${advice && html`<p>${advice}</p>`}</div>`;
+  const { faults } = refusal;
+  const said = faults.length > 0 ? faults.map(sentenceOf) : [refusal.message];
+  const advice = adviceOf(refusal);
+  return html`<div class="alert" role="alert" id="${alertId}">
+${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}</div>`;
 }
+
+const alertId = 'refused';
 
 /** What was done. */
 export function notice(text: string | undefined): Html | undefined {
@@ -109,13 +113,6 @@ export function notice(text: string | undefined): Html | undefined {
 /** The hint of a refusal, unless it speaks to somebody at a terminal or of the REST interface. */
 export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
   return hint === undefined || /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie )/.test(hint) ? undefined : hint;
-}
-
-/** A message as a sentence. */
-export function sentence(message: string): string {
-  const [first = '', ...rest] = message;
-  const text = first.toUpperCase() + rest.join('');
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 const labels: Record<string, string> = {
@@ -133,8 +130,9 @@ const labels: Record<string, string> = {
   expiresInDays: 'Ends after',
 };
 
-function faultsIn({ faults }: Refusal): Html {
-  return html`${faults.map(({ path, message }) => html`${labels[path] ?? path}: ${sentence(message)} `)}`;
+/** What is wrong with a field, such as: Password must not be empty. */
+function sentenceOf({ path, message }: InputFault): string {
+  return `${labels[path] ?? path} ${message}.`;
 }
 
 function present(parts: (Html | false | null | undefined | '')[]): Html[] {

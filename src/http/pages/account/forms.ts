@@ -5,6 +5,7 @@ import { changePasswordInput, updateMeInput } from '../../../services/accounts/s
 import { revokeSession } from '../../../services/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/sessions/schema.ts';
 import { signOut } from '../../../services/sessions/sign-out.ts';
+import { socialProviders } from '../../../services/social/providers.ts';
 import { createToken } from '../../../services/tokens/create.ts';
 import { regenerateToken } from '../../../services/tokens/regenerate.ts';
 import { revokeToken } from '../../../services/tokens/revoke.ts';
@@ -17,6 +18,7 @@ import { clearedSession } from '../../cookies.ts';
 import { form, type Page, page, type Reply, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';
+import { leadAway } from './social.ts';
 import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
 
@@ -115,6 +117,13 @@ const revokeForm = sectionForm('tokens', 'tokens/revoke', ownTokenInput, async (
   return back('token', 'tokens');
 });
 
+const linkForm = sectionForm(
+  'sign-in',
+  'social',
+  z.strictObject({ provider: z.enum(socialProviders) }),
+  (visit, input) => leadAway(visit.ctx, input.provider),
+);
+
 const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async ({ ctx }) => {
   await signOut(ctx, {});
   return { goTo: '/login?done=signed-out', cookies: clearedSession() };
@@ -132,5 +141,6 @@ export const accountPages: Page[] = [
   createForm,
   regenerateForm,
   revokeForm,
+  linkForm,
   signOutForm,
 ];

@@ -3,23 +3,26 @@ import { listSessions } from '../../../services/sessions/list.ts';
 import { listTokens } from '../../../services/tokens/list.ts';
 import { html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
-import { notice, postForm } from '../parts.ts';
+import { postForm } from '../parts.ts';
 import { organizationsSection } from './organizations.ts';
 import { passwordSection } from './password.ts';
 import { profileSection } from './profile.ts';
-import { type Draft, type SectionName, section } from './section.ts';
+import type { Draft, SectionName } from './section.ts';
 import { sessionsSection } from './sessions.ts';
+import { socialSection } from './social.ts';
 import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
 
-const notices: Record<string, string> = {
-  profile: 'Your profile was saved.',
-  password: 'Your password was changed. Everywhere else you have been signed out.',
-  'two-factor-on': 'Two-factor authentication is on.',
-  'two-factor-off': 'Two-factor authentication is off.',
-  session: 'That session has ended.',
-  token: 'The token was revoked.',
-  joined: 'You have joined.',
+/** What was done, as the address says it, and the section to say it in. */
+const notices: Record<string, { in: SectionName; text: string }> = {
+  profile: { in: 'profile', text: 'Your profile was saved.' },
+  password: { in: 'password', text: 'Your password was changed. Everywhere else you have been signed out.' },
+  'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
+  'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
+  linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
+  session: { in: 'sessions', text: 'That session has ended.' },
+  token: { in: 'tokens', text: 'The token was revoked.' },
+  joined: { in: 'organizations', text: 'You have joined.' },
 };
 
 const mostShown = 200;
@@ -32,18 +35,22 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     listSessions(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
   ]);
-  const draft = (name: SectionName): Draft => (name === refusedIn ? visit : { ctx, token, given: {} });
+  const done = notices[visit.given['done'] ?? ''];
+  const draft = (name: SectionName): Draft => {
+    const said = done?.in === name ? { notice: done.text } : {};
+    return name === refusedIn ? visit : { ctx, token, given: {}, ...said };
+  };
   return {
     title: 'Your account',
     wide: true,
     main: html`<div class="head"><h1>${me.name}</h1>
 ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
-${notice(notices[visit.given['done'] ?? ''])}
-${section(draft('profile'), 'profile', 'Profile', profileSection(draft('profile'), me))}
-${section(draft('password'), 'password', 'Password', passwordSection(draft('password'), me))}
-${section(draft('two-factor'), 'two-factor', 'Two-factor authentication', twoFactorSection(draft('two-factor'), me))}
-${section(draft('sessions'), 'sessions', 'Where you are signed in', sessionsSection(draft('sessions'), sessions.items))}
-${section(draft('tokens'), 'tokens', 'Access tokens', tokensSection(draft('tokens'), tokens.items))}
-${section(draft('organizations'), 'organizations', 'Organizations', organizationsSection(me))}`,
+${profileSection(draft('profile'), me)}
+${passwordSection(draft('password'), me)}
+${twoFactorSection(draft('two-factor'), me)}
+${socialSection(draft('sign-in'))}
+${sessionsSection(draft('sessions'), sessions.items)}
+${tokensSection(draft('tokens'), tokens.items)}
+${organizationsSection(draft('organizations'), me)}`,
   };
 }

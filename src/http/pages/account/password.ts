@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
 import { field, postForm } from '../parts.ts';
-import type { Draft, Me } from './section.ts';
+import { type Draft, type Me, section } from './section.ts';
 
 /** A new password, by the current one. */
 export function passwordSection(draft: Draft, { email }: Me): Html {
@@ -10,5 +10,5 @@ export function passwordSection(draft: Draft, { email }: Me): Html {
 ${field(draft, { name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
 ${field(draft, { name: 'newPassword', label: 'New password', type: 'password', autocomplete: 'new-password', note })}
 <button type="submit">Change password</button>`;
-  return postForm(draft, '/account/password', content);
+  return section(draft, 'password', postForm(draft, '/account/password#password', content));
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 import { field, postForm } from '../parts.ts';
-import type { Draft, Me } from './section.ts';
+import { type Draft, type Me, section } from './section.ts';
 
 /** Name and language. */
 export function profileSection(draft: Draft, { email, name, locale }: Me): Html {
@@ -9,5 +9,5 @@ export function profileSection(draft: Draft, { email, name, locale }: Me): Html 
 ${field(draft, { name: 'name', label: 'Name', autocomplete: 'name', value: name, maxLength: 200 })}
 ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', value: locale, note, verbatim: true, maxLength: 35 })}
 <button type="submit">Save</button>`;
-  return postForm(draft, '/account/profile', content);
+  return section(draft, 'profile', postForm(draft, '/account/profile#profile', content));
 }

@@ -3,24 +3,34 @@ import type { listSessions } from '../../../services/sessions/list.ts';
 import type { listTokens } from '../../../services/tokens/list.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
-import { alert } from '../parts.ts';
+import { alert, notice } from '../parts.ts';
 
 /** Whose account it is. */
 export type Me = Awaited<ReturnType<typeof showMe>>;
 export type Session = Awaited<ReturnType<typeof listSessions>>['items'][number];
 export type Token = Awaited<ReturnType<typeof listTokens>>['items'][number];
 
-/** What a section's forms are drawn with: what was typed and refused, if it was here. */
-export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'>;
+/** What a section is drawn with: what was typed and refused, or what was done, if it was here. */
+export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & { notice?: string };
+
+const titles = {
+  profile: 'Profile',
+  password: 'Password',
+  'two-factor': 'Two-factor authentication',
+  'sign-in': 'Other ways to sign in',
+  sessions: 'Where you are signed in',
+  tokens: 'Access tokens',
+  organizations: 'Organizations',
+};
 
 /** The sections of the account page, by which their forms are known too. */
-export type SectionName = 'profile' | 'password' | 'two-factor' | 'sessions' | 'tokens' | 'organizations';
+export type SectionName = keyof typeof titles;
 
-/** A section of the account page; what was refused in it is said in it. */
-export function section(draft: Draft, name: SectionName, title: string, content: Html): Html {
+/** A section of the account page; what was done or refused in it is said in it. */
+export function section(draft: Draft, name: SectionName, content: Html): Html {
   return html`<section aria-labelledby="${name}">
-<h2 id="${name}">${title}</h2>
-${alert(draft)}
+<h2 id="${name}">${titles[name]}</h2>
+${notice(draft.notice)}${alert(draft)}
 ${content}
 </section>`;
 }

@@ -1,11 +1,12 @@
 import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
-import type { Draft, Session } from './section.ts';
+import { type Draft, type Session, section } from './section.ts';
 import { ago, methodNames, programOf } from './words.ts';
 
 /** Where the person is signed in. */
 export function sessionsSection(draft: Draft, sessions: Session[]): Html {
-  return html`<ul class="rows">${sessions.toReversed().map((session) => row(draft, session))}</ul>`;
+  const rows = sessions.toReversed().map((session) => row(draft, session));
+  return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>`);
 }
 
 function row(draft: Draft, session: Session): Html {
@@ -13,7 +14,7 @@ function row(draft: Draft, session: Session): Html {
   const now = draft.ctx.now;
   const end = postForm(
     draft,
-    '/account/sessions/end',
+    '/account/sessions/end#sessions',
     html`<button class="small" type="submit">End</button>`,
     { id },
   );

@@ -1,14 +1,15 @@
 import { type Html, html } from '../html.ts';
 import type { Shown } from '../page.ts';
 import { field, postForm } from '../parts.ts';
-import type { Draft, Token } from './section.ts';
+import { type Draft, section, type Token } from './section.ts';
 import { ago, day } from './words.ts';
 
 /** The personal access tokens, and a form for another. */
 export function tokensSection(draft: Draft, tokens: Token[]): Html {
-  return html`<p class="quiet">For programs that work with your account. Whoever has one acts as you.</p>
+  const content = html`<p class="quiet">For programs that work with your account. Whoever has one acts as you.</p>
 ${tokens.length > 0 && html`<ul class="rows">${tokens.map((token) => row(draft, token))}</ul>`}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
+  return section(draft, 'tokens', content);
 }
 
 function creation(draft: Draft): Html {
@@ -16,7 +17,7 @@ function creation(draft: Draft): Html {
 ${field(draft, { name: 'description', label: 'Description', autocomplete: 'off', optional: true, maxLength: 1000 })}
 ${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplete: 'off', optional: true, note: '1 to 365; left empty, it works until you revoke it.', digits: true, maxLength: 3 })}
 <button type="submit">Create token</button>`;
-  return postForm(draft, '/account/tokens', content);
+  return postForm(draft, '/account/tokens#tokens', content);
 }
 
 function row(draft: Draft, token: Token): Html {
@@ -26,7 +27,7 @@ function row(draft: Draft, token: Token): Html {
       ? [
           postForm(
             draft,
-            '/account/tokens/regenerate',
+            '/account/tokens/regenerate#tokens',
             html`<button class="small" type="submit">New value</button>`,
             { id },
           ),
@@ -34,7 +35,7 @@ function row(draft: Draft, token: Token): Html {
       : []),
     postForm(
       draft,
-      '/account/tokens/revoke',
+      '/account/tokens/revoke#tokens',
       html`<button class="small danger" type="submit">Revoke</button>`,
       { id },
     ),

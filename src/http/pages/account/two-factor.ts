@@ -2,18 +2,23 @@ import { type Html, html } from '../html.ts';
 import type { Shown } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { drawQr } from '../qr.ts';
-import type { Draft, Me } from './section.ts';
+import { type Draft, type Me, section } from './section.ts';
 
 /** Whether the second factor is on, and how to change that. */
 export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me): Html {
-  if (!twoFactorEnabled) {
-    return html`<p>Off. With an authenticator app on your phone, your password alone is not enough to sign in.</p>
+  return section(draft, 'two-factor', twoFactorEnabled ? turnOff(draft) : turnOn(draft));
+}
+
+function turnOn(draft: Draft): Html {
+  return html`<p>Off. With an authenticator app on your phone, your password alone is not enough to sign in.</p>
 ${postForm(draft, '/account/two-factor', html`<button type="submit">Set up an authenticator</button>`)}`;
-  }
+}
+
+function turnOff(draft: Draft): Html {
   const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'As your authenticator shows it now.', first: false })}
 <button class="danger" type="submit">Turn off</button>`;
   return html`<p><strong>On.</strong> Signing in asks for a code of your authenticator app.</p>
-<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable', content)}</details>`;
+<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
 }
 
 /** The secret for the authenticator, shown this once, and the code that confirms it. */

@@ -22,7 +22,7 @@ const waiting = z.object({
 export type Waiting = Omit<z.output<typeof waiting>, 'until'>;
 
 /** The cookie with which a sign-in waits for its code. */
-export function keepWaiting({ keyring, now }: Context, sign: Waiting): CookieChange {
+function keepWaiting({ keyring, now }: Context, sign: Waiting): CookieChange {
   const text = JSON.stringify({ ...sign, until: now.getTime() + seconds * 1000 });
   return { name: 'sign_in', value: keyring.seal(text, place), maxAge: seconds };
 }

@@ -13,7 +13,7 @@ import { linkTo } from './place.ts';
 const path = '/login/reset';
 const confirmPath = `${path}/confirm`;
 /** Where one signs in with the new password. */
-export const afterReset = '/login?done=new-password';
+const afterReset = '/login?done=new-password';
 
 const askPage = page({
   path,

@@ -1,0 +1,47 @@
+import type { Context } from '../../../context.ts';
+import {
+  findSocialClient,
+  providerNames,
+  type SocialProvider,
+  socialProviders,
+} from '../../../services/social/providers.ts';
+import { startLinking } from '../../../services/social/start.ts';
+import { type Html, html } from '../html.ts';
+import type { Reply } from '../page.ts';
+import { postForm } from '../parts.ts';
+import { type Draft, section } from './section.ts';
+
+/** The social providers that the person can be signed in by as well; nothing where the instance has none. */
+export function socialSection(draft: Draft): Html | null {
+  const offered = socialProviders.filter((provider) => findSocialClient(draft.ctx, provider) !== null);
+  if (offered.length === 0) return null;
+  const buttons = offered.map((provider) =>
+    postForm(
+      draft,
+      '/account/social#sign-in',
+      html`<button class="small" type="submit">Connect ${providerNames[provider]}</button>`,
+      { provider },
+    ),
+  );
+  return section(
+    draft,
+    'sign-in',
+    html`<p class="quiet">Connect an account that you have there, to sign in with it here.</p>
+<div class="buttons">${buttons}</div>`,
+  );
+}
+
+/** Leads to the provider: by a page, since its policy holds the redirect after a form to this site. */
+export async function leadAway(ctx: Context, provider: SocialProvider): Promise<Reply> {
+  const name = providerNames[provider];
+  const { authorizationUrl, flow, flowExpiresIn } = await startLinking(ctx, provider, {
+    returnTo: '/?done=linked#sign-in',
+  });
+  return {
+    title: `To ${name}`,
+    handOff: authorizationUrl,
+    main: html`<h1>To ${name}</h1>
+<p><a class="button" href="${authorizationUrl}">Continue to ${name}</a></p>`,
+    cookies: [{ name: 'social_flow', value: flow, maxAge: flowExpiresIn }],
+  };
+}

@@ -1,0 +1,305 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createInvitation } from '../../src/services/invitations/create.ts';
+import { createLoginLink } from '../../src/services/signin/link.ts';
+import { saveSignInSettings } from '../../src/services/signin/save.ts';
+import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import type { Client } from '../support/http.ts';
+import { joined, settingsFor } from '../support/ldap.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { type Opened, open } from '../support/pages.ts';
+import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
+import { comeBack, connected, registration } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
+
+// What the screens do beside the straight way that Chromium goes (test/e2e/pages.test.ts).
+
+const logo = join(tmpdir(), `${fresh('logo')}.svg`);
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h1v1z"/></svg>';
+
+let idctl: MailingIdctl;
+let provider: OpenIdProvider;
+beforeAll(async () => {
+  await writeFile(logo, drawing);
+  idctl = await openMailingIdctl({
+    instance: { name: 'Acme <Identity>', logo },
+    outbound: { allow: ['127.0.0.1'] },
+    signin: { magicCode: 'on' },
+    signup: { open: 'on' },
+    limits: { addressFailures: 1_000_000, codeSends: 1_000_000 },
+  });
+  const { clientId: client_id, clientSecret: client_secret } = registration;
+  const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
+  provider = await startOpenIdProvider({ clients: [{ client_id, client_secret, redirect_uris }] });
+});
+afterAll(async () => {
+  await idctl.close();
+  await provider.stop();
+  await rm(logo);
+});
+
+const browser = () => idctl.client({ keepCookies: true });
+const at = (client: Client, path: string, query: Record<string, string>) =>
+  open(client, `${path}?${new URLSearchParams(query)}`);
+
+/** Enters the password of an address, in a browser. */
+async function withPassword(
+  client: Client,
+  identifier: string | null,
+  given = password,
+  more = {},
+): Promise<Opened> {
+  const screen = await at(client, '/login', { identifier: identifier ?? '', ...more });
+  return screen.submit('/login/password', { password: given });
+}
+
+const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
+
+describe('P12 the second factor', () => {
+  test('P12 waits for its code with what was entered, sealed in a cookie and on no page', async () => {
+    const { account, code } = await enrolled(idctl);
+    const client = browser();
+    const asked = await withPassword(client, account.email);
+    expect(asked.text).toContain('Enter the six digits that your authenticator app shows now.');
+    const sealed = client.jar.get('sign_in') ?? '';
+    const bytes = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').toString('latin1');
+    for (const seen of [asked.body, sealed, bytes]) expect(seen).not.toContain(password);
+    const wrong = await asked.submit('/login/code', { totpCode: '000000' });
+    expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('The code is not right')]);
+    expect(isIn(await wrong.submit('/login/code', { totpCode: code() }))).toBe(true);
+    expect(client.jar.has('sign_in')).toBe(false);
+  });
+
+  test('P12 the cookie is for this path, for no script, and for five minutes, after which all is asked anew', async () => {
+    const { account, code } = await enrolled(idctl);
+    const client = browser();
+    const screen = await at(client, '/login', { identifier: account.email ?? '' });
+    const token = /name="token" value="([^"]+)"/.exec(screen.body)?.[1] ?? '';
+    const answer = await client.form('/login/password', { token, email: account.email ?? '', password });
+    expect(answer.cookies.find(({ name }) => name === 'sign_in')).toMatchObject({
+      path: '/login',
+      httpOnly: true,
+      sameSite: 'lax',
+      maxAge: 300,
+    });
+    const asked = await open(client, '/login/code');
+    idctl.wait(301);
+    const late = await asked.submit('/login/code', { totpCode: code() });
+    expect([late.status, late.text]).toEqual([401, expect.stringContaining('it waited too long')]);
+    expect((await open(client, '/login/code')).text).toContain('E-mail address or company domain');
+  });
+
+  test('P12 a cookie that was altered, or is another instance’s, is none', async () => {
+    const { account } = await enrolled(idctl);
+    const client = browser();
+    await withPassword(client, account.email);
+    for (const forged of [`${client.jar.get('sign_in')?.slice(0, -2)}AA`, 'v1.x.y', 'nonsense']) {
+      client.jar.set('sign_in', forged);
+      expect((await open(client, '/login/code')).text).toContain('E-mail address or company domain');
+    }
+  });
+
+  test('P12 is asked after a code by mail, which is spent only then, and for a new password', async () => {
+    const { account, code } = await enrolled(idctl);
+    const email = account.email ?? '';
+    const sent = await (await at(browser(), '/login', { identifier: email })).submit('/login/mail-code');
+    const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
+    expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
+    idctl.wait(60);
+    const reset = await (await at(browser(), '/login/reset', { identifier: email })).submit('/login/reset', {
+      email,
+    });
+    const fields = { code: await idctl.codeFor(email), newPassword: 'a staple of another kind' };
+    const more = await reset.submit('/login/reset/confirm', fields);
+    const done = await more.submit('/login/code', { totpCode: code() });
+    expect(done.text).toContain('Your password was changed. Sign in with the new one.');
+    expect((await withPassword(browser(), email, 'a staple of another kind')).text).toContain(
+      'Second factor',
+    );
+  });
+
+  test('P12 where a connection asks for ours too, the code leads to where the sign-in was going', async () => {
+    const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor: true });
+    const { account, code } = await enrolled(idctl, `ada@${domain}`);
+    const sub = fresh('sub');
+    provider.people.set(sub, { email: account.email ?? '', email_verified: true });
+    const client = browser();
+    const start = `/auth/sso/start?domain=${domain}&returnTo=${encodeURIComponent('/login?done=signed-out')}`;
+    const { headers } = await client.get(start, { accept: 'text/html' });
+    const callback = await provider.signIn(String(headers['location']), sub);
+    const held = await comeBack(client, callback, { accept: 'text/html' });
+    expect([held.status, held.headers['location']]).toEqual([303, '/login/code']);
+    const asked = await open(client, '/login/code');
+    const token = /name="token" value="([^"]+)"/.exec(asked.body)?.[1] ?? '';
+    const answer = await client.form('/login/code', { token, totpCode: code() });
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/login?done=signed-out']);
+    expect(isIn(await open(client, '/'))).toBe(true);
+  });
+});
+
+test('P7 the screens say the same of an address that has an account and of one that has none', async () => {
+  const known = (await person(idctl)).email ?? '';
+  const unknown = `${fresh('nobody')}@example.test`;
+  const seen = async (email: string) => {
+    const client = browser();
+    const screen = await at(client, '/login', { identifier: email });
+    const reset = await at(client, '/login/reset', { identifier: email });
+    const signUp = await at(client, '/login/signup', { identifier: email });
+    const answers = [
+      screen,
+      await screen.submit('/login/password', { password: 'not the password' }),
+      await screen.submit('/login/mail-code'),
+      await (await screen.submit('/login/mail-code')).submit('/login/mail-code/enter', { code: '000000' }),
+      await reset.submit('/login/reset', { email }),
+      await signUp.submit('/login/signup', { email, name: 'Ada', password }),
+      await (await at(client, '/login/verify', { identifier: email })).submit('/login/verify/resend'),
+    ];
+    return answers.map(({ status, body }) => [
+      status,
+      String(body)
+        .replaceAll(email, '')
+        .replaceAll(encodeURIComponent(email), '')
+        .replace(/value="[\w-]{43}"/g, ''),
+    ]);
+  };
+  expect(await seen(known)).toEqual(await seen(unknown));
+});
+
+test('P11 who has not confirmed the address is asked to, once the password was right', async () => {
+  const email = `${fresh('new')}@example.test`;
+  await (await open(browser(), '/login/signup')).submit('/login/signup', { email, name: 'New', password });
+  await idctl.deliver();
+  const client = browser();
+  expect((await withPassword(client, email, 'not the password')).text).toContain(
+    'The sign-in did not succeed.',
+  );
+  const asked = await withPassword(client, email);
+  expect([asked.status, asked.text]).toEqual([403, expect.stringContaining('Confirm your address')]);
+  expect(isIn(await asked.submit('/login/verify', { code: await idctl.codeFor(email) }))).toBe(true);
+});
+
+test('O1 a way that the organization switched off is not offered, and not taken by who has its form open', async () => {
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const { email } = await person(idctl, `ada@${domain}`);
+  const client = browser();
+  const before = await at(client, '/login', { identifier: email ?? '' });
+  await saveSignInSettings(idctl.operator(), { org: org.slug, password: false, magicCode: true });
+  const refused = await before.submit('/login/password', { password });
+  expect([refused.status, refused.text]).toEqual([
+    403,
+    expect.stringContaining('Signing in with a password is switched off for this address.'),
+  ]);
+  expect(refused.body).not.toContain('action="/login/password"');
+  expect(refused.body).toContain('action="/login/mail-code"');
+});
+
+test('O4 the operator’s link signs in once; used again it says so on the sign-in screen', async () => {
+  const { email } = await person(idctl);
+  const { url } = await createLoginLink(idctl.operator(), { user: email ?? '' });
+  const link = url.slice(idctl.baseUrl.length);
+  expect(isIn(await open(browser(), link))).toBe(true);
+  const again = await open(browser(), link);
+  expect([again.status, again.text]).toEqual([401, expect.stringContaining('This link was used already')]);
+  expect(again.text).not.toContain('idctl user login-link');
+});
+
+describe('O6 an invitation', () => {
+  const invited = async () => {
+    const org = await organization(idctl);
+    const email = `${fresh('guest')}@example.test`;
+    const { url } = await createInvitation(idctl.operator(), { org: org.slug, email, role: 'member' });
+    return { org, email, link: url.slice(idctl.baseUrl.length) };
+  };
+
+  test('O6 makes a member of who signs up by it', async () => {
+    const { org, email, link } = await invited();
+    const client = browser();
+    const page = await open(client, link);
+    expect(page.text).toContain(`Join ${org.name}`);
+    const signUp = /href="(\/login\/signup[^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const asked = await (await open(client, signUp)).submit('/login/signup', {
+      email,
+      name: 'Guest',
+      password,
+    });
+    await idctl.deliver();
+    const arrived = await asked.submit('/login/verify', { code: await idctl.codeFor(email) });
+    expect(arrived.text).toContain(`${org.name} member`);
+  });
+
+  test('O6 is for its address alone, and for once', async () => {
+    const { email, link } = await invited();
+    const { email: other } = await person(idctl);
+    const client = browser();
+    await withPassword(client, other);
+    const page = await open(client, link);
+    expect(page.text).toContain(`You are signed in as ${other}. Sign out, and open the link once more.`);
+    await person(idctl, email);
+    const guest = browser();
+    await withPassword(guest, email);
+    const accepting = await open(guest, link);
+    expect((await accepting.submit('/account/invitation')).text).toContain('You have joined.');
+    expect((await open(guest, link)).text).toContain('There is no such invitation, or it works no longer.');
+  });
+});
+
+describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
+  let slapd: Slapd;
+  beforeAll(async () => {
+    slapd = await startSlapd();
+  });
+  afterAll(() => slapd?.stop());
+
+  test('§4.2 is asked by the address, by the company’s domain and a name, or by a name where it is the only one', async () => {
+    const { domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('uid');
+    await slapd.person(uid, { mail: `${uid}@${domain}`, givenName: 'Grace' });
+    const enter = async (path: string, username: string, given = directoryPassword) =>
+      (await open(browser(), path)).submit('/login/directory', { username, password: given });
+    expect(isIn(await enter(`/login?identifier=${domain}`, uid))).toBe(true);
+    expect(isIn(await enter(`/login?identifier=someone@${domain}`, uid))).toBe(true);
+    expect(isIn(await enter('/login/directory', uid))).toBe(true);
+    expect((await open(browser(), '/login')).body).toContain('href="/login/directory"');
+    const wrong = await enter(`/login?identifier=${domain}`, uid, 'not the password');
+    expect([wrong.status, wrong.text]).toEqual([
+      401,
+      expect.stringContaining('The sign-in did not succeed.'),
+    ]);
+    expect(wrong.body).toContain(`value="${uid}"`);
+    const page = await at(browser(), '/login', { identifier: `someone@${domain}` });
+    expect([page.body.includes('action="/login/password"'), page.text]).toEqual([
+      false,
+      expect.stringContaining('Use a password instead'),
+    ]);
+  });
+});
+
+test('the name of the instance is text, its logo is a file that can do nothing', async () => {
+  const client = browser();
+  const { body } = await open(client, '/login');
+  expect(body).toContain('<title>Sign in · Acme &lt;Identity&gt;</title>');
+  expect(body).toContain('<img src="/login/logo" alt="Acme &lt;Identity&gt;">');
+  const answer = await client.get('/login/logo');
+  expect([answer.status, answer.body]).toEqual([200, drawing]);
+  expect(answer.headers).toMatchObject({
+    'content-type': expect.stringMatching(/^image\/svg\+xml/),
+    'content-security-policy': expect.stringContaining("default-src 'none'"),
+  });
+});
+
+test('a page is not answered for other methods than its own', async () => {
+  for (const [method, path, allow] of [
+    ['PUT', '/login', 'GET, HEAD'],
+    ['DELETE', '/', 'GET, HEAD'],
+    ['PATCH', '/account/profile', 'POST'],
+  ] as const) {
+    const answer = await browser().send(method, path);
+    expect([path, answer.status, answer.headers['allow']]).toEqual([path, 405, allow]);
+  }
+  expect((await open(browser(), '/login/password')).text).toContain('E-mail address or company domain');
+});
