@@ -104,6 +104,14 @@ test('X3 two daemons that start at once with the same key agree', async () => {
   expect(await KeyCanary.count()).toBe(1);
 });
 
+test('X3 of two that start at once on an empty database with two keys, one is refused', async () => {
+  const starts = [keyring, stranger].map((ring) => requireRightKey({ keyring: ring, keyFile, now: start }));
+  const ends = await Promise.allSettled(starts);
+  expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'key_invalid' } });
+  expect(await KeyCanary.count()).toBe(1);
+});
+
 test('X2 before there is a signing key none is invented', async () => {
   await expect(currentSigner(at(start))).rejects.toMatchObject({ code: 'not_ready' });
   expect(await SigningKey.count()).toBe(0);

@@ -1,10 +1,13 @@
 import type { Keyring, Place } from '../../crypto/seal.ts';
+import { execute } from '../../database/execute.ts';
 import { KeyCanary } from '../../database/models/key-canary.ts';
 import { SigningKey } from '../../database/models/signing-key.ts';
+import { dialectOfDatabase } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 
 const constant = 'idctl';
+const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
 
 /**
  * Proves that a master key is the one of this database, and seals with it; the first key ever seen becomes it.
@@ -32,17 +35,10 @@ export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
-/** Makes this key the one of this database, inside the transaction that decides it. */
-export async function addCanary(keyring: Keyring, now: Date): Promise<void> {
-  const { keyId } = keyring;
-  // Of two daemons that start at once, one finds the row there: it is the same key's.
-  await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
-    ignoreDuplicates: true,
-  });
-}
-
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
+    // Two daemons on one empty database may have two keys: the second sees the first one's. On SQLite writers take turns.
+    if (dialectOfDatabase() === 'postgres') await execute(alone, []);
     if (!(await isSealed())) await plantCanary(keyring, now);
   });
 }

@@ -10,7 +10,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { addCanary } from './canary.ts';
+import { plantCanary } from './canary.ts';
 import { followMasterKey } from './follow-master.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
 import type { newMasterKeyView, rotateMasterKeyInput } from './schema.ts';
@@ -58,7 +58,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   if (prepare) return { id, state: 'prepared' as const, former };
   // Nothing is sealed by those before.
   await KeyCanary.destroy({ where: { keyId: { [Op.ne]: former } } });
-  await addCanary(createKeyring(key), ctx.now);
+  await plantCanary(createKeyring(key), ctx.now);
   await recordEvent(ctx, { kind: 'key.master.rotated', subject: { type: 'key', id }, data: { former } });
   return { id, state: 'rotated' as const, former };
 }
