@@ -100,6 +100,13 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
       expect(await other.outcome()).toEqual(expected(others));
     }
   });
+
+  test('X5 O1 each refusal above is an event', async () => {
+    const events = await Event.findAll({ where: { kind: 'signin.refused' } });
+    const off = events.filter(({ data }) => data['reason'] === 'method_off');
+    const methods = new Set(off.map(({ data }) => data['method']));
+    expect([...methods].toSorted()).toEqual(['github', 'google', 'magicCode', 'password']);
+  });
 });
 
 const login = (instance: Idctl, email: string | null) =>

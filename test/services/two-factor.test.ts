@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
@@ -157,7 +158,8 @@ async function arriving(requireLocalTwoFactor: boolean) {
   const { domain } = await connected(idctl, provider.issuer, { requireLocalTwoFactor });
   const someone = await enrolled(`${fresh('ada')}@${domain}`);
   const sub = fresh('sub');
-  provider.people.set(sub, { email: someone.email ?? '', email_verified: true });
+  const name = 'x'.repeat(50_000);
+  provider.people.set(sub, { email: someone.email ?? '', email_verified: true, name });
   const browser = idctl.client({ keepCookies: true });
   const callback = await provider.signIn(await start(browser, domain), sub);
   return { ...someone, browser, answer: await comeBack(browser, callback) };
@@ -180,6 +182,9 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
     maxAge: 300,
   });
   expect(JSON.stringify(answer.body)).not.toContain(cookie?.value);
+  // What the provider said and nobody uses does not wait with it.
+  const waiting = await PendingSignIn.findOne({ where: { accountId: account.id }, rejectOnEmpty: true });
+  expect(JSON.stringify(waiting.payload).length).toBeLessThan(2000);
   const wrong = await browser.post('/api/v1/auth/second-factor', { totpCode: '000000' });
   expect(wrong).toMatchObject(invalid);
   const done = await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });

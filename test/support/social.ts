@@ -32,7 +32,7 @@ export interface GitHub {
 }
 
 /** Starts it on a free port. */
-export async function startGitHub(): Promise<GitHub> {
+async function startGitHub(): Promise<GitHub> {
   const people: GitHub['people'] = new Map();
   const granted = new Map<string, { id: number; asked: URLSearchParams }>();
   const tokens = new Map<string, number>();

@@ -8,7 +8,7 @@ import type { Limit } from '../limits/limit.ts';
 import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { requireMail } from '../mail/configured.ts';
-import { recordRefusedSignIn } from '../sessions/refused.ts';
+import { reasonToRecord, recordRefusedSignIn } from '../sessions/refused.ts';
 import { giveTryBack, type RightCode, spendCode, tryCode } from './code.ts';
 
 /** A right code, and what it may open. */
@@ -43,6 +43,8 @@ export async function answerCode<T>(
   } catch (error) {
     if (isCodeInvalid(error)) await recordRefusedSignIn(ctx, refused(account));
     else await giveBack(ctx, limits);
+    const reason = reasonToRecord(error);
+    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'magicCode', account, reason });
     if (right !== null) await giveTryBack(right);
     throw error;
   }
