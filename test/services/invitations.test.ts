@@ -182,7 +182,7 @@ describe('O6 invitations', () => {
 });
 
 describe('O6 invitations where the instance sends mail', () => {
-  test('an invitation is mailed, its link being `url`; sign-up still takes a code, which makes a member (P11)', async () => {
+  test('O6 an invitation is mailed, its link being `url`; sign-up still takes a code, which makes a member', async () => {
     const idctl = await openMailingIdctl();
     try {
       const { slug: org } = await organization(idctl);

@@ -45,7 +45,7 @@ async function kindsAbout(email: string): Promise<string[]> {
 }
 
 describe('spec §4.4 sign-up where the instance sends mail', () => {
-  test('§2.6 a new account is unverified until the emailed code of six digits confirms it, which signs in', async () => {
+  test('§2.6 P10 a new account is unverified until the emailed code of six digits confirms it, which signs in', async () => {
     const body = { ...whole(), locale: 'de' };
     const asked = await post('signup', body);
     expect([asked.status, asked.body, asked.cookies]).toEqual([201, { emailVerification: 'required' }, []]);
@@ -147,7 +147,7 @@ describe('magic code', () => {
     await signedIn(idctl, email);
   });
 
-  test('P12 with a second factor on, the code is spent when the sign-in completes and not before', async () => {
+  test('P10 P12 with a second factor on, the code is spent when the sign-in completes and not before', async () => {
     const { account, code: totp } = await enrolled(idctl);
     const email = account.email ?? '';
     const code = await mailed('magic-code', email);
@@ -223,7 +223,7 @@ describe('password reset', () => {
     expect(await kindsAbout(email)).toContain('user.password.reset');
   });
 
-  test('P7 a password that will not do is refused by name, and the code stays', async () => {
+  test('P7 P10 a password that will not do is refused by name, and the code stays', async () => {
     const email = await known();
     const code = await mailed('password/reset', email);
     const weak = await post('password/reset/confirm', { email, code, newPassword: 'password123' });
@@ -270,6 +270,23 @@ describe('what is sent', () => {
     for (let count = 0; count < most; count += 1) expect((await ask()).status).toBe(202);
     expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
     idctl.wait(61);
+  });
+
+  test('P9 links in mail lead to the base URL alone; no word of whoever asked for it is in a mail to a stranger', async () => {
+    const email = await known();
+    const forged = { host: 'evil.test', 'x-forwarded-host': 'evil.test', origin: idctl.baseUrl };
+    await idctl.client().post('/api/v1/auth/signup', whole(email), forged);
+    await idctl.client().post('/api/v1/auth/magic-code', { email }, forged);
+    const stranger = { ...whole(), name: 'Win at https://evil.test' };
+    await idctl.client().post('/api/v1/auth/signup', stranger);
+    const letters = [...(await idctl.lettersTo(email)), ...(await idctl.lettersTo(stranger.email))];
+    expect(letters).toHaveLength(3);
+    for (const { raw, text, html } of letters) {
+      expect(raw).not.toContain('evil');
+      const links = `${text} ${html}`.match(/https?:[^\s"<),]+/g) ?? [];
+      expect(links.filter((link) => new URL(link).origin !== idctl.baseUrl)).toEqual([]);
+      expect(links).not.toEqual([]);
+    }
   });
 
   test('P7 nothing goes to an address without an account, nor to a disabled one', async () => {

@@ -84,7 +84,7 @@ test('of turns at the same time one sends a mail; one that was killed leaves it 
   expect(idctl.smtp.letters).toHaveLength(2);
 });
 
-test('X4 no code and no address is left behind once a mail is sent, and no code before', async () => {
+test('X4 P10 no code and no address is left behind once a mail is sent, and no code before', async () => {
   const email = await asking();
   expect(JSON.stringify(await OutboxItem.findAll())).not.toMatch(/\b\d{6}\b/);
   const code = await idctl.codeFor(email);

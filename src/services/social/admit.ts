@@ -1,15 +1,13 @@
 import type { Context } from '../../context.ts';
-import type { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
 import { attachSocial } from '../identities/attach.ts';
-import { ensureMember } from '../memberships/ensure.ts';
 import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
-import { findGoverningSettings } from '../signin/governing.ts';
+import { joinByDomain } from '../signin/join-by-domain.ts';
 import type { SocialPerson } from './person.ts';
-import { type SocialProvider, socialProviders } from './providers.ts';
+import { socialProviders } from './providers.ts';
 
 /**
  * Lets the proven person in: account and session in one transaction. Whoever has no account gets one (spec §5.4), and
@@ -29,14 +27,8 @@ export function admitSocial(
       const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
       if (attached === null) throw signInFailed('identity_conflict');
       const session = await beginSession(ctx, attached.account, { method: provider, secondFactor });
-      if (attached.created) await join(ctx, provider, attached.account);
+      if (attached.created) await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });
       return session;
     }),
   );
-}
-
-async function join(ctx: Context, provider: SocialProvider, account: Account): Promise<void> {
-  const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
-  if (organizationId === null || !verified || !settings.allowSelfSignup) return;
-  await ensureMember(ctx, organizationId, account, { kind: 'social', by: provider });
 }

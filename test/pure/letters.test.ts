@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { accountLetter, codeLetter, invitationLetter } from '../../src/services/mail/letters.ts';
+import { renderLetter } from '../../src/services/mail/render.ts';
+
+const from = { service: 'Acme <b>&"co"', baseUrl: 'https://id.acme.test' };
+const invited = { organization: "O'Neil <i>", role: 'admin', url: 'https://id.acme.test/login?a=1&b=2' };
+
+describe('a letter', () => {
+  test.each([
+    ['a code', codeLetter(from, 'signin', '012345'), '012345'],
+    ['that there is an account', accountLetter(from), 'https://id.acme.test/login'],
+    ['an invitation', invitationLetter(from, invited), invited.url],
+  ])(
+    'about %s says the same in text and in HTML, where everything is escaped and nothing is loaded',
+    (_, letter, key) => {
+      const { text, html } = renderLetter(from, letter);
+      expect(text).toContain(key);
+      expect(html).toContain(key.replaceAll('&', '&amp;'));
+      for (const line of [letter.opening, ...letter.closing]) expect(text).toContain(line);
+      expect(html).not.toMatch(/<b>|<i>|&"co/);
+      expect(html).not.toMatch(/<(img|script|link|style)|src=|url\(/);
+    },
+  );
+});
