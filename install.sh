@@ -20,8 +20,9 @@ Usage: ./install.sh [--prefix DIR] [--serve]
        ./install.sh --dev
        ./install.sh --uninstall [--prefix DIR]
 
-Installs idctl from this checkout into DIR/lib/idctl and DIR/bin/idctl, where
-DIR is /usr/local for root and ~/.local for everybody else. Run it again to
+Installs idctl from this checkout into DIR/lib/idctl and DIR/bin/idctl, with
+manual pages and shell completions in DIR/share, where DIR is /usr/local for
+root and ~/.local for everybody else. Run it again to
 upgrade: the release before stays beside the new one. Needs npm 10 or newer;
 where Node is older than 24.15, idctl brings one of its own from npm.
 
@@ -163,7 +164,7 @@ is_ours() {
 
 # A number that changes with anything a release is made of.
 fingerprint() {
-  (cd "$here" && find bin config docs scripts src .npmrc ./*.json ./*.md LICENSE -type f \
+  (cd "$here" && find bin config docs man scripts src .npmrc ./*.json ./*.md LICENSE -type f \
     -exec cksum {} + | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
 }
 
@@ -172,7 +173,7 @@ build() {
   stage=$lib/staging.$$
   new=$stage/idctl
   mkdir -p "$new"
-  (cd "$here" && cp package-lock.json "$stage" && cp -R bin config docs scripts src package.json \
+  (cd "$here" && cp package-lock.json "$stage" && cp -R bin config docs man scripts src package.json \
     package-lock.json .npmrc tsconfig.json tsconfig.build.json LICENSE README.md CHANGELOG.md "$new")
   if node=$(system_node); then
     say "Installing packages (Node is there: $node)"
@@ -185,10 +186,14 @@ build() {
   add_compiler
   quietly "$new" node_modules/.bin/node scripts/build.ts
   (cd "$new" && rm -rf src scripts tsconfig.json tsconfig.build.json .npmrc node_modules/node-*/include)
-  sed -i.before "s|/usr/local/bin/idctl|$bin|; s|/usr/local/lib/idctl|$lib|" "$new/config/idctl.service"
-  rm "$new/config/idctl.service.before"
+  for unit in "$new"/config/*.service; do
+    sed "s|/usr/local/bin/idctl|$bin|; s|/usr/local/lib/idctl|$lib|" "$unit" >"$stage/unit"
+    mv "$stage/unit" "$unit"
+  done
   chmod -R u+w,go-w,a+rX "$new"
   quietly "$new" bin/idctl --version
+  mkdir "$new/completions"
+  for shell in bash zsh fish; do "$new/bin/idctl" completion "$shell" >"$new/completions/idctl.$shell"; done
 }
 
 # The version the lockfile names; nothing else that only development needs.
@@ -204,9 +209,35 @@ switch() {
   replace "$lib/current" "releases/$id"
   if [ -n "$before" ] && [ "$before" != "releases/$id" ]; then replace "$lib/previous" "$before"; fi
   is_ours || replace "$bin" "$lib/current/bin/idctl"
+  unlink_shared
+  link_shared
   kept=$(readlink "$lib/previous" 2>/dev/null) || kept=
   for old in "$lib"/releases/*; do
     case releases/${old##*/} in "releases/$id" | "$kept") ;; *) rm -rf "$old" ;; esac
+  done
+}
+
+# Where shells and man look: each a link to the release in use, and nothing that is somebody else's.
+link_shared() {
+  for file in "$lib"/current/man/*.[15]; do
+    shared_link "man/man${file##*.}/${file##*/}" "$file"
+  done
+  shared_link bash-completion/completions/idctl "$lib/current/completions/idctl.bash"
+  shared_link zsh/site-functions/_idctl "$lib/current/completions/idctl.zsh"
+  shared_link fish/vendor_completions.d/idctl.fish "$lib/current/completions/idctl.fish"
+}
+
+shared_link() {
+  link=$prefix/share/$1
+  if [ ! -f "$2" ] || [ -e "$link" ] || [ -L "$link" ]; then return; fi
+  { mkdir -p "${link%/*}" && ln -s "$2" "$link"; } 2>/dev/null || say "Not linked: $link"
+}
+
+# Also those of pages that the next release no longer has.
+unlink_shared() {
+  for link in "$prefix"/share/man/man[15]/idctl* "$prefix/share/bash-completion/completions/idctl" \
+    "$prefix/share/zsh/site-functions/_idctl" "$prefix/share/fish/vendor_completions.d/idctl.fish"; do
+    case $(readlink "$link" 2>/dev/null) in "$lib"/current/*) rm -f "$link" ;; esac
   done
 }
 
@@ -252,6 +283,7 @@ advise_service() {
 uninstall() {
   if is_ours || [ -d "$lib/releases" ]; then
     if is_ours; then rm -f "$bin"; fi
+    unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
     rmdir "$lib" 2>/dev/null || true
     say "Removed the programs below $prefix."

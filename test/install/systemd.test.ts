@@ -19,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** The unit, of the program in this checkout. */
-async function unit(): Promise<string> {
-  const file = join(folder, 'idctl.service');
-  const text = await readFile(join(checkout, 'config/idctl.service'), 'utf8');
+/** A unit, of the program in this checkout. */
+async function unit(name: string): Promise<string> {
+  const file = join(folder, name);
+  const text = await readFile(join(checkout, 'config', name), 'utf8');
   await writeFile(file, text.replaceAll('/usr/local/bin', join(checkout, 'bin')));
   return file;
 }
@@ -36,12 +36,18 @@ const receiver = `
   while (defined recv($s, my $told, 4096, 0)) { print "$told\\n" }`;
 
 describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
-  test('the unit is one that systemd accepts without a word, and that leaves the daemon little', async () => {
-    const file = await unit();
-    expect(await run('systemd-analyze', ['verify', '--man=no', file])).toEqual({ stdout: '', stderr: '' });
-    const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', file]);
-    const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
-    expect(Number(exposure)).toBeLessThan(2);
+  test('the units are such that systemd accepts them without a word, and that leave a program little', async () => {
+    const services = [await unit('idctl.service'), await unit('idctl-backup.service')];
+    const files = [...services, await unit('idctl-backup.timer')];
+    expect(await run('systemd-analyze', ['verify', '--man=no', ...files])).toEqual({
+      stdout: '',
+      stderr: '',
+    });
+    for (const file of services) {
+      const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', file]);
+      const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+      expect(Number(exposure)).toBeLessThan(2);
+    }
   });
 
   test('systemd hears when the daemon can be asked, and when it goes', async () => {

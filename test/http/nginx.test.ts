@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { dialect } from '../support/database.ts';
+import { createClient } from '../support/http.ts';
+import { type Installation, install } from '../support/installation.ts';
+import { type Nginx, startNginx } from '../support/nginx.ts';
+import { blocksOf } from '../support/operations.ts';
+import { freePorts } from '../support/ports.ts';
+
+// The configuration in docs/operations.md, run: nginx before one daemon, and on PostgreSQL before two.
+
+const missing = counterpartMissing('nginx');
+let site: Installation;
+let nginx: Nginx;
+let origin: string;
+let plain: string;
+let browser: Agent;
+const scim = { token: '', path: '' };
+
+beforeAll(async () => {
+  if (missing) return;
+  const [tls = 0, http = 0] = await freePorts(2);
+  origin = `https://localhost:${tls}`;
+  plain = `http://127.0.0.1:${http}`;
+  const { trustedProxies } = parse(blocksOf('yaml')[0] ?? '').http;
+  site = await install({
+    env: { IDCTL_BASE_URL: origin, IDCTL_HTTP_TRUSTED_PROXIES: trustedProxies.join(',') },
+    prepare: async (operator) => {
+      const made = await rotateScimToken(operator(), { org: 'acme' });
+      Object.assign(scim, { token: made.token, path: new URL(made.baseUrl).pathname });
+    },
+  });
+  const daemons = [await site.serve(), ...(dialect === 'postgres' ? [await site.serve()] : [])];
+  const authority = await createAuthority(site.folder);
+  const { certFile, keyFile } = await authority.issue('DNS:localhost');
+  nginx = await startNginx(configured({ tls, http, certFile, keyFile, daemons }), tls);
+  const ca = await readFile(authority.caFile, 'utf8');
+  // Another address than the proxy's.
+  browser = new Agent({ localAddress: '127.0.0.2', connect: { ca, family: 4 } });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await nginx?.stop();
+  await site?.close();
+});
+
+/** What stands in the documentation, with the names and ports of here. */
+function configured(here: {
+  tls: number;
+  http: number;
+  certFile: string;
+  keyFile: string;
+  daemons: { url: string }[];
+}): string {
+  const [config = ''] = blocksOf('nginx');
+  const servers = here.daemons.map(({ url }) => `  server ${new URL(url).host};\n`).join('');
+  const places: [string, string][] = [
+    ['  server 127.0.0.1:8420;\n', servers],
+    ['listen 443 ', `listen 127.0.0.1:${here.tls} `],
+    ['listen 80;', `listen 127.0.0.1:${here.http};`],
+    ['/etc/ssl/id.example.com.pem', here.certFile],
+    ['/etc/ssl/id.example.com.key', here.keyFile],
+  ];
+  return places.reduce(
+    (text, [from, to]) => {
+      expect(text).toContain(from);
+      return text.replace(from, to);
+    },
+    config.replaceAll('id.example.com;', 'localhost;'),
+  );
+}
+
+async function send(
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await request(`${origin}${path}`, {
+    method,
+    dispatcher: browser,
+    headers: { ...type, ...headers },
+    ...sent,
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, body: text };
+}
+
+const signIn = (headers?: Record<string, string>) => send('POST', '/api/v1/auth/login', site.owner, headers);
+
+describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
+  test('cookies are Secure, HSTS is on, and what was http is https', async () => {
+    const { status, headers } = await signIn({ origin });
+    expect(status).toBe(200);
+    for (const cookie of [headers['set-cookie'] ?? []].flat()) expect(cookie).toMatch(/; Secure(;|$)/);
+    expect(headers['strict-transport-security']).toContain('max-age=31536000');
+    expect((await signIn({ origin: 'https://evil.example' })).status).toBe(403);
+    const redirected = await createClient(plain).get('/login?returnTo=%2F', { host: 'localhost' });
+    expect([redirected.status, redirected.headers['location']]).toEqual([
+      301,
+      'https://localhost/login?returnTo=%2F',
+    ]);
+  });
+
+  test('P9 the address of a session is the client’s, whatever the client says it is', async () => {
+    await signIn({ 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' });
+    const addresses = await site.query('SELECT DISTINCT address FROM sessions');
+    expect(addresses).toEqual([{ address: '127.0.0.2' }]);
+  });
+
+  test('every daemon behind it serves one session', async () => {
+    const { accessToken } = JSON.parse((await signIn()).body);
+    const asked = Array.from({ length: 6 }, () =>
+      send('GET', '/api/v1/me', undefined, { authorization: `Bearer ${accessToken}` }),
+    );
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+  });
+
+  test('a large SCIM body passes; one that is too large is refused by idctl, in its own form', async () => {
+    const headers = { authorization: `Bearer ${scim.token}`, 'content-type': 'application/scim+json' };
+    const user = (size: number) =>
+      JSON.stringify({ userName: 'big@acme.test', 'urn:x:note': 'x'.repeat(size) });
+    const post = async (size: number) => {
+      const { status, body } = await send('POST', `${scim.path}/Users`, user(size), headers);
+      return [status, JSON.parse(body).schemas[0].includes('Error')];
+    };
+    expect(await post(200 * 1024)).toEqual([201, false]);
+    expect(await post(400 * 1024)).toEqual([413, true]);
+  });
+});

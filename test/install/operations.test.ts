@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { main, surroundings } from '../support/daemon.ts';
+import { blocksOf } from '../support/operations.ts';
+
+// Every command of docs/operations.md, one block after the other on one instance, with the system's folders in a
+// temporary one. systemctl is noted down, install(1) makes its folder.
+
+const run = promisify(execFile);
+const checkout = resolve(import.meta.dirname, '../..');
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idctl-operations-'));
+  const release = join(folder, 'prefix/releases/new');
+  for (const path of ['bin', 'etc', 'lib', 'backups', 'systemd']) await mkdir(join(folder, path));
+  await mkdir(join(folder, 'prefix/releases/old'), { recursive: true });
+  await cp(join(checkout, 'config'), join(release, 'config'), { recursive: true });
+  await symlink('releases/new', join(folder, 'prefix/current'));
+  await symlink('releases/old', join(folder, 'prefix/previous'));
+  await program('idctl', `exec '${process.execPath}' '${main}' "$@"`);
+  await program('systemctl', `echo "$@" >>'${folder}/systemctl'`);
+  await program('install', `for last; do :; done; mkdir -p "$last"`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function program(name: string, text: string): Promise<void> {
+  await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+}
+
+async function play(block: string) {
+  const places: Record<string, string> = {
+    '/etc/idctl': join(folder, 'etc'),
+    '/etc/systemd/system': join(folder, 'systemd'),
+    '/var/lib/idctl': join(folder, 'lib'),
+    '/var/backups/idctl': join(folder, 'backups'),
+    '/usr/local/lib/idctl': join(folder, 'prefix'),
+  };
+  const here = Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, to), block);
+  const { PATH, ...env } = surroundings();
+  return run('sh', ['-euc', here], {
+    cwd: folder,
+    env: {
+      ...env,
+      PATH: `${join(folder, 'bin')}:${PATH}`,
+      IDCTL_CONFIG: join(folder, 'etc/idctl.yaml'),
+      IDCTL_DATABASE: `sqlite:${join(folder, 'lib/idctl.db')}`,
+      // Nobody listens there: what is asked of the network is refused at once.
+      IDCTL_DOH_RESOLVER_URL: 'https://127.0.0.1:9/dns-query',
+    },
+  });
+}
+
+test('every command in docs/operations.md runs, in the order of the page', { timeout: 120_000 }, async () => {
+  const shown: string[] = [];
+  for (const block of blocksOf('sh')) {
+    // As a migration would have left it.
+    const copy = join(folder, 'lib/idctl.db.before-0018-suspensions-20261120T120000Z');
+    if (block.includes('.before-')) await copyFile(join(folder, 'lib/idctl.db'), copy);
+    const { stdout, stderr } = await play(block);
+    shown.push(stdout, stderr);
+  }
+  const all = shown.join('\n');
+  expect(all).toContain('It is whole, and the master key here opens it.');
+  expect(all).toMatch(/https:\/\/id\.example\.com\/login\/link\?token=/);
+  expect(all).toContain('https://login.example.com/scim/v2/orgs/');
+  expect(await readFile(join(folder, 'systemctl'), 'utf8')).toContain('enable --now idctl-backup.timer');
+});
