@@ -253,7 +253,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'status').toBe('The token was revoked.');
       });
 
-      test('S7 the policy lets a sign-in return to a configured origin', async () => {
+      test('X10 S7 the policy lets a sign-in return to a configured origin', async () => {
         const { email } = await person(idctl);
         const page = await arrive(script);
         const returnTo = `${provider.issuer}/.well-known/openid-configuration`;
@@ -263,7 +263,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       });
     });
 
-    test('a broken policy and a foreign request would be seen', async () => {
+    test('X10 a broken policy and a foreign request would be seen', async () => {
       const { page, complaints, foreign } = await browser.open();
       await page.goto(`${base}/login`);
       await page.evaluate(

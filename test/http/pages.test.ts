@@ -12,6 +12,7 @@ beforeAll(async () => {
   idctl = await openIdctl({
     http: { returnToOrigins: ['https://app.example.test'] },
     signup: { open: 'on' },
+    social: { google: { clientId: 'idctl', clientSecret: 'secret' } },
     limits: { enabled: 'off' },
   });
 });
@@ -22,29 +23,29 @@ const nameOf = ({ method, path }: { method: string; path: string }) => `${method
 const browser = () => idctl.client({ keepCookies: true });
 
 /** A browser in which somebody new is signed in, by the screen itself. */
-async function arrived(): Promise<{ client: Client; email: string; id: string }> {
+async function arrived(): Promise<{ client: Client; email: string; id: string; earlier: string }> {
   const { email, id } = await person(idctl);
   const client = browser();
   const asked = await open(client, `/login?identifier=${email}`);
   const answer = await asked.submit('/login/password', { password });
   expect(answer.text).toContain('Sign out');
-  return { client, email: email ?? '', id };
+  return { client, email: email ?? '', id, earlier: tokenIn(asked.body) };
 }
 
-describe('interface page: every page and form, walked', () => {
+describe('X10 interface page: every page and form, walked', () => {
   test('each is named once, and none shadows a route of the REST surface', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages) expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
   });
 
-  test('no form is taken from another site, nor without its token, nor with that of another browser or session', async () => {
+  test('X10 no form is taken from another site, nor without its token, nor with that of another browser or session', async () => {
     const { client } = await arrived();
     const other = await arrived();
-    const stolen = /name="token" value="([^"]+)"/.exec((await open(other.client, '/')).body)?.[1] ?? '';
+    const stolen = tokenIn((await open(other.client, '/')).body);
     const before = (await open(client, '/')).body;
     for (const { path } of forms) {
-      const token = /name="token" value="([^"]+)"/.exec((await open(client, '/')).body)?.[1] ?? '';
+      const token = tokenIn((await open(client, '/')).body);
       const refused = [
         await client.form(path, { token }, { origin: 'https://evil.test' }),
         await client.form(path, { token }, { 'sec-fetch-site': 'cross-site' }),
@@ -58,7 +59,34 @@ describe('interface page: every page and form, walked', () => {
     expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
   });
 
-  test('nobody who is not signed in is shown or does anything of an account', async () => {
+  test('X10 the token of a form is for one session, and for one browser', async () => {
+    const { client, earlier } = await arrived();
+    const page = await open(client, '/');
+    const rename = (token: string) => client.form('/account/profile', { token, name: 'Eve', locale: 'en' });
+    expect((await rename(earlier)).status).toBe(403);
+    const own = client.jar.get('form') ?? '';
+    client.jar.set('form', 'A'.repeat(own.length));
+    expect((await rename(tokenIn(page.body))).status).toBe(403);
+    client.jar.set('form', own);
+    expect((await rename(tokenIn(page.body))).status).toBe(303);
+  });
+
+  test('X6 a form has its own fields, each once; what else stands in the address of a page is ignored', async () => {
+    const { client } = await arrived();
+    const before = (await open(client, '/')).body;
+    const token = tokenIn(before);
+    for (const { path } of forms) {
+      const more = await client.form(path, { token, nonsense: 'x' });
+      expect([path, more.status, more.body.includes('is not a known field')]).toEqual([path, 400, true]);
+      expect([path, (await client.form(path, `token=${token}&id=a&id=b`)).status]).toEqual([path, 400]);
+      expect([path, (await client.form(path, { token, name: 'a\0b' })).status]).toEqual([path, 400]);
+    }
+    expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
+    expect((await browser().get('/login?nonsense=x')).status).toBe(200);
+    expect((await browser().get('/login?identifier=a&identifier=b')).status).toBe(400);
+  });
+
+  test('X10 nobody who is not signed in is shown or does anything of an account', async () => {
     const own = pages.filter(({ access }) => access === 'person');
     expect(own.length).toBeGreaterThan(8);
     for (const { method, path } of own) {
@@ -71,14 +99,14 @@ describe('interface page: every page and form, walked', () => {
     expect((await open(browser(), '/')).text).toContain('E-mail address or company domain');
   });
 
-  test('a token of a program is no session: pages are for people', async () => {
+  test('X10 a token of a program is no session: pages are for people', async () => {
     const { id } = await person(idctl);
     const { token } = await createToken(idctl.operator(), { user: id, name: 'ci' });
     const answer = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/');
     expect(answer.status).toBe(303);
   });
 
-  test('nothing of somebody else is ended, renewed or revoked', async () => {
+  test('X10 nothing of somebody else is ended, renewed or revoked', async () => {
     const { client } = await arrived();
     const victim = await signedInAs(idctl, 'victim@elsewhere.test');
     const token = await createToken(idctl.operator(), { user: (await arrived()).id, name: 'mine' });
@@ -90,7 +118,7 @@ describe('interface page: every page and form, walked', () => {
       ['/account/tokens/revoke', token.id],
     ];
     for (const [path, id] of tries) {
-      const field = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+      const field = tokenIn(page.body);
       expect([path, (await client.form(path, { token: field, id })).status]).toEqual([path, 404]);
     }
     expect((await victim.get('/api/v1/me/sessions')).body.items).toHaveLength(2);
@@ -98,7 +126,7 @@ describe('interface page: every page and form, walked', () => {
   });
 
   test.each(['/login', '/login?identifier=ada%40elsewhere.test', '/login/directory', '/'])(
-    'what %s may do stands in its policy, and nothing of it is kept',
+    'X10 what %s may do stands in its policy, and nothing of it is kept',
     async (path) => {
       const client = path === '/' ? (await arrived()).client : browser();
       const { status, headers, body } = await open(client, path);
@@ -152,7 +180,7 @@ describe('§5.2 staying signed in', () => {
     expect((await elsewhere.get('/api/v1/me')).body.name).toBe('Ada Byron');
   });
 
-  test('no other form than those of the account is sent on by the renewal', async () => {
+  test('X10 no other form than those of the account is sent on by the renewal', async () => {
     const { client } = await arrived();
     const path = '/api/v1/auth/resume?returnTo=';
     for (const returnTo of [
@@ -190,7 +218,7 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
     const asked = await open(client, `/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`);
     if (asked.status !== 200) return asked.status;
     const form = /<form[^>]*action="\/login\/password".*?<\/form>/s.exec(asked.body)?.[0] ?? '';
-    const token = /name="token" value="([^"]+)"/.exec(form)?.[1] ?? '';
+    const token = tokenIn(form);
     const answer = await client.form('/login/password', { token, email: email ?? '', password, returnTo });
     return answer.headers['location'];
   };
@@ -211,7 +239,7 @@ test('a sign-in by redirect that fails is told on the sign-in screen to a browse
   expect([late.status, late.body.includes('role="alert"')]).toEqual([401, true]);
 });
 
-test('X9 what people call themselves is text on their page, and nothing else', async () => {
+test('X10 what people call themselves is text on their page, and nothing else', async () => {
   const { client } = await arrived();
   const name = `<img src=x onerror="a"> & 'Ada'`;
   const answer = await (await open(client, '/')).submit('/account/profile', { name, locale: 'en' });
@@ -245,6 +273,7 @@ test('the account page names the organizations and the roles in them', async () 
   expect((await open(client, '/')).text).toMatch(new RegExp(`Organizations ${org.name} owner`));
 });
 
+const tokenIn = (body: string) => /name="token" value="([^"]+)"/.exec(body)?.[1] ?? '';
 const hideTokens = (body: string) =>
   body.replace(/name="token" value="[^"]+"/g, '').replace(/last used [^<]*/g, '');
 

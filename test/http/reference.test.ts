@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { surface } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
+import { startBrowser } from '../support/browser.ts';
 import { person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -64,23 +61,9 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       user: (await person(idctl)).id,
       name: 'reference',
     });
-    const profile = await mkdtemp(join(tmpdir(), 'idctl-chromium-'));
-    const browser = await chromium.launchPersistentContext(profile, {
-      executablePath: '/usr/bin/chromium',
-      args: '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
-        ' ',
-      ),
-    });
+    const browser = await startBrowser([idctl.baseUrl]);
     try {
-      const page = await browser.newPage();
-      const complaints: string[] = [];
-      const foreign: string[] = [];
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-      page.on('pageerror', (error) => complaints.push(error.message));
-      page.on('request', (request) => {
-        if (!/^data:/.test(request.url()) && new URL(request.url()).origin !== idctl.baseUrl)
-          foreign.push(request.url());
-      });
+      const { page, complaints, foreign } = await browser.open();
       await page.goto(`${idctl.baseUrl}/api/v1/docs`);
       await page.waitForSelector('.opblock');
       expect(await page.locator('.opblock').count()).toBe(surface.routes.length);
@@ -101,7 +84,6 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       expect(foreign).toEqual([]);
     } finally {
       await browser.close();
-      await rm(profile, { recursive: true, force: true });
     }
   });
 });

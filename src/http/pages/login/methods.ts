@@ -19,11 +19,11 @@ interface Known extends Place {
 /** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
 export async function showMethods(visit: Visit, place: Known, asked?: Asked): Promise<Shown> {
   const who = identify(place.identifier);
-  if (who === null) return askWho({ ...visit, refusal: unreadable() }, place);
+  if (who === null) return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
   const { email, domain } = who;
   const methods = await findMethods(visit.ctx, domain);
   const onlySso = email === null && !methods.includes('ldap');
-  if (onlySso && !methods.includes('sso')) return askWho({ ...visit, refusal: noSso(domain) }, place);
+  if (onlySso && !methods.includes('sso')) return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
   const shown = formShown(email, methods, asked);
   const ways = [
     ...(methods.includes('sso') ? [ssoLink(domain, place)] : []),
