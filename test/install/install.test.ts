@@ -113,3 +113,13 @@ test('--uninstall removes the programs, and says where the data stays', () => {
   expect(readdirSync(join(prefix, 'lib/idctl'))).toEqual(['idctl.db']);
   expect(install('--uninstall', '--prefix', prefix)).toMatchObject({ status: 0 });
 });
+
+test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {
+  installed();
+  const pages = join(prefix, 'share/man/man1');
+  mkdirSync(pages, { recursive: true });
+  symlinkSync(join(prefix, 'lib/idctl/current/man/idctl.1'), join(pages, 'idctl.1'));
+  writeFileSync(join(pages, 'idctl-mine.1'), 'mine');
+  expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
+  expect(readdirSync(pages)).toEqual(['idctl-mine.1']);
+});

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { leavesOf, optionEntry, verbSection } from './commands.ts';
+import {
+  bold,
+  entry,
+  example,
+  heading,
+  italic,
+  page,
+  paragraph,
+  type Roff,
+  sentence,
+  text,
+  title,
+} from './roff.ts';
+
+/** The page of idctl itself: what all commands share, and those that stand in no group. */
+export function programPage(program: Command, version: string): Roff {
+  const groups = program.commands.filter(({ commands }) => commands.length > 0);
+  const single = program.commands.filter(({ commands }) => commands.length === 0);
+  return [
+    title('idctl', 1, version),
+    heading('NAME'),
+    `idctl \\- ${text(program.description())}\n`,
+    heading('SYNOPSIS'),
+    `${bold('idctl')} ${italic('command')} [${italic('options')}]\n`,
+    heading('DESCRIPTION'),
+    ...description,
+    heading('GROUPS OF COMMANDS'),
+    ...groups.map((group) => entry(page(`idctl-${group.name()}`, 1), firstLine(group))),
+    heading('COMMANDS OF THE INSTANCE'),
+    ...single.flatMap(leavesOf).map(verbSection),
+    heading('OPTIONS OF EVERY COMMAND'),
+    ...program.options.map(optionEntry),
+    entry(`${bold('-h')}, ${bold('--help')}`, 'Show the help of the command, with an example.'),
+    heading('EXIT STATUS'),
+    ...exitCodes.map(([code, said]) => entry(bold(code), text(said))),
+    heading('ENVIRONMENT'),
+    ...environment.map(([name, said]) => entry(bold(name), text(said))),
+    heading('FILES'),
+    ...files.map(([names, said]) => entry(names.map(italic).join(', '), text(said))),
+    heading('EXAMPLES'),
+    paragraph('From nothing to an organization whose people sign in at their own provider:'),
+    example(walk),
+    heading('SEE ALSO'),
+    paragraph([page('idctl.yaml', 5), ...groups.map((group) => page(`idctl-${group.name()}`, 1))].join(', ')),
+  ].join('');
+}
+
+function firstLine(command: Command): Roff {
+  return sentence(command.description().split('\n')[0] ?? '');
+}
+
+const description = [
+  paragraph(
+    `${bold('idctl serve')} is a daemon that organizations sign their people in with: domains proved over the DNS, single sign\\-on by OpenID Connect, directories by LDAP, provisioning by SCIM 2.0.`,
+  ),
+  paragraph(
+    'Every other command acts as the operator: whoever may read the database and the key file may do all. They work on the same database as the daemon, while it runs or not.',
+  ),
+  paragraph(
+    'Results go to standard output, everything else to standard error; in a pipe there is no colour and nothing is cut short. Where nobody can be asked, nothing is: the option that is missing is named instead. Secrets come from a prompt, from standard input or from a file, never from an argument.',
+  ),
+];
+
+const exitCodes = [
+  ['0', 'Done.'],
+  ['1', 'Refused, for what is there or for who asks; or a check failed.'],
+  ['2', 'Wrong usage: an option, a value, the configuration.'],
+  ['3', 'Something cannot be reached or is not ready: the database, the key, the provider.'],
+  ['8', 'Not yet: the DNS does not have the record of the domain.'],
+  ['70', 'A bug of idctl.'],
+  ['130', 'Left by Ctrl-C.'],
+] as const;
+
+const environment = [
+  ['IDCTL_CONFIG', 'The configuration file, where --config names none.'],
+  ['IDCTL_...', 'Every setting has a variable, which wins over the file; idctl.yaml(5) names them.'],
+  ['IDCTL_DATABASE', 'Short for IDCTL_DATABASE_URL.'],
+  ['NO_COLOR', 'No colour, whatever its value, unless it is empty.'],
+  ['XDG_CONFIG_HOME, XDG_DATA_HOME', 'Where configuration, key and database of a user are.'],
+] as const;
+
+const files = [
+  [['/etc/idctl/idctl.yaml', '$XDG_CONFIG_HOME/idctl/idctl.yaml'], 'The configuration; see idctl.yaml(5).'],
+  [
+    ['/etc/idctl/master.key', '$XDG_CONFIG_HOME/idctl/master.key'],
+    'The key that opens stored secrets. Keep a copy apart from the backups.',
+  ],
+  [['/var/lib/idctl/idctl.db', '$XDG_DATA_HOME/idctl/idctl.db'], 'The embedded database.'],
+] as const;
+
+const walk = `$ idctl init --base-url https://id.example.com --org 'Acme Ltd' \\
+      --owner ada@acme.com
+$ idctl domain add acme.com --org acme-ltd
+$ idctl domain verify acme.com --org acme-ltd --wait
+$ idctl sso set --org acme-ltd --domain acme.com \\
+      --issuer https://idp.acme.com --client-id idctl --secret-file secret.txt
+$ idctl sso test --org acme-ltd
+$ idctl sso enable --org acme-ltd
+$ idctl doctor`;

@@ -1,0 +1,75 @@
+import { stringify } from 'yaml';
+import { type Setting, settings } from '../../src/config/settings.ts';
+import {
+  bold,
+  entry,
+  example,
+  heading,
+  italic,
+  page,
+  paragraph,
+  type Roff,
+  sentence,
+  subheading,
+  title,
+} from './roff.ts';
+
+/** The page of the configuration file: every setting, from the schema. */
+export function settingsPage(version: string): Roff {
+  const sections = Map.groupBy(settings(), ({ key }) =>
+    key.includes('.') ? key.slice(0, key.indexOf('.')) : '',
+  );
+  return [
+    title('idctl.yaml', 5, version),
+    heading('NAME'),
+    'idctl.yaml \\- configuration of idctl\n',
+    heading('DESCRIPTION'),
+    ...description,
+    heading('SETTINGS'),
+    ...[...sections].map(([section, list]) =>
+      [...(section === '' ? [] : [subheading(bold(section))]), ...list.map(settingEntry)].join(''),
+    ),
+    heading('EXAMPLE'),
+    example(sample),
+    heading('SEE ALSO'),
+    paragraph(page('idctl', 1)),
+  ].join('');
+}
+
+const description = [
+  paragraph(
+    `The file is found by ${bold('--config')}, by ${bold('IDCTL_CONFIG')}, in ${italic('$XDG_CONFIG_HOME/idctl/')} or in ${italic('/etc/idctl/')}, whichever is first. It is YAML; every setting may stay out. Unknown names are refused, and the nearest known one is named. Relative files are relative to the folder of ${italic('idctl.yaml')}.`,
+  ),
+  paragraph(
+    `Every setting can be given in the environment instead, by the variable that stands with it, which wins; lists are separated by commas. For secrets, the variable with ${bold('_FILE')} added names a file that holds the value, and a systemd credential of the name of the setting is read by itself.`,
+  ),
+  paragraph(
+    `${bold('idctl config show --origin')} prints what is in force and where it comes from, ${bold('idctl config check')} says whether it is right.`,
+  ),
+];
+
+function settingEntry({ key, env, kind, default: usual, help, secret }: Setting): Roff {
+  const none = usual === undefined || (Array.isArray(usual) && usual.length === 0);
+  const facts = [
+    bold(env),
+    ...(kind === 'list' ? ['a list'] : []),
+    ...(secret ? ['a secret'] : []),
+    ...(none ? [] : [`default: ${bold(written(usual))}`]),
+  ];
+  return entry(bold(key), `${sentence(help)}\n.br\n${facts.join(', ')}`);
+}
+
+function written(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+}
+
+const sample = `baseUrl: https://id.example.com
+listen: 127.0.0.1:8420
+database:
+  url: postgres://idctl@db.example.com/idctl
+mail:
+  smtpUrl: smtps://idctl@mail.example.com
+outbound:
+  allow: [idp.internal, 10.0.0.0/8]
+http:
+  trustedProxies: [127.0.0.1]`;

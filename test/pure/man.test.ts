@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { manualPages } from '../../scripts/man/pages.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+
+const folder = join(import.meta.dirname, '../../man');
+const pages = manualPages();
+
+describe('the manual pages (write them with: npm run man)', () => {
+  test('are those of the commands and settings, and no more', () => {
+    expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort());
+  });
+
+  test.each([...pages])('%s says what the program says', async (name, page) => {
+    await expect(page).toMatchFileSnapshot(join(folder, name));
+  });
+
+  test.skipIf(counterpartMissing('groff-base'))('are set without a warning', () => {
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    const { stderr, status } = spawnSync('/usr/bin/groff', ['-man', '-Tutf8', '-ww', '-z', ...files], {
+      encoding: 'utf8',
+    });
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  });
+});
