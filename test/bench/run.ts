@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { startHello } from './child.ts';
 import { table } from './figures.ts';
+import { benchMail } from './mail.ts';
 import { benchMe } from './me.ts';
 import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --only sign-in|storm|me]`. Ratios against a limit or a peer measured in the same run,
+// `npm run bench [-- --rounds N --only sign-in|mail|storm|me]`. Ratios against a limit or a peer measured in the same run,
 // turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
 
 const { values } = parseArgs({
@@ -19,6 +20,9 @@ const print = (text: string) => process.stdout.write(text);
 const hello = await startHello();
 try {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
+    if (wanted('mail'))
+      print(table(`Whether time tells of an account, ${name}`, await benchMail(name, rounds)));
+    if (values.only === 'mail') continue;
     const stage = await setStage(name);
     try {
       if (wanted('sign-in')) print(table(`Sign-in, ${name}`, await benchSignIn(stage, rounds)));

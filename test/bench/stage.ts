@@ -34,8 +34,11 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** Sets the stage on a fresh database. */
-export async function setStage(name: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
+/** Sets the stage on a fresh database, with more settings if there are any. */
+export async function setStage(
+  name: 'SQLite' | 'PostgreSQL',
+  more: Record<string, string> = {},
+): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
   const server = name === 'PostgreSQL' ? await startPostgres() : null;
   const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
@@ -45,7 +48,7 @@ export async function setStage(name: 'SQLite' | 'PostgreSQL'): Promise<Stage> {
   const daemon = await startDaemon({
     database,
     keyFile,
-    env: { ...widened, IDCTL_LOG_LEVEL: 'info' },
+    env: { ...widened, IDCTL_LOG_LEVEL: 'info', ...more },
     preload: new URL('./event-loop.ts', import.meta.url).href,
   });
   const cookie = await signIn(daemon.url);
