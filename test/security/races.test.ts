@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Domain } from '../../src/database/models/domain.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Session } from '../../src/database/models/session.ts';
@@ -8,6 +9,7 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
+import { forgetProofs } from '../../src/services/accounts/forget-proofs.ts';
 import { lockAccount } from '../../src/services/accounts/lock.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
@@ -189,4 +191,23 @@ test('SCIM creates somebody while they join: neither fails the other, and there 
   await joining;
   expect(await creating).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
   expect(await Membership.findAll({ where: { accountId: id } })).toMatchObject([{ role: 'admin' }]);
+});
+
+test('SCIM renames somebody while their domain is given up: neither waits for the other in a circle', async () => {
+  const client = await scimClient(idctl);
+  const domain = await verifiedDomain(idctl, client.org.slug);
+  const { id } = await client.create({ userName: `${fresh('ada')}@${domain}` });
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const removing = transaction(async () => {
+    await Domain.destroy({ where: { name: domain } });
+    begun.resolve();
+    await go.promise;
+    await forgetProofs(domain);
+  });
+  await begun.promise;
+  const renaming = client.patch(id, { op: 'replace', path: 'displayName', value: 'Ada King' });
+  await Promise.race([renaming, someoneWaits()]);
+  go.resolve();
+  await removing;
+  expect((await renaming).status).toBe(200);
 });
