@@ -11,6 +11,8 @@ import type { Call } from '../run.ts';
 
 /** How long requests in flight may take to end, in milliseconds. */
 const drainBudget = 8000;
+/** When everything is over after a signal, in milliseconds, whatever still hangs. */
+const stopBudget = 9000;
 
 /** Declares `idctl serve`. */
 export function addServeCommand(program: Command): void {
@@ -54,12 +56,22 @@ async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App):
   else app.log.info({ listen: server.url, baseUrl: config.baseUrl, pid: process.pid }, 'listening');
   await tellSystemd(app, 'READY=1');
   await stopped;
+  endInTime(app);
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
   await metrics?.close();
   // After the last request, which leaves something to write down too.
   await stopJobs();
   app.log.info('stopped');
+}
+
+/** A database that does not answer must not keep the process: what is acknowledged is there, the rest is given up. */
+function endInTime(app: App): void {
+  const end = () => {
+    app.log.warn('stopped before everything was written down');
+    process.exit(0);
+  };
+  setTimeout(end, stopBudget).unref();
 }
 
 /** The metrics on their own listener, when there is to be one. */
