@@ -9,7 +9,7 @@ import { composeMail } from './compose.ts';
 import { isMailConfigured } from './configured.ts';
 import { mailingOf } from './queue.ts';
 
-const atOnce = 20;
+const atOnce = 10;
 /** Longer than a message can take: whoever claimed one and was killed leaves it to the next after this. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
