@@ -1,5 +1,5 @@
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
@@ -164,6 +164,21 @@ describe('S4 Google’s ID token is validated whole', () => {
   test('S4 one signed by another key opens nothing, and neither does none at all', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     expect(await comingBack((claims) => liar.sign(claims, {}, privateKey))).toMatchObject(failed);
-    expect(await comingBack(async () => undefined)).toMatchObject({ status: 502, cookies: [] });
+    expect(await comingBack(async () => undefined)).toMatchObject({
+      status: 502,
+      body: { detail: 'Google could not be used.' },
+      cookies: [],
+    });
   });
+});
+
+test('S8 a provider that is down is told in one sentence, without where it is', async () => {
+  const google = { clientId, clientSecret: 's', issuer: 'http://127.0.0.1:9' };
+  const idctl = await openIdctl({ social: { google } });
+  onTestFinished(() => idctl.close());
+  const answer = await idctl.client().get('/auth/social/google/start');
+  expect(answer).toMatchObject({ status: 502, body: { code: 'provider_failed' } });
+  expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
+  const other = await idctl.client().get('/auth/social/github/start');
+  expect(other).toMatchObject({ status: 404, body: { code: 'social_not_configured' } });
 });

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { Session } from '../../database/models/session.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceOnDuplicate } from '../../database/unique.ts';
 import { attachSocial } from '../identities/attach.ts';
@@ -26,9 +27,20 @@ export function admitSocial(
     transaction(async () => {
       const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
       if (attached === null) throw signInFailed('identity_conflict');
+      if (state.linkTo !== undefined) await requireStillSignedIn(ctx);
       const session = await beginSession(ctx, attached.account, { method: provider, secondFactor });
       if (attached.created) await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });
       return session;
     }),
   );
+}
+
+/**
+ * Refuses when the session of whoever links has ended while the provider was asked: the account may be another person's
+ * by now (security I3). Looked at after the account.
+ */
+async function requireStillSignedIn({ actor }: Context): Promise<void> {
+  if (actor.kind !== 'user' || actor.via !== 'session') return;
+  const live = await Session.count({ where: { id: actor.sessionId, endedAt: null } });
+  if (live === 0) throw signInFailed('other_person');
 }

@@ -11,6 +11,7 @@ import { admitSocial } from './admit.ts';
 import { requirePerson, type SocialPerson } from './person.ts';
 import { findSocialClient, type SocialProvider } from './providers.ts';
 import type { finishSocialInput } from './schema.ts';
+import { toldOutside } from './told.ts';
 
 type Input = z.output<typeof finishSocialInput>;
 
@@ -27,7 +28,7 @@ export async function finishSocial(ctx: Context, provider: SocialProvider, input
     const told =
       error instanceof Refusal && error.code === 'provider_refused'
         ? signInFailed('provider_refused', error)
-        : error;
+        : toldOutside(provider, error);
     const reason = reasonToRecord(told);
     if (reason !== null) await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
     throw told;

@@ -5,6 +5,7 @@ import { beginFlow } from '../redirect/begin.ts';
 import { requireReturnTo } from '../return-to.ts';
 import { requireSocialClient, type SocialProvider } from './providers.ts';
 import type { startSocialInput } from './schema.ts';
+import { toldOutside } from './told.ts';
 
 type Input = z.output<typeof startSocialInput>;
 
@@ -27,6 +28,9 @@ async function begin(ctx: Context, provider: SocialProvider, input: Input, link:
   const { issuer, clientId, redirectUri } = requireSocialClient(ctx, provider);
   const what = { connection: provider, issuer, clientId, redirectUri, returnTo, ...link };
   const { request, cookie } = beginFlow(ctx, 'social', what, input.flow);
-  const client = { provider, issuer, clientId, redirectUri };
-  return { authorizationUrl: await ctx.outbound.socialUrl(client, request), ...cookie };
+  const asking = ctx.outbound.socialUrl({ provider, issuer, clientId, redirectUri }, request);
+  const authorizationUrl = await asking.catch((error: unknown) => {
+    throw toldOutside(provider, error);
+  });
+  return { authorizationUrl, ...cookie };
 }
