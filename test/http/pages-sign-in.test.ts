@@ -276,6 +276,10 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
       false,
       expect.stringContaining('Use a password instead'),
     ]);
+    // With another one beside it, the domain says which.
+    await joined(idctl, settingsFor(slapd));
+    expect(isIn(await enter(`/login?identifier=${domain}`, uid))).toBe(true);
+    expect((await open(browser(), '/login')).body).not.toContain('/login/directory');
   });
 });
 
@@ -288,7 +292,7 @@ test('the name of the instance is text, its logo is a file that can do nothing',
   expect([answer.status, answer.body]).toEqual([200, drawing]);
   expect(answer.headers).toMatchObject({
     'content-type': expect.stringMatching(/^image\/svg\+xml/),
-    'content-security-policy': expect.stringContaining("default-src 'none'"),
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   });
 });
 

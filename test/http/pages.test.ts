@@ -157,6 +157,7 @@ describe('§5.2 staying signed in', () => {
     const answer = await client.get('/', { accept: 'text/html' });
     expect(answer.headers['location']).toBe('/api/v1/auth/resume?returnTo=%2F%3Fagain%3D1');
     expect((await open(client, '/')).text).toContain('Sign out');
+    expect((await client.get('/?again=1')).headers['location']).toBe('/');
   });
 
   test('a form sent after it expired is renewed with all that it holds, and done once', async () => {
@@ -226,6 +227,10 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   expect(await to('https://app.example.test/x')).toBe('https://app.example.test/x');
   expect(await to('https://evil.test/')).toBe(400);
   expect(await to('//evil.test/')).toBe(400);
+  const client = browser();
+  const screen = await open(client, `/login?identifier=${email}`);
+  const forged = await screen.submit('/login/password', { password, returnTo: 'https://evil.test/' });
+  expect([forged.status, client.jar.has('access_token')]).toEqual([400, false]);
 });
 
 test('a sign-in by redirect that fails is told on the sign-in screen to a browser, and as a problem to others', async () => {

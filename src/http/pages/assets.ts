@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Router } from 'express';
 import type { Config } from '../../config/schema.ts';
+import { Refusal } from '../../errors.ts';
 import { logoPath, style, stylePath } from './layout.ts';
 
 /** What the pages show beside their markup: the stylesheet, and the logo of the instance. */
@@ -15,10 +16,18 @@ export function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
       // A drawing can hold scripts, and styles of its own that it needs.
       response.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
       response.set('Cache-Control', 'public, max-age=3600');
-      response.type(typeOf(logo)).end(await readFile(logo));
+      response.type(typeOf(logo)).end(await read(logo));
     });
   }
   return router;
+}
+
+async function read(logo: string): Promise<Buffer> {
+  try {
+    return await readFile(logo);
+  } catch (cause) {
+    throw new Refusal('not_found', 'The logo of this instance cannot be read.', { cause });
+  }
 }
 
 function typeOf(file: string): string {

@@ -23,7 +23,8 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
   const { email, domain } = who;
   const methods = await findMethods(visit.ctx, domain);
   const onlySso = email === null && !methods.includes('ldap');
-  if (onlySso && !methods.includes('sso')) return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
+  if (onlySso && !methods.includes('sso'))
+    return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
   const shown = formShown(email, methods, asked);
   const ways = [
     ...(methods.includes('sso') ? [ssoLink(domain, place)] : []),
