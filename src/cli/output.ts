@@ -57,6 +57,12 @@ export function printTable<View>(views: readonly View[], fields: Fields<View>, s
   }
 }
 
+/** Prints one view on a line, its values side by side. */
+export function printLine<View>(view: View, fields: Fields<View>, screen: Screen): void {
+  const line = fields.map(([, value]) => shown(value(view))).join(gap);
+  screen.write(`${pad(line, Math.min(screen.columns, widthOf(line)))}\n`);
+}
+
 /** Prints one view, a title and a value a line. */
 export function printBlock<View>(view: View, fields: Fields<View>, screen: Screen): void {
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });

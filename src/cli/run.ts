@@ -5,7 +5,7 @@ import { escaped } from './escape.ts';
 import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
-import { type Fields, printBlock, printJson, printTable, standardOutput } from './output.ts';
+import { type Fields, printBlock, printJson, printLine, printTable, standardOutput } from './output.ts';
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, printSteps } from './steps.ts';
@@ -53,6 +53,8 @@ export interface Call {
   showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
+  /** Prints one of many views that come one by one, on a line of its own. */
+  line<View>(view: View, fields: Fields<View>): void;
   /** Prints an examination as the command's result, which ends with 1 when a step failed. */
   examination(view: Examination): void;
   /** Tells a person something that is not a result. */
@@ -135,7 +137,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
 /** How a command speaks to whoever typed it. */
 function speak(
   flags: Flags,
-): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'examination' | 'confirm' | 'print'> {
+): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'line' | 'examination' | 'confirm' | 'print'> {
   const screen = standardOutput();
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
@@ -156,6 +158,10 @@ function speak(
       if (flags.json) printJson(views, screen);
       else if (views.length > 0) printTable(views, fields, screen);
       else note(none);
+    },
+    line: (view, fields) => {
+      if (flags.json) screen.write(`${escaped(JSON.stringify(view))}\n`);
+      else printLine(view, fields, screen);
     },
     examination: (view) => {
       if (flags.json) printJson(view, screen);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { refusals } from '../errors.ts';
 import { ruleOf } from '../services/authority/table.ts';
+import { webhookMessage } from '../services/webhooks/schema.ts';
 import { pathKeys, type Route } from './route.ts';
 
 // The document is made of the surface and of the very schemas that requests and answers go through,
@@ -25,6 +26,7 @@ export function describeSurface(routes: Route[], about: { name: string; version:
     servers: [{ url: about.baseUrl }],
     tags: tagsOf(routes).map((name) => ({ name })),
     paths,
+    webhooks: { event: { post: describeWebhook() } },
     components: {
       schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
       responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },
@@ -130,6 +132,31 @@ function securityOf(route: Route): Json[] {
   if (route.speaks === 'oauth') return [{}, { client: [] }];
   if (route.access !== 'public') return credentials;
   return route.optionalActor ? [{}, ...credentials] : [];
+}
+
+/** What webhooks are sent (Standard Webhooks). */
+function describeWebhook(): Json {
+  const header = (name: string, description: string) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } };
+  };
+  return {
+    operationId: 'receiveEvent',
+    summary: 'An event, sent to a webhook that wants its kind',
+    description:
+      'Any answer from 200 to 299 within 10 seconds is delivered; others are tried again for days.',
+    tags: ['webhooks'],
+    security: [],
+    parameters: [
+      header('webhook-id', 'The delivery; the same each time it is tried'),
+      header('webhook-timestamp', 'Seconds since 1970 of this try'),
+      header('webhook-signature', '`v1,` and the HMAC-SHA-256 of id.timestamp.body in Base64'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: jsonSchema(webhookMessage, 'output') } },
+    },
+    responses: { '2XX': { description: 'Delivered' } },
+  };
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {

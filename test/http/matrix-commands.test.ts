@@ -16,6 +16,7 @@ import { unlockUser } from '../../src/services/accounts/unlock.ts';
 import { ruleOf } from '../../src/services/authority/table.ts';
 import { makeBackup } from '../../src/services/backup/make.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
+import { listAllEvents } from '../../src/services/events/list.ts';
 import { listIdentities } from '../../src/services/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { listKeys } from '../../src/services/keys/list.ts';
@@ -68,6 +69,7 @@ const ofTheOperator: Record<string, Act> = {
   'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),
   status: (ctx) => showStatus(ctx, {}),
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
+  'event tail': (ctx) => listAllEvents(ctx, { limit: 1 }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
   'key rotate signing': (ctx) => rotateSigningKey(ctx),
   'key rotate master': (ctx) => rotateMasterKey(ctx, { prepare: false }),

@@ -1,28 +1,66 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { eventView } from '../../services/events/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
-const fields: Fields<z.output<typeof eventView>> = [
+type Event = z.output<typeof eventView>;
+
+const fields: Fields<Event> = [
   ['At', (view) => view.at, 'whole'],
   ['Kind', (view) => view.kind],
   ['Actor', (view) => view.actor.name ?? view.actor.kind],
   ['Subject', (view) => view.subject?.name ?? view.subject?.id],
 ];
 
+const options = {
+  '--org <org>': 'only what happened in this organization, by id or slug',
+  '--kind <kind>': 'only events of this kind',
+};
+
+const everyMs = 1000;
+
 /** Declares `idctl event`. */
 export function addEventCommands(program: Command): void {
   const event = noun(program, 'event', 'What happened', 'idctl event list --org acme');
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
-    required: { '--org <org>': 'the organization, by id or slug' },
-    options: { '--kind <kind>': 'only events of this kind' },
+    options,
     example: 'idctl event list --org acme --kind domain.verified',
     run: async (call) => {
-      const { listEvents } = await import('../../services/events/list.ts');
-      const { listEventsInput } = await import('../../services/events/schema.ts');
-      call.table(await call.every(listEventsInput, listEvents), fields, 'There are no such events.');
+      const { listAllEvents } = await import('../../services/events/list.ts');
+      const { listAllEventsInput } = await import('../../services/events/schema.ts');
+      call.table(await call.every(listAllEventsInput, listAllEvents), fields, 'There are no such events.');
     },
   });
+  verb(event, 'tail', {
+    summary: 'Print events as they happen, a line each, until Ctrl-C',
+    options,
+    example: 'idctl event tail --org acme --json | jq .kind',
+    run: tail,
+  });
+}
+
+async function tail(call: Call): Promise<void> {
+  const { lastEventId, listAllEvents } = await import('../../services/events/list.ts');
+  const { listAllEventsInput } = await import('../../services/events/schema.ts');
+  const over = ended();
+  let cursor = await call.operate(listAllEventsInput, lastEventId);
+  call.note('Waiting for events. Ctrl-C ends it.');
+  for (;;) {
+    const page = await call.operate(listAllEventsInput, listAllEvents, { ...call.input, cursor, limit: 200 });
+    for (const event of page.items) call.line(event, fields);
+    cursor = page.nextCursor ?? cursor;
+    if (!page.hasMore && (await Promise.race([over, pause(everyMs)])) === 'over') return;
+  }
+}
+
+/** When whoever started it ends it, or reads no more of it. */
+async function ended(): Promise<'over'> {
+  const closed = new Promise((resolve) => process.stdout.on('error', resolve));
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), closed]);
+  return 'over';
 }

@@ -58,6 +58,6 @@ export function clientRefused(reason: string | null): Refusal {
 async function recordRefusedClient(ctx: Context, app: OAuthApp | null, reason: string | null): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject = app === null ? {} : { subject: { type: 'app', id: app.id, name: app.name } };
-  const what = { kind: 'app.refused', data: { reason, address }, ...subject };
+  const what = { kind: 'app.refused' as const, data: { reason, address }, ...subject };
   await transaction(() => tallyEvent(ctx, what, { of: app?.accountId ?? address, apart: app?.id ?? '' }));
 }

@@ -5,13 +5,10 @@ import { recordEvent } from '../events/record.ts';
 /** Writes what happened to an app; call it inside the transaction that does it. */
 export function recordAppEvent(
   ctx: Context,
-  kind: 'app.registered' | 'app.regenerated' | 'app.revoked',
-  { id, name, accountId }: OAuthApp,
-  more: Record<string, unknown> = {},
+  what: { kind: 'app.registered' | 'app.regenerated' } | { kind: 'app.revoked'; keepTokens: boolean },
+  { id, name, accountId: account }: OAuthApp,
 ): Promise<void> {
-  return recordEvent(ctx, {
-    kind,
-    subject: { type: 'app', id, name },
-    data: { account: accountId, ...more },
-  });
+  const subject = { type: 'app', id, name };
+  if (what.kind !== 'app.revoked') return recordEvent(ctx, { kind: what.kind, subject, data: { account } });
+  return recordEvent(ctx, { kind: what.kind, subject, data: { account, keepTokens: what.keepTokens } });
 }

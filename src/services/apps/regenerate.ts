@@ -22,7 +22,7 @@ export async function regenerateApp(ctx: Context, input: Input) {
     const renewed = { secretHash: hash, suspendedAt: null };
     const [changed] = await OAuthApp.update(renewed, { where: { id: app.id, secretHash: app.secretHash } });
     if (changed === 0) throw changedMeanwhile();
-    await recordAppEvent(ctx, 'app.regenerated', app);
+    await recordAppEvent(ctx, { kind: 'app.regenerated' }, app);
   });
   return { ...viewApp(app.set({ suspendedAt: null })), clientSecret: value };
 }

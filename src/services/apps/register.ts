@@ -26,7 +26,7 @@ export async function registerApp(ctx: Context, input: Input) {
       secretHash: hash,
       createdAt: ctx.now,
     });
-    await recordAppEvent(ctx, 'app.registered', made);
+    await recordAppEvent(ctx, { kind: 'app.registered' }, made);
     return made;
   });
   return { ...viewApp(app), clientSecret: value };

@@ -19,7 +19,7 @@ export async function revokeApp(ctx: Context, input: Input) {
     await lockAccount(app.accountId);
     if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
     if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
-    await recordAppEvent(ctx, 'app.revoked', app, { keepTokens: input.keepTokens });
+    await recordAppEvent(ctx, { kind: 'app.revoked', keepTokens: input.keepTokens }, app);
   });
   return viewApp(app);
 }

@@ -14,13 +14,14 @@ interface EventKind {
   data: z.ZodObject;
 }
 
-type Shape = Record<string, z.ZodType>;
-
 const kind =
   (scope: EventKind['scope']) =>
-  (subject: string | null, about: string, data: Shape = {}): EventKind => {
-    return { scope, subject, about, data: z.strictObject(data) };
-  };
+  <Shape extends z.core.$ZodLooseShape>(subject: string | null, about: string, data: Shape) => ({
+    scope,
+    subject,
+    about,
+    data: z.strictObject(data),
+  });
 const inOrg = kind('organization');
 const onInstance = kind('instance');
 const either = kind('either');
@@ -32,22 +33,23 @@ const instant = z.iso.datetime();
 const list = z.array(text);
 /** Of what strangers can repeat: how often in the quarter of an hour, and when last (security X5). */
 const tally = { count: number, lastAt: instant.optional() };
-const refusedSignIn = { reason: text, ...tally };
-const planned = z.array(z.record(z.string(), z.unknown()));
-const groups = {
-  synced: { adds: planned, changes: planned, removes: planned },
-  unknown: { why: text },
-  failed: {},
+const refused = { reason: text, ...tally };
+const because = z.object({ group: text, mappingId: text }).nullable();
+const planned = z.object({ projectId: text, role: text, because });
+const synced = {
+  adds: z.array(planned),
+  changes: z.array(planned.extend({ from: text })),
+  removes: z.array(planned),
 };
 
 /** Every kind of event, by its name. */
 export const eventKinds = {
-  'organization.created': inOrg('organization', 'An organization was created'),
+  'organization.created': inOrg('organization', 'An organization was created', {}),
   'organization.renamed': inOrg('organization', 'Its name was changed', { from: text }),
   'organization.deleted': inOrg('organization', 'An organization was deleted, with so many members', {
     members: number,
   }),
-  'organization.ownerless': inOrg('user', 'The last owner was deactivated by SCIM; nobody owns it now'),
+  'organization.ownerless': inOrg('user', 'The last owner was deactivated by SCIM; nobody owns it now', {}),
 
   'member.added': inOrg('user', 'Somebody became a member', {
     role,
@@ -60,9 +62,9 @@ export const eventKinds = {
 
   'invitation.created': inOrg('invitation', 'An address was invited', { role }),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
-  'invitation.revoked': inOrg('invitation', 'An invitation was taken back'),
+  'invitation.revoked': inOrg('invitation', 'An invitation was taken back', {}),
 
-  'project.created': inOrg('project', 'A project was created'),
+  'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
   'project.deleted': inOrg('project', 'A project was deleted, with so many members', { members: number }),
   'project.member.added': inOrg('user', 'Somebody came into a project', {
@@ -97,7 +99,7 @@ export const eventKinds = {
     clientId: text,
     enabled: flag,
   }),
-  'sso.enabled': inOrg('sso', 'Single sign-on was switched on'),
+  'sso.enabled': inOrg('sso', 'Single sign-on was switched on', {}),
   'sso.disabled': inOrg('sso', 'Single sign-on was switched off; these owners signed in by it', {
     owners: list,
   }),
@@ -110,38 +112,39 @@ export const eventKinds = {
   'sso.domain.lost': inOrg('sso', 'Another organization verified the domain of the connection', {
     emailDomain: text,
   }),
-  'sso.signin.refused': inOrg('sso', 'Single sign-ons were refused', refusedSignIn),
-  'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', groups.synced),
-  'sso.groups.unknown': inOrg(
-    'user',
-    'The groups of a sign-in were not known; nothing changed',
-    groups.unknown,
-  ),
-  'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', groups.failed),
+  'sso.signin.refused': inOrg('sso', 'Single sign-ons were refused', refused),
+  'sso.provider.failed': inOrg('sso', 'The identity provider could not be used', {
+    stage: text,
+    message: text,
+    ...refused,
+  }),
+  'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', synced),
+  'sso.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
+    why: text,
+  }),
+  'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
 
   'ldap.saved': inOrg('ldap', 'The directory connection was saved', {
     bindDn: text,
     tls: flag,
     enabled: flag,
   }),
-  'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on'),
+  'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
   'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', { owners: list }),
   'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', { owners: list }),
   'ldap.signin.refused': inOrg('ldap', 'Sign-ins by the directory were refused', {
     entry: text.optional(),
-    ...refusedSignIn,
+    ...refused,
   }),
   'ldap.directory.failed': inOrg('ldap', 'The directory could not be talked with', {
     message: text,
-    ...refusedSignIn,
+    ...refused,
   }),
-  'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', groups.synced),
-  'ldap.groups.unknown': inOrg(
-    'user',
-    'The groups of a sign-in were not known; nothing changed',
-    groups.unknown,
-  ),
-  'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', groups.failed),
+  'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
+  'ldap.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
+    why: text,
+  }),
+  'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
 
   'mapping.added': inOrg('mapping', 'A directory group was mapped', {
     group: text,
@@ -150,12 +153,13 @@ export const eventKinds = {
   }),
   'mapping.removed': inOrg('mapping', 'A mapping was removed', { group: text, project: text, role: text }),
 
-  'scim.token.created': inOrg('scimToken', 'The SCIM token was made'),
-  'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void'),
-  'scim.token.revoked': inOrg('scimToken', 'The SCIM client was cut off'),
+  'scim.token.created': inOrg('scimToken', 'The SCIM token was made', {}),
+  'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void', {}),
+  'scim.token.revoked': inOrg('scimToken', 'The SCIM client was cut off', {}),
   'scim.token.suspended': inOrg(
     'scimToken',
     'The SCIM client was cut off until its token is rotated: a backup was restored',
+    {},
   ),
   'scim.user.provisioned': inOrg('user', 'SCIM made somebody a member (spec §4.3)', {
     role,
@@ -168,24 +172,24 @@ export const eventKinds = {
     userName: text,
   }),
   'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', { attributes: list }),
-  'scim.user.recorded': inOrg('user', 'SCIM created somebody who is not active, so no member'),
+  'scim.user.recorded': inOrg('user', 'SCIM created somebody who is not active, so no member', {}),
   'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
-    email: text,
+    email: text.nullable(),
     record: text,
     holder: text,
   }),
 
-  'signin.saved': inOrg('organization', 'The sign-in settings were saved; null is the instance’s default', {
-    password: flag.nullable(),
-    magicCode: flag.nullable(),
-    google: flag.nullable(),
-    github: flag.nullable(),
-    allowSelfSignup: flag.nullable(),
-    restrictOauthToVerifiedDomains: flag.nullable(),
+  'signin.saved': inOrg('organization', 'The sign-in settings were saved', {
+    password: flag,
+    magicCode: flag,
+    google: flag,
+    github: flag,
+    allowSelfSignup: flag,
+    restrictOauthToVerifiedDomains: flag,
   }),
 
   'webhook.added': inOrg('webhook', 'A webhook was added', { events: list }),
-  'webhook.enabled': inOrg('webhook', 'A webhook was switched on'),
+  'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
   'webhook.disabled': inOrg(
     'webhook',
     'A webhook was switched off: by hand, because it answered 410, or because it failed for days',
@@ -197,7 +201,7 @@ export const eventKinds = {
   }),
   'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', { delivery: text, event: text }),
 
-  'identity.linked': inOrg('user', 'A sign-in from outside was linked to an account', {
+  'identity.linked': either('user', 'A sign-in from outside was linked to an account', {
     kind: text,
     issuer: text,
   }),
@@ -217,23 +221,28 @@ export const eventKinds = {
   'signin.refused': onInstance('user', 'Sign-ins were refused; without a subject, of no account', {
     method: text,
     address: text,
-    ...refusedSignIn,
+    ...refused,
   }),
 
   'user.created': either('user', 'An account was made; in the organization when by its connection', {
     by: text.optional(),
   }),
-  'user.deleted': onInstance('user', 'An account was deleted'),
-  'user.disabled': onInstance('user', 'An account was disabled'),
-  'user.enabled': onInstance('user', 'An account was enabled again'),
-  'user.unlocked': onInstance('user', 'The limits of an account were lifted'),
-  'user.password.changed': onInstance('user', 'Somebody changed their password'),
-  'user.password.set': onInstance('user', 'The operator set a password'),
-  'user.password.reset': onInstance('user', 'Somebody chose a new password by a code that was mailed'),
-  'user.email.verified': onInstance('user', 'A code that was mailed has proved the address of an account'),
-  'user.totp.enabled': onInstance('user', 'A second factor was switched on'),
-  'user.totp.disabled': onInstance('user', 'A second factor was switched off'),
-  'user.totp.reset': onInstance('user', 'The operator took a second factor off'),
+  'user.deleted': onInstance('user', 'An account was deleted', {}),
+  'user.disabled': onInstance('user', 'An account was disabled', {}),
+  'user.enabled': onInstance('user', 'An account was enabled again', {}),
+  'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
+  'user.password.changed': onInstance('user', 'Somebody changed their password', {}),
+  'user.password.set': onInstance('user', 'The operator set a password', {}),
+  'user.password.reset': onInstance('user', 'Somebody chose a new password by a code that was mailed', {}),
+  'user.email.verified': onInstance(
+    'user',
+    'A code that was mailed has proved the address of an account',
+    {},
+  ),
+  'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
+  'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
+  'user.login_link.created': onInstance('user', 'The operator made a link that lets somebody in once', {}),
+  'user.totp.reset': onInstance('user', 'The operator took a second factor off', {}),
 
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
     account: text,
@@ -265,7 +274,7 @@ export const eventKinds = {
     signsFrom: instant,
     retired: number,
   }),
-  'key.signing.dropped': onInstance('key', 'A signing key of which nothing lives was deleted'),
+  'key.signing.dropped': onInstance('key', 'A signing key of which nothing lives was deleted', {}),
   'key.master.rotated': onInstance('key', 'There is a new master key', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
   'backup.restored': onInstance(null, 'The instance was restored from a backup', {
@@ -280,11 +289,9 @@ export const eventKinds = {
 /** The name of a kind of event. */
 export type EventName = keyof typeof eventKinds;
 
+/** What an event of this kind says beside who did it and to what. */
+export type EventData<Name extends EventName> = z.input<(typeof eventKinds)[Name]['data']>;
+
 /** The names of all kinds, in the order of the documentation. */
 // The keys of an object literal are what its type says.
 export const eventNames = Object.keys(eventKinds) as EventName[];
-
-/** What the kind of this name says, or undefined where there is none. */
-export function eventKindOf(name: string): EventKind | undefined {
-  return Object.hasOwn(eventKinds, name) ? eventKinds[name as EventName] : undefined;
-}

@@ -1,24 +1,39 @@
-import { Op } from 'sequelize';
+import { Op, type WhereOptions } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Event } from '../../database/models/event.ts';
-import { requireAuthority } from '../authority/require.ts';
+import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
-import type { eventPage, listEventsInput } from './schema.ts';
+import type { eventPage, listAllEventsInput, listEventsInput } from './schema.ts';
 import { viewEvent } from './view.ts';
 
+type Page = z.input<typeof eventPage>;
+type All = z.output<typeof listAllEventsInput>;
+
 /** What happened in an organization, oldest first (spec §6). */
-export async function listEvents(
-  ctx: Context,
-  input: z.output<typeof listEventsInput>,
-): Promise<z.input<typeof eventPage>> {
+export async function listEvents(ctx: Context, input: z.output<typeof listEventsInput>): Promise<Page> {
   const { organization } = await requireAuthority(ctx, 'events.see', input.org);
+  return read({ organizationId: organization.id }, input);
+}
+
+/** What happened in the whole instance, or in one organization, for the operator. */
+export async function listAllEvents(ctx: Context, { org, ...input }: All): Promise<Page> {
+  requireOperator(ctx);
+  return org === undefined ? read({}, input) : listEvents(ctx, { org, ...input });
+}
+
+/** Where the operator goes on from to see only what happens from now on. */
+export async function lastEventId(ctx: Context, { org }: All): Promise<string> {
+  requireOperator(ctx);
+  if (org !== undefined) await requireAuthority(ctx, 'events.see', org);
+  const last = await Event.findOne({ order: [['id', 'DESC']], attributes: ['id'] });
+  return last?.id ?? firstKey;
+}
+
+async function read(where: WhereOptions<Event>, input: Omit<All, 'org'>): Promise<Page> {
+  const kind = input.kind === undefined ? {} : { kind: input.kind };
   const rows = await Event.findAll({
-    where: {
-      organizationId: organization.id,
-      id: { [Op.gt]: input.cursor ?? firstKey },
-      ...(input.kind === undefined ? {} : { kind: input.kind }),
-    },
+    where: { ...where, ...kind, id: { [Op.gt]: input.cursor ?? firstKey } },
     order: ['id'],
     limit: input.limit + 1,
   });

@@ -2,16 +2,26 @@ import type { Actor, Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import type { EventActor, EventSubject } from '../../database/models/event.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
+import type { EventData, EventName } from './kinds.ts';
 
-/** What is written of something that happened. */
-export interface Happening {
-  /** Dotted, in the specification's style: `scim.user.provisioned`. */
-  kind: string;
+/** What is written of something that happened, of one kind or another. */
+export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
+
+/** What is written of what happens again and again: how often, the count itself adds. */
+export type Recurring = {
+  [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt'>>;
+}[EventName];
+
+interface About<Name> {
+  kind: Name;
   /** The organization it happened in, if any. */
   organizationId?: string | null;
   subject?: EventSubject;
-  data?: Record<string, unknown>;
 }
+
+/** What a kind says has to be said, unless all of it may be left out. */
+type HappeningOf<Name, Data> = About<Name> &
+  (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
 /**
  * Writes what happened, and what webhooks are to be sent of it; call it inside the transaction that does it, so that

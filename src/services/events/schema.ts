@@ -1,21 +1,35 @@
 import { z } from 'zod';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput } from '../page.ts';
+import { eventKinds, eventNames } from './kinds.ts';
 
-export const listEventsInput = z.strictObject({
-  org: ref,
-  kind: z.string().min(1).max(100).optional(),
-  ...pageInput,
+/** A kind that there is; what is none is told those that begin alike. */
+const kind = z.string().superRefine((name, ctx) => {
+  if (eventNames.some((known) => known === name)) return;
+  ctx.addIssue({ code: 'custom', message: `is no kind of event; there are ${alike(name).join(', ')}` });
 });
 
-export const eventView = z.object({
-  id,
-  kind: z.string(),
-  at: instant,
-  actor: z.object({ kind: z.string(), id: z.string().optional(), name: z.string().optional() }),
-  subject: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }).nullable(),
-  data: z.record(z.string(), z.unknown()),
+export const listEventsInput = z.strictObject({ org: ref, kind: kind.optional(), ...pageInput });
+/** As the operator may ask: of the whole instance. */
+export const listAllEventsInput = listEventsInput.partial({ org: true });
+
+/** Every kind with what it says, for the document of the API. */
+const documented = eventNames.map((name) => {
+  const { about, data } = eventKinds[name];
+  const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
+  return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
 });
+
+export const eventView = z
+  .object({
+    id,
+    kind: z.string(),
+    at: instant,
+    actor: z.object({ kind: z.string(), id: z.string().optional(), name: z.string().optional() }),
+    subject: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }).nullable(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ oneOf: documented });
 
 /** Oldest first; `nextCursor` is where to go on from, also when nothing more has happened yet. */
 export const eventPage = z.object({
@@ -23,3 +37,9 @@ export const eventPage = z.object({
   nextCursor: id.nullable(),
   hasMore: z.boolean(),
 });
+
+function alike(name: string): string[] {
+  const groupOf = (text: string) => text.slice(0, text.indexOf('.'));
+  const inGroup = eventNames.filter((known) => groupOf(known) === groupOf(`${name}.`));
+  return inGroup.length > 0 ? inGroup : [...new Set(eventNames.map((known) => `${groupOf(known)}.*`))];
+}

@@ -15,7 +15,7 @@ export async function recordRefused(
   { reason, person }: { reason: string; person: Person | null },
 ): Promise<void> {
   const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
-  const what = { kind: 'ldap.signin.refused', ...about(connection), data };
+  const what = { kind: 'ldap.signin.refused' as const, ...about(connection), data };
   const apart = `${reason} ${person?.subject ?? ''}`;
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
 }
@@ -27,7 +27,7 @@ export async function recordUnreached(
   { message, code, extra }: Refusal,
 ): Promise<void> {
   const reason = String(extra['reason'] ?? code);
-  const what = { kind: 'ldap.directory.failed', ...about(connection), data: { reason, message } };
+  const what = { kind: 'ldap.directory.failed' as const, ...about(connection), data: { reason, message } };
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
 

@@ -5,7 +5,8 @@ import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
-import { recordEvent } from '../events/record.ts';
+import type { EventData } from '../events/kinds.ts';
+import { type Happening, recordEvent } from '../events/record.ts';
 import { applyPlan } from './apply.ts';
 import { type Groups, takeAbsent } from './groups.ts';
 import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
@@ -86,14 +87,16 @@ async function carryOut(ctx: Context, source: GroupSource, accountId: string, gr
   await record(ctx, 'synced', source, accountId, { adds, changes, removes });
 }
 
-async function record(
+async function record<What extends 'synced' | 'unknown' | 'failed'>(
   ctx: Context,
-  what: 'synced' | 'unknown' | 'failed',
+  what: What,
   { kind, organizationId }: GroupSource,
   accountId: string,
-  data: Record<string, unknown>,
+  data: EventData<`sso.groups.${What}`>,
 ): Promise<void> {
   const account = await Account.findByPk(accountId);
   const subject = { type: 'user', id: accountId, ...(account === null ? {} : { name: account.name }) };
-  await recordEvent(ctx, { kind: `${kind}.groups.${what}`, organizationId, subject, data });
+  // Both kinds of connections say the same of groups.
+  const happening = { kind: `${kind}.groups.${what}`, organizationId, subject, data } as Happening;
+  await recordEvent(ctx, happening);
 }

@@ -16,7 +16,7 @@ export async function recordRefusedSignIn(
 ): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
-  const what = { kind: 'signin.refused', data: { method, reason, address }, ...subject };
+  const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
   await unsynced(() => tallyEvent(ctx, what, { of: account?.id ?? address, apart: method }));
 }
 

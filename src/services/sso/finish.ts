@@ -86,7 +86,7 @@ async function admitOrHold(ctx: Context, state: FlowState, said: Said) {
 async function recordRefused(ctx: Context, connection: SsoConnection, refusal: Refusal): Promise<void> {
   const reason = reasonOf(refusal);
   const what = {
-    kind: 'sso.signin.refused',
+    kind: 'sso.signin.refused' as const,
     organizationId: connection.organizationId,
     subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
     data: { reason },

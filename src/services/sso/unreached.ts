@@ -29,7 +29,12 @@ async function recordFailed(
     const reason = String(extra['reason'] ?? code);
     const stage = String(extra['stage'] ?? 'discovery');
     const subject = { type: 'sso', id, name: emailDomain ?? issuer };
-    const what = { kind: 'sso.provider.failed', organizationId, subject, data: { stage, reason, message } };
+    const what = {
+      kind: 'sso.provider.failed' as const,
+      organizationId,
+      subject,
+      data: { stage, reason, message },
+    };
     await tallyEvent(ctx, what, { of: id, apart: `${stage} ${reason}` });
   });
 }

@@ -16,12 +16,9 @@ export async function changeWebhook(ctx: Context, { org, id, enabled }: z.output
   return transaction(async () => {
     const webhook = await requireWebhook(organization, id);
     await webhook.update({ enabled, ...(enabled ? { failingSince: null, pausedUntil: null } : {}) });
-    await recordEvent(ctx, {
-      kind: enabled ? 'webhook.enabled' : 'webhook.disabled',
-      organizationId: organization.id,
-      subject: { type: 'webhook', id, name: webhook.url },
-      ...(enabled ? {} : { data: { reason: 'requested' } }),
-    });
+    const about = { organizationId: organization.id, subject: { type: 'webhook', id, name: webhook.url } };
+    if (enabled) await recordEvent(ctx, { kind: 'webhook.enabled', ...about });
+    else await recordEvent(ctx, { kind: 'webhook.disabled', ...about, data: { reason: 'requested' } });
     return viewWebhook(webhook);
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deliveryStatuses } from '../../database/models/webhook-delivery.ts';
 import { eventNames } from '../events/kinds.ts';
+import { eventView } from '../events/schema.ts';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 import { isWanted } from './wanted.ts';
@@ -62,6 +63,9 @@ export const deliveryView = z.object({
   error: z.string().nullable(),
 });
 export const deliveryPage = pageOf(deliveryView);
+
+/** What a webhook is sent. */
+export const webhookMessage = z.object({ type: z.string(), timestamp: instant, data: eventView });
 
 export const webhookTestView = z.object({
   ok: z.boolean(),

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
+import type { EventName } from '../../events/kinds.ts';
 import { recordEvent } from '../../events/record.ts';
 import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
@@ -36,7 +37,7 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
 }
 
 /** What happened to the person, in the name that the client gives them. */
-export function about({ record, account }: Held, kind: string) {
+export function about<Kind extends EventName>({ record, account }: Held, kind: Kind) {
   const name = calledBy(resourceOf(record));
   return { kind, organizationId: record.organizationId, subject: { type: 'user', id: account.id, name } };
 }

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { type EventName, eventKinds, eventNames } from '../../src/services/events/kinds.ts';
+import { listEventsInput } from '../../src/services/events/schema.ts';
+
+// docs/events.md and the table of kinds say the same; `-u` writes the tables of the page anew.
+
+const root = resolve(import.meta.dirname, '../..');
+const page = join(root, 'docs/events.md');
+const heading = '## Kinds\n';
+
+const titles: Record<string, string> = {
+  sso: 'Single sign-on',
+  ldap: 'LDAP',
+  scim: 'SCIM',
+  signin: 'Sign-in',
+  totp: 'Second factor',
+};
+
+interface JsonSchema {
+  type?: string;
+  format?: string;
+  enum?: string[];
+  const?: string;
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+}
+
+/** A type in as few words as a reader needs. */
+function typeOf(schema: JsonSchema): string {
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
+  if (schema.const !== undefined) return `"${schema.const}"`;
+  if (schema.enum) return schema.enum.map((value) => `"${value}"`).join(' or ');
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
+  if (schema.properties) return `{${Object.keys(schema.properties).join(', ')}}`;
+  if (schema.format === 'date-time') return 'time';
+  return (
+    { string: 'text', integer: 'number', boolean: 'true or false' }[schema.type ?? ''] ?? schema.type ?? ''
+  );
+}
+
+function fieldsOf(name: EventName): string {
+  // What zod writes is JSON Schema, of which this reads what there is in the table.
+  const { properties = {}, required = [] } = z.toJSONSchema(eventKinds[name].data, {
+    io: 'output',
+  }) as JsonSchema;
+  const fields = Object.entries(properties).map(
+    ([field, schema]) => `\`${field}${required.includes(field) ? '' : '?'}\` ${typeOf(schema)}`,
+  );
+  return fields.length === 0 ? '' : fields.join(', ');
+}
+
+const where = { organization: 'organization', instance: 'operator', either: 'either' };
+
+function render(): string {
+  const groups = Map.groupBy(eventNames, (name) => name.slice(0, name.indexOf('.')));
+  return [...groups]
+    .map(([group, names]) => {
+      const title = titles[group] ?? `${group.charAt(0).toUpperCase()}${group.slice(1)}`;
+      const rows = names.map((name) => {
+        const { about, scope, subject } = eventKinds[name];
+        return `| \`${name}\` | ${about} | ${where[scope]} | ${subject ?? '–'} | ${fieldsOf(name)} |`;
+      });
+      return `\n### ${title}\n\n| kind | | seen by | subject | data |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+    })
+    .join('');
+}
+
+test('spec §6 docs/events.md documents every kind with what it says', async () => {
+  const text = readFileSync(page, 'utf8');
+  const start = text.slice(0, text.indexOf(heading) + heading.length);
+  await expect(start + render()).toMatchFileSnapshot(page);
+});
+
+test('every kind in the table is written somewhere', () => {
+  const folder = join(root, 'src/services');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('events/kinds.ts'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+  // Those of groups are put together, of what kind the connection is.
+  const written = (name: string) => sources.includes(`'${name}'`) || /^(sso|ldap)\.groups\./.test(name);
+  expect(eventNames.filter((name) => !written(name))).toEqual([]);
+});
+
+test.each([
+  ['domain.verifed', 'domain.added, domain.verified, domain.removed'],
+  ['domain', 'domain.added'],
+  ['nothing.such', 'organization.*'],
+  ['constructor', 'organization.*'],
+])('a list of %s is refused with what there is instead', (kind, known) => {
+  const { error } = listEventsInput.safeParse({ org: 'acme', kind });
+  expect(error?.issues[0]?.message).toContain(`is no kind of event; there are ${known}`);
+});

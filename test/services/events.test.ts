@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { lastEventId, listAllEvents } from '../../src/services/events/list.ts';
+import { recordEvent } from '../../src/services/events/record.ts';
+import { eventView } from '../../src/services/events/schema.ts';
+import { sweepEvents } from '../../src/services/events/sweep.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ events: { retention: '30d' } });
+});
+afterAll(() => idctl.close());
+
+test('spec §6 the list is polled by cursor: all of it, once, in order, and what comes later', async () => {
+  const { slug, owner } = await organization(idctl);
+  const client = await signedIn(idctl, owner.email);
+  const path = `/api/v1/orgs/${slug}/events`;
+  const add = (domain: string) => addDomain(idctl.operator(), { org: slug, domain });
+  const names = [1, 2, 3].map(() => `${fresh('d')}.test`);
+  for (const name of names) await add(name);
+  const seen: string[] = [];
+  let cursor = '';
+  const poll = async () => {
+    const { body } = await client.get(`${path}?kind=domain.added&limit=2${cursor && `&cursor=${cursor}`}`);
+    cursor = body.nextCursor;
+    for (const event of body.items) seen.push(eventView.parse(event).subject?.name ?? '');
+    return body.hasMore;
+  };
+  expect([await poll(), await poll(), await poll()]).toEqual([true, false, false]);
+  expect(seen).toEqual(names);
+  names.push(`${fresh('d')}.test`);
+  await add(names[3] ?? '');
+  await poll();
+  expect(seen).toEqual(names);
+  expect(await client.get(`${path}?kind=domain.verifed`)).toMatchObject({ status: 400 });
+});
+
+test('the operator sees what happens in no organization too, from now on or from the start', async () => {
+  const from = await lastEventId(idctl.operator(), { limit: 1 });
+  const { id } = await person(idctl);
+  const { slug } = await organization(idctl);
+  const after = await listAllEvents(idctl.operator(), { limit: 50, cursor: from });
+  expect(after.items[0]).toMatchObject({ kind: 'user.created', subject: { id } });
+  const within = await listAllEvents(idctl.operator(), { limit: 50, cursor: from, org: slug });
+  expect(within.items.map(({ kind }) => kind)).toEqual(['organization.created', 'member.added']);
+  const owner = { kind: 'user', accountId: id, name: 'x', via: 'session', sessionId: id } as const;
+  await expect(listAllEvents(idctl.as(owner), { limit: 1 })).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('events.retention: older ones are deleted, however many; the others stay', async () => {
+  const ctx = idctl.operator();
+  await transaction(async () => {
+    for (let n = 0; n < 2500; n += 1) await recordEvent(ctx, { kind: 'user.enabled' });
+  });
+  await sweepEvents(idctl.operator());
+  expect(await Event.count({ where: { kind: 'user.enabled' } })).toBe(2500);
+  idctl.wait(30 * 86_400);
+  await transaction(() => recordEvent(idctl.operator(), { kind: 'user.disabled' }));
+  idctl.wait(60);
+  await sweepEvents(idctl.operator());
+  expect((await Event.findAll()).map(({ kind }) => kind)).toEqual(['user.disabled']);
+}, 60_000);
