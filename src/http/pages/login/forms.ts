@@ -31,7 +31,7 @@ ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomp
 
 /** The way to an organization's own provider. */
 export function ssoLink(domain: string, place: Place): Html {
-  return html`<a class="button" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
+  return html`<a class="button sso" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
 }
 
 /** Where single sign-on begins for a domain. */

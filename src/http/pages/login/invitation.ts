@@ -43,7 +43,7 @@ export const acceptPage = form({
 function asNobody({ email }: Invitation, invitation: string): Html {
   const returnTo = linkTo('/login', {}, { invitation });
   return html`<p><a class="button" href="${linkTo('/login', { identifier: email, returnTo })}">Sign in to accept</a></p>
-<p class="below">New here? <a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a></p>`;
+<nav class="below" aria-label="Other ways"><a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a></nav>`;
 }
 
 async function asSomebody(

@@ -27,14 +27,14 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
     return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
   const shown = formShown(email, methods, asked);
   const ways = [
-    ...(methods.includes('sso') ? [ssoLink(domain, place)] : []),
-    ...(shown === 'password' ? [passwordForm(visit, email ?? '', place)] : []),
-    ...(email !== null && shown === null && methods.includes('magicCode')
+    methods.includes('sso') ? [ssoLink(domain, place)] : [],
+    shown === 'password' ? [passwordForm(visit, email ?? '', place)] : [],
+    shown === 'directory' ? [directoryForm(visit, place, email)] : [],
+    email !== null && shown === null && methods.includes('magicCode')
       ? [mailCodeForm(visit, email, place, true)]
-      : []),
-    ...(shown === 'directory' ? [directoryForm(visit, place, email)] : []),
-    ...(email === null ? [] : socialLinks(methods, place)),
-  ];
+      : [],
+    email === null ? [] : socialLinks(methods, place),
+  ].filter((way) => way.length > 0);
   const others = await otherWays(visit, place, { email, domain, methods, shown });
   return {
     title: 'Sign in',
@@ -43,7 +43,7 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
 <p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
 ${alert(visit)}
 ${ways.length + others.length === 0 && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
-${ways.map((way, at) => (at === 0 ? way : html`${at === 1 && or}${way}`))}
+${ways.map((way, at) => html`${at > 0 && or}${way}`)}
 ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
   };
 }
