@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
@@ -17,7 +18,11 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { holdForSecondFactor } from '../../src/services/redirect/pending.ts';
+import { answerPendingSignIn } from '../../src/services/redirect/second-factor.ts';
 import { authenticate } from '../../src/services/sessions/authenticate.ts';
+import { createLoginLink, openLoginLink } from '../../src/services/signin/link.ts';
+import { admitSocial } from '../../src/services/social/admit.ts';
 import { enableSso } from '../../src/services/sso/enable.ts';
 import { relinkSso } from '../../src/services/sso/relink.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
@@ -365,6 +370,39 @@ describe('I3 a stranger who had the address first', () => {
     expect(mine.answer.status).toBe(200);
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
     expect((await idctl.client().get('/api/v1/me', bearer(answer.body.accessToken))).status).toBe(200);
+  });
+
+  test('I3 a login link, a sign-in that waits for its code, and a link to a provider end with it too', async () => {
+    const { domain, open } = await newcomer(provider.issuer);
+    const email = `ada@${domain}`;
+    const { id, accessToken } = await stranger(email);
+    const { sid: sessionId = '' } = decodeJwt<{ sid?: string }>(accessToken);
+    const { url } = await createLoginLink(idctl.operator(), { user: email });
+    const { continuation } = await holdForSecondFactor(idctl.operator(), id, { by: 'loginLink' });
+    await open();
+    expect((await signInAt(idctl, provider, domain, asserted(provider, email))).answer.status).toBe(200);
+    const anonymous = idctl.as({ kind: 'anonymous' });
+    const gone = { code: 'invalid_credential' };
+    const token = new URL(url).searchParams.get('token') ?? '';
+    await expect(openLoginLink(anonymous, { token })).rejects.toMatchObject(gone);
+    const code = { totpCode: '000000', ...(continuation === undefined ? {} : { pending: continuation }) };
+    await expect(answerPendingSignIn(anonymous, code)).rejects.toMatchObject(gone);
+    // Its holder was signed in when the provider was asked, and is not any more.
+    const holder = idctl.as({ kind: 'user', accountId: id, name: 'Eve', via: 'session', sessionId });
+    const issuer = 'https://accounts.google.com';
+    const about = {
+      id: 'x',
+      issuer,
+      clientId: 'c',
+      redirectUri: '/',
+      returnTo: '/',
+      browser: '',
+      expires: 0,
+    };
+    const eve = { issuer, subject: fresh('sub'), email: 'eve@example.test', name: 'Eve' };
+    const linking = admitSocial(holder, { ...about, connection: 'google', linkTo: id }, eve, null);
+    await expect(linking).rejects.toMatchObject({ code: 'signin_failed' });
+    expect(await Identity.count({ where: { accountId: id, kind: 'social' } })).toBe(0);
   });
 
   test.each(['operator', 'mail', 'domain', 'social'] as const)(

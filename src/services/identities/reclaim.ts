@@ -4,7 +4,9 @@ import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
+import { LoginLink } from '../../database/models/login-link.ts';
 import { MailCode } from '../../database/models/mail-code.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
@@ -49,6 +51,8 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await OAuthApp.destroy({ where: { accountId: account.id } });
   await Identity.destroy({ where: { accountId: account.id } });
   await MailCode.destroy({ where: { accountId: account.id } });
+  await LoginLink.destroy({ where: { accountId: account.id } });
+  await PendingSignIn.destroy({ where: { accountId: account.id } });
   // What goes on with the account must see none of it.
   await account.reload();
 }
