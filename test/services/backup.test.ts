@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,6 +22,7 @@ import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { createLoginLink } from '../../src/services/signin/link.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
+import { main, surroundings } from '../support/daemon.ts';
 import { dialect, freshDatabaseUrl } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
@@ -265,11 +268,26 @@ describe.skipIf(missing)('a backup made under load', () => {
     const { code, err } = await site.run(['backup', backup]);
     expect([code, err]).toEqual([2, expect.stringContaining('--yes')]);
     expect(await readFile(backup)).toEqual(kept);
-    expect((await site.run(['backup', join(site.folder, 'nowhere/idctl.backup')])).code).toBe(2);
+    for (const file of [join(site.folder, 'nowhere/idctl.backup'), site.folder]) {
+      expect((await site.run(['backup', file, '--yes'])).code).toBe(2);
+    }
   });
 });
 
 if (dialect === 'sqlite') {
+  test('a backup that is interrupted leaves nothing lying about', async () => {
+    const folder = join(site.folder, 'temporary');
+    await mkdir(folder);
+    const env = { IDCTL_DATABASE: site.database, IDCTL_KEY_FILE: site.keyFile, TMPDIR: folder };
+    const child = spawn(process.execPath, [main, 'backup', '-'], { env: { ...surroundings(), ...env } });
+    const ended = once(child, 'exit');
+    // Nobody reads, so it waits with its copy made.
+    await expect.poll(() => readdir(folder)).toEqual([expect.stringContaining('idctl')]);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   test('what SQLite left beside a database that is gone is not taken into the restored one', async () => {
     const target = await freshDatabaseUrl();
     await writeFile(`${target.slice('sqlite:'.length)}-wal`, 'left');

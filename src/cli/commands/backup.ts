@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { backupView } from '../../services/backup/schema.ts';
 import { verb } from '../command.ts';
+import { cleaningUp } from '../interrupted.ts';
 import type { Fields } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
@@ -31,14 +32,14 @@ export function addBackupCommand(program: Command): void {
 
 async function backup(call: Call): Promise<void> {
   const { makeBackup } = await import('../../services/backup/make.ts');
+  const { removeUnfinished } = await import('../../services/backup/unfinished.ts');
   const { backupInput } = await import('../../services/backup/schema.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
   if (given !== '-' && existsSync(file)) await call.confirm(`Replace ${file}?`);
-  const view = await withProgress(
-    () => call.operate(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)),
-    !call.flags.quiet,
-  );
+  const make = () =>
+    call.operate(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file));
+  const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
   call.note('The master key is not in it: keep a copy of the key file somewhere else.');
 }

@@ -8,6 +8,7 @@ import { openContext } from '../../context.ts';
 import type { backupView, restoredView, restoreInput } from '../../services/backup/schema.ts';
 import type { settleRestored } from '../../services/backup/settle.ts';
 import { verb } from '../command.ts';
+import { cleaningUp } from '../interrupted.ts';
 import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { operatorName } from '../owner.ts';
@@ -43,6 +44,7 @@ export function addRestoreCommand(program: Command): void {
 async function restore(call: Call): Promise<void> {
   const { parse } = await import('../../input.ts');
   const { restoreInput } = await import('../../services/backup/schema.ts');
+  const { removeUnfinished } = await import('../../services/backup/unfinished.ts');
   const { openBackupFile } = await import('../../services/backup/open.ts');
   const input = parse(restoreInput, call.input);
   const path = resolve(input.file);
@@ -51,7 +53,9 @@ async function restore(call: Call): Promise<void> {
   const file = await openBackupFile(path);
   try {
     becomeDatabaseOwner(loaded);
-    const view = await withProgress(() => work(loaded, file, { ...input, file: path }), !call.flags.quiet);
+    const view = await cleaningUp(removeUnfinished, () =>
+      withProgress(() => work(loaded, file, { ...input, file: path }), !call.flags.quiet),
+    );
     if ('ended' in view) call.show(view, fields);
     else call.show(view, backupFields);
   } finally {

@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -17,8 +17,9 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { packed } from './container.ts';
+import { invalid, packed } from './container.ts';
 import type { backupHeader, backupView } from './schema.ts';
+import { inFolder } from './unfinished.ts';
 
 type View = z.input<typeof backupView>;
 
@@ -29,16 +30,18 @@ type View = z.input<typeof backupView>;
 export async function makeBackup(ctx: Context, to: string | Writable): Promise<View> {
   requireOperator(ctx);
   const header = await describe(ctx);
-  const folder = await workingFolder(typeof to === 'string' ? dirname(to) : tmpdir());
+  const beside = typeof to === 'string' ? dirname(to) : tmpdir();
+  if (typeof to === 'string') await requirePlace(to);
   try {
-    const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
-    const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
-    await recordMade(ctx, bytes);
-    return { ...header, file: typeof to === 'string' ? to : '-', bytes };
+    // Beside the backup, so that moving it to its place is one step.
+    return await inFolder(beside, async (folder) => {
+      const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
+      const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
+      await recordMade(ctx, bytes);
+      return { ...header, file: typeof to === 'string' ? to : '-', bytes };
+    });
   } catch (error) {
-    throw isFull(error) ? full(error) : error;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    throw explained(error);
   }
 }
 
@@ -55,10 +58,12 @@ async function describe({ keyring, now }: Context): Promise<z.output<typeof back
   };
 }
 
-/** A folder of our own beside the backup, so that moving the backup to its place is one step. */
-async function workingFolder(beside: string): Promise<string> {
+async function requirePlace(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found && !found.isFile()) throw refuseField('file', `is there, and not a file: ${file}`);
+  const beside = dirname(file);
   try {
-    return await mkdtemp(join(beside, '.idctl-backup-'));
+    await access(beside, constants.W_OK);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause';
     const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
@@ -109,17 +114,14 @@ async function recordMade(ctx: Context, bytes: number): Promise<void> {
   await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
 }
 
-function isFull(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(String(error.code))
-  );
-}
-
-function full(cause: unknown): Refusal {
+/** What the disk or the reader of a pipe did, as a refusal. */
+function explained(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EPIPE')
+    return invalid('Whoever reads the backup stopped reading.', 'What it has is not whole.');
+  if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
     hint: 'It needs as much as the database twice; make room, or name another folder.',
-    cause,
+    cause: error,
   });
 }

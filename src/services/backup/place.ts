@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,7 @@ import { requireProgram, run } from '../../database/postgres-programs.ts';
 import { readSqlite, synced } from '../../database/sqlite-copy.ts';
 import { Refusal } from '../../errors.ts';
 import { type Backup, invalid } from './container.ts';
+import { finished, inFolder, unfinished } from './unfinished.ts';
 
 // A restored database is nobody's until what it would revive has been ended. On SQLite it stands beside its place until
 // then; on PostgreSQL without the mark by which a daemon knows its key, so that none starts on it.
@@ -33,7 +34,7 @@ export async function placeBackup(backup: Backup, address: Address): Promise<Pla
 /** Looks into the database of a backup without putting it anywhere; refuses `backup_invalid`. */
 export async function examineBackup(backup: Backup): Promise<void> {
   requireKnown(backup);
-  await inFolder(async (folder) => {
+  await inFolder(tmpdir(), async (folder) => {
     const file = join(folder, 'database');
     await unpack(backup, file);
     if (backup.header.database === 'sqlite') requireIntegrity(file);
@@ -71,11 +72,14 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
   await requireNoFile(file);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.restoring`;
+  const files = ['', '-wal', '-shm', '-journal'].map((end) => `${draft}${end}`);
   const takeBack = async () => {
-    for (const end of ['', '-wal', '-shm', '-journal']) await rm(`${draft}${end}`, { force: true });
+    for (const path of files) await rm(path, { force: true });
+    files.forEach(finished);
   };
   // Of a restore that was killed.
   await takeBack();
+  files.forEach(unfinished);
   try {
     await unpack(backup, draft);
     requireIntegrity(draft);
@@ -90,6 +94,7 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
       await requireNoFile(file);
       await synced(draft);
       await rename(draft, file);
+      files.forEach(finished);
       await synced(dirname(file));
     },
   };
@@ -113,7 +118,7 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
     await requireProgram('pg_restore', Number(await sequelize.databaseVersion().then(majorOf)));
   });
   const { url } = address;
-  await inFolder(async (folder) => {
+  await inFolder(tmpdir(), async (folder) => {
     const [dump, list] = [join(folder, 'dump'), join(folder, 'list')];
     await unpack(backup, dump);
     const contents = await run({ program: 'pg_restore', words: ['--list', dump] });
@@ -147,14 +152,5 @@ async function onServer<T>(address: Address, work: (link: Link) => Promise<T>): 
     return await work(link);
   } finally {
     await link.close();
-  }
-}
-
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'idctl-restore-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
