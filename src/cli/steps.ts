@@ -40,11 +40,14 @@ function seenIn({ seen }: Step): string {
   return seen === undefined ? '' : `: ${escaped(seen)}`;
 }
 
-/** A line of a step, broken between words where a terminal ends. */
-function line(title: string, text: string | undefined, { columns, write }: Screen): void {
-  if (text === undefined) return;
-  const indent = ' '.repeat(14);
-  let written = `    ${`${title}:`.padEnd(10)}`;
+function line(title: string, text: string | undefined, screen: Screen): void {
+  if (text !== undefined) writeBroken(`    ${`${title}:`.padEnd(10)}`, text, screen);
+}
+
+/** Writes a text after what leads it, broken between words where a terminal ends. */
+export function writeBroken(lead: string, text: string, { columns, write }: Screen): void {
+  const indent = ' '.repeat(lead.length);
+  let written = lead;
   for (const word of escaped(text).split(' ')) {
     if (written.length + word.length > columns && written.trim() !== '') {
       write(`${written.trimEnd()}\n`);

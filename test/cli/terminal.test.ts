@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import measure from 'fast-string-truncated-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
@@ -120,6 +121,24 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect((await idctl(`${set} --client-id one --groups-claim roles`)).code).toBe(0);
   });
 
+  it('what is shown fits 80 columns, a long name and wide characters too', async () => {
+    const name = '株式会社アクメ・ホールディングスの認証'.repeat(2);
+    const lines = ['org create', 'org list', 'member list --org default', 'status', 'doctor', 'config show'];
+    const typed = lines.map((line) => `'${process.execPath}' '${main}' ${line}`);
+    const { shown } = await inTerminal(
+      typed.join('; ').replace('org create', `org create ${name} --slug wide`),
+      {
+        ...env,
+        IDCTL_DOH_RESOLVER_URL: 'https://127.0.0.1:1/',
+      },
+    );
+    const plain = stripVTControlCharacters(shown).split(/\r?\n/);
+    const paths = new RegExp(`Name:|${folder}|^Database:|database:`);
+    expect(plain.filter((line) => widthOf(line) > 80 && !paths.test(line))).toEqual([]);
+    expect(plain.some((line) => line.startsWith('wide ') && line.includes('…'))).toBe(true);
+    expect(plain).toContain('    expected: an answer to a DNS query');
+  });
+
   it('NO_COLOR takes the colour away, and so does a pipe', async () => {
     expect((await idctl('org list')).shown).toContain(`${csi}1m`);
     expect((await idctl('org list', [], { NO_COLOR: '1' })).shown).not.toContain(csi);
@@ -134,3 +153,8 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect(shown.trim().split('\n')).toHaveLength(2);
   });
 });
+
+/** Columns of a terminal, on which a wide character takes two; the last drawing of a line that was drawn over. */
+function widthOf(line: string): number {
+  return measure(line.slice(line.lastIndexOf('\r') + 1)).width;
+}

@@ -4,8 +4,9 @@ import type { statusView } from '../../services/status/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
-import type { Fields } from '../output.ts';
+import { type Fields, standardOutput } from '../output.ts';
 import type { Call } from '../run.ts';
+import { writeBroken } from '../steps.ts';
 
 interface View extends z.output<typeof statusView> {
   configFile: string | null;
@@ -61,9 +62,8 @@ async function status(call: Call): Promise<void> {
   call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');
   const more = view.organizations.length - mostShown;
   if (more > 0) call.note(`and ${more} more: idctl org list`);
-  call.print(
-    problems.length === 0 ? '\nNo problems seen.\n' : `\n${problems.map((each) => `! ${each}\n`).join('')}`,
-  );
+  call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
+  for (const problem of problems) writeBroken('! ', problem, standardOutput());
   if (problems.length > 0) call.note('What to change: idctl doctor');
 }
 
