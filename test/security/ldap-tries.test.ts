@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
+import { changeLdap } from '../../src/services/ldap/change.ts';
 import { testLdapInput } from '../../src/services/ldap/schema.ts';
 import { testLdap } from '../../src/services/ldap/test.ts';
 import { fresh } from '../support/builders.ts';
@@ -46,7 +47,7 @@ async function findingOne() {
       (error: unknown) => (error instanceof Refusal ? error.code : error),
     );
   };
-  return { found, signIn, test, dn, tried };
+  return { org: org.slug, found, signIn, test, dn, tried };
 }
 
 test('L8 five wrong passwords of one person are all there are, whatever names they come by', async () => {
@@ -80,12 +81,15 @@ test('L8 trying a password in the test counts for the same person, whatever the 
 });
 
 test('L8 a bind password is no way to guess either, and a right one costs nothing', async () => {
-  const { test, dn, tried } = await findingOne();
+  const { org, test, dn, tried } = await findingOne();
   const guess = (bindDn: string, bindPassword: string) => test({ bindDn, bindPassword });
   for (let at = 0; at < 7; at += 1)
     expect(await guess(service.bindDn, service.bindPassword)).not.toBe('too_many_requests');
   const answers = [];
   for (const spelled of [dn, dn.toUpperCase(), dn, dn, dn, dn]) answers.push(await guess(spelled, 'wrong'));
   expect(answers).toEqual([...Array(5).fill('service bind'), 'too_many_requests']);
+  // Nor by way of saving it.
+  await changeLdap(idctl.operator(), { org, bindDn: dn, bindPassword: 'wrong' });
+  expect(await test({})).toBe('too_many_requests');
   expect(tried()).toBeLessThanOrEqual(5);
 });

@@ -37,7 +37,7 @@ export async function testLdap(ctx: Context, input: Input) {
   };
   const byName = (name: string) => directoryLimits(ctx, name, organization.id);
   const examination = await counting(ctx, organization, examine, {
-    service: input.bindPassword ? byName(settings.bindDn) : [],
+    service: byName(settings.bindDn),
     person: username === undefined || password === undefined ? [] : byName(username),
   });
   const { steps, entries, person } = examination;
@@ -52,7 +52,7 @@ type Examine = (proving: Trial['proving']) => Promise<Examination>;
 
 /**
  * Passwords are tried as at a sign-in: counted before, by name and by entry, and given back when they were not refused.
- * So is a bind password that is given, for it may be anybody's.
+ * So is the bind password, given or stored: it may be anybody's.
  */
 async function counting(
   ctx: Context,
