@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { newSecret } from '../../src/crypto/secret.ts';
-import { AccessToken } from '../../src/database/models/access-token.ts';
 import { appOf, basic } from '../support/apps.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
@@ -159,7 +158,10 @@ test('a page of another site is refused in the same form', async () => {
 });
 
 test('a bug is a server error that says nothing but where to look', async () => {
-  vi.spyOn(AccessToken, 'create').mockRejectedValueOnce(new Error(randomUUID()));
+  const bug = new Error(randomUUID());
+  vi.spyOn(idctl.app.config.oauth, 'botTokenTtl', 'get').mockImplementationOnce(() => {
+    throw bug;
+  });
   const { status, body, headers } = await app.ask();
   expect([status, body.error]).toEqual([500, 'server_error']);
   expect(body.error_description).toContain(headers['x-request-id']);

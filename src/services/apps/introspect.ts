@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
-import type { OAuthApp } from '../../database/models/app.ts';
 import { Membership } from '../../database/models/membership.ts';
 import { Refusal } from '../../errors.ts';
 import { authenticate } from '../sessions/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { requireClient } from './client.ts';
+import { type ProvedApp, requireClient } from './client.ts';
 import type { introspectionView, introspectTokenInput } from './schema.ts';
 
 type View = z.input<typeof introspectionView>;
@@ -38,7 +37,7 @@ async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
   }
 }
 
-async function isAdministered(accountId: string, app: OAuthApp): Promise<boolean> {
+async function isAdministered(accountId: string, app: ProvedApp): Promise<boolean> {
   const administered = await Membership.findAll({
     where: { accountId: app.accountId, role: ['admin', 'owner'] },
     attributes: ['organizationId'],

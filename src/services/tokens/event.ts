@@ -6,7 +6,7 @@ import { recordEvent } from '../events/record.ts';
 export function recordTokenEvent(
   ctx: Context,
   kind: 'token.created' | 'token.regenerated' | 'token.revoked',
-  token: AccessToken,
+  token: Pick<AccessToken, 'id' | 'name' | 'accountId'>,
   more: Record<string, unknown> = {},
 ): Promise<void> {
   const subject = { type: 'token', id: token.id, name: token.name };
