@@ -6,6 +6,7 @@ import { selectWithin, whileInTime } from '../../src/database/select-within.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { deleteUser } from '../../src/services/accounts/delete.ts';
 import { inTurn } from '../../src/services/scim/list/turns.ts';
+import { listScimUsers } from '../../src/services/scim/records/list.ts';
 import { searchDocument } from '../../src/services/scim/search.ts';
 import { fresh } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
@@ -102,6 +103,26 @@ test('who joins is at the end of the list at once; who goes is missed at once, w
   await deleteUser(idctl.operator(), { user: String(early?.accountId) });
   const { body } = await client.get('/Users?startIndex=1101&count=1');
   expect(body).toMatchObject({ totalResults: 1201, Resources: [{ userName: 'u001101' }] });
+});
+
+test('an admin pages through them in the same order, the one that an index has', async () => {
+  const client = await scimClient(idctl);
+  await fill(client, 250);
+  const page = (cursor?: string) =>
+    listScimUsers(idctl.operator(), { org: client.org.slug, limit: 100, ...(cursor && { cursor }) });
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await page(cursor);
+    names.push(...items.map(({ userName }) => userName));
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  const all = Array.from({ length: 250 }, (_, n) => `u${String(n).padStart(6, '0')}`);
+  expect(names).toEqual([...all, client.org.owner.email]);
+  const [{ id } = { id: '' }] = (await page()).items;
+  const gone = await ScimRecord.findByPk(id, { rejectOnEmpty: true });
+  await deleteUser(idctl.operator(), { user: gone.accountId });
+  await expect(page(id)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
 test('a filter that no index answers is answered, with its total, and sorted lists too', async () => {

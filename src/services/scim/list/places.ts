@@ -8,7 +8,7 @@ import { columns, type Entry, entryOf, type Row } from '../records/record.ts';
 // when one goes from its midst, the organization's number of shifts says so and the places are found anew.
 
 /** A record's place in the order of the list. */
-interface Place {
+export interface Place {
   created_at: string | Date;
   id: string;
 }
@@ -25,7 +25,8 @@ const step = 500;
 // Writers that began before may still be about to finish, and their records would stand before a younger place.
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
-const beginning: Place = { created_at: new Date(0), id: firstKey };
+/** Before every record. */
+export const beginning: Place = { created_at: new Date(0), id: firstKey };
 
 /** A page of the whole list, and how long the list is. */
 export async function readWholeList(
