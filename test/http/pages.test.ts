@@ -160,6 +160,28 @@ describe('§5.2 staying signed in', () => {
     expect((await client.get('/?again=1')).headers['location']).toBe('/');
   });
 
+  test('who is sent to sign in while only the access token has expired goes on without signing in', async () => {
+    const { client } = await arrived();
+    client.jar.delete('access_token');
+    const sent = await client.get(`/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`);
+    expect([sent.status, sent.headers['location']]).toEqual([
+      303,
+      expect.stringMatching(/^\/api\/v1\/auth\/resume\?/),
+    ]);
+    const renewed = await client.get(String(sent.headers['location']), { accept: 'text/html' });
+    const back = await client.get(String(renewed.headers['location']));
+    expect(back.headers['location']).toBe('https://app.example.test/x');
+    // Without a session there is the screen, which still knows where to go; strangers get it at once.
+    client.jar.delete('access_token');
+    client.jar.delete('refresh_token');
+    const screen = await open(client, `/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`);
+    expect([screen.status, screen.body]).toEqual([
+      200,
+      expect.stringContaining('name="returnTo" value="https://app.example.test/x"'),
+    ]);
+    expect((await browser().get('/login?returnTo=%2Fprojects')).status).toBe(200);
+  });
+
   test('a form sent after it expired is renewed with all that it holds, and done once', async () => {
     const { client } = await arrived();
     const page = await open(client, '/');

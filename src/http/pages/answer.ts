@@ -11,7 +11,7 @@ import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';
 import { textOf } from './html.ts';
 import { lookOf, present } from './layout.ts';
-import type { Page, Reply } from './page.ts';
+import { isSignedIn, type Page, type Reply } from './page.ts';
 import { pagePolicy } from './policy.ts';
 import { sendToRenewal } from './renew.ts';
 import { browserProof, formToken, requireFormToken } from './token.ts';
@@ -58,10 +58,6 @@ async function recognize(
     if (error instanceof Refusal && error.code === 'invalid_credential') return ctx;
     throw error;
   }
-}
-
-function isSignedIn({ actor }: Context): boolean {
-  return actor.kind === 'user' && actor.via === 'session';
 }
 
 async function gather(page: Page, token: string, request: Request, response: Response) {

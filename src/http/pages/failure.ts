@@ -40,12 +40,12 @@ export async function answerBrowser(
   response.type('html').end(textOf(present(lookOf(app.config), shown)));
 }
 
-/** Where a session is asked for and there is none. */
-function signInAt(returnTo: unknown): string {
-  const path = typeof returnTo === 'string' ? returnTo.replace(/[?&]again=1$/, '') : '/';
-  return path === '/' || path.startsWith('/account/')
-    ? '/login'
-    : `/login?${new URLSearchParams({ returnTo: path })}`;
+/** Where one signs in, to go on to where a session was asked for. */
+function signInAt(asked: unknown): string {
+  const returnTo = typeof asked === 'string' ? asked : '/';
+  if (returnTo.startsWith('/login?')) return returnTo;
+  const known = /^\/(account\/.*)?(\?again=1)?$/.test(returnTo);
+  return known ? '/login' : `/login?${new URLSearchParams({ returnTo })}`;
 }
 
 /** A sign-in that failed on its way is told on the sign-in screen, if that can be shown; else on a page of its own. */

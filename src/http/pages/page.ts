@@ -18,6 +18,11 @@ export interface Visit {
   refusal?: Refusal;
 }
 
+/** Whether it is somebody by a session of theirs: pages are for people. */
+export function isSignedIn({ actor }: Pick<Context, 'actor'>): boolean {
+  return actor.kind === 'user' && actor.via === 'session';
+}
+
 /** What goes back: something to show, or where to go on. */
 export type Reply = (Shown | { goTo: string }) & { cookies?: CookieChange[] };
 

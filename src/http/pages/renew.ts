@@ -17,14 +17,17 @@ export const renewalPath = '/api/v1/auth/resume';
 
 const ownForm = /^\/account\/[a-z/-]+\?again=1$/;
 
+/** The way to where a session is renewed, and back to a page with its query. */
+export function viaRenewal(page: string, query: Record<string, string> = {}): string {
+  const back = `${page}?${new URLSearchParams({ ...query, again: '1' })}`;
+  return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
+}
+
 /** Sends a request without a session to where one is renewed; who comes back from there without one signs in. */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
   if (request.query['again'] !== undefined) return void response.status(303).location('/login').end();
-  response
-    .status(status)
-    .location(`${renewalPath}?returnTo=${encodeURIComponent(`${back}?again=1`)}`)
-    .end();
+  response.status(status).location(viaRenewal(back)).end();
 }
 
 /** Renews the session that a form was sent in, and has the browser send the form again. */

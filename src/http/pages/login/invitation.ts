@@ -4,7 +4,7 @@ import { acceptInvitation } from '../../../services/invitations/accept.ts';
 import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
 import { type Html, html } from '../html.ts';
-import { form, type Shown, type Visit } from '../page.ts';
+import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
 import { linkTo } from './place.ts';
 import { askWho } from './who.ts';
@@ -16,13 +16,12 @@ export async function showInvitation(visit: Visit, invitation: string): Promise<
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
   if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? isOver() }, {});
   const { email, role, organization } = to;
-  const signedIn = visit.ctx.actor.kind === 'user';
   return {
     title: `Join ${organization}`,
     main: html`<h1>Join ${organization}</h1>
 <p>You are invited as ${role} with the address <strong class="address">${email}</strong></p>
 ${alert(visit)}
-${signedIn ? await asSomebody(visit, to, invitation) : asNobody(to, invitation)}`,
+${isSignedIn(visit.ctx) ? await asSomebody(visit, to, invitation) : asNobody(to, invitation)}`,
   };
 }
 

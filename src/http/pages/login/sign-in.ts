@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireReturnTo } from '../../../services/return-to.ts';
-import { page } from '../page.ts';
+import { isSignedIn, page, type Visit } from '../page.ts';
+import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
 import { showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
@@ -21,13 +22,21 @@ export const signInPage = page({
     invitation: z.string().max(200).optional(),
     returnTo,
     done: z.string().max(50).optional(),
+    again: z.string().max(10).optional(),
   }),
   show: async (visit, { identifier, by, invitation, returnTo, done }) => {
+    if (mayBeSignedIn(visit)) return { goTo: viaRenewal('/login', visit.given) };
     if (invitation !== undefined) return showInvitation(visit, invitation);
     const target = requireReturnTo(visit.ctx, returnTo);
-    const { actor } = visit.ctx;
-    if (actor.kind === 'user' && actor.via === 'session') return { goTo: target };
+    if (isSignedIn(visit.ctx)) return { goTo: target };
     if (identifier === undefined) return askWho(visit, { returnTo }, notices[done ?? '']);
     return showMethods(visit, { identifier, returnTo }, by);
   },
 });
+
+/** Whether somebody was sent here in a browser that knows us, where only the access token may have expired. */
+function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
+  const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
+  const first = given['again'] === undefined && given['identifier'] === undefined;
+  return sent && first && !isSignedIn(ctx) && cookie('form') !== undefined;
+}
