@@ -96,7 +96,7 @@ async function leaveToSend(ctx: Context): Promise<void> {
       url: 'https://hooks.acme.test/',
       events: ['*'],
       enabled: false,
-      secret: '',
+      secret: ctx.keyring.seal('whsec', { table: 'webhooks', column: 'secret', row: id }),
       createdAt: at,
     });
     await WebhookDelivery.create({
@@ -262,6 +262,17 @@ describe.skipIf(missing)('a backup made under load', () => {
     await placed.takeBack();
     await (await placeBackup(await openBackup(file, site.keyFile), address)).takeBack();
     await file.close();
+  });
+
+  test('one from before the master key was rotated is restored while the key file holds the former', async () => {
+    const masters = async (more?: Record<string, string>) =>
+      (await site.run(['key', 'list', '--json'], '', more)).out.match(/"id":"[^"]*","purpose":"master"/g) ??
+      [];
+    const [former] = await masters();
+    expect((await site.run(['key', 'rotate', 'master'])).code).toBe(0);
+    expect((await masters()).at(-1)).not.toBe(former);
+    const { code, at } = await restore();
+    expect([code, await masters(at)]).toEqual([0, [former]]);
   });
 
   test('is never written over another file unasked', async () => {

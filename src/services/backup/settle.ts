@@ -28,6 +28,8 @@ export async function settleRestored(
   { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
 ): Promise<Settled> {
   requireOperator(ctx);
+  // Of several in the key file, the one that the instance had.
+  ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
     const sessions = await endSignIns(ctx);
     await holdBack(ctx);
