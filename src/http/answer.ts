@@ -32,7 +32,9 @@ export interface Door {
 /** Answers the requests of one route: origin, credential, input, service, view, in this order. */
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
-  return async (request, response) => {
+  return async (request, response, next) => {
+    // HEAD is for looking, by programs that show links among others: it would use a sign-in up.
+    if (request.method === 'HEAD' && route.setsCookies) return next();
     if (route.speaks === 'oauth') {
       traceOf(request).speaks = 'oauth';
       // RFC 6749 §5.1 asks for it beside Cache-Control.

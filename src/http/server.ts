@@ -72,7 +72,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.set('trust proxy', config.http.trustedProxies);
   if (surface.watch) web.use(surface.watch);
   web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost, serveScim(app));
-  web.use(['/api/v1', '/auth'], (_request, response, next) => {
+  web.use(['/api/v1', '/auth', '/login/link'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();
   });
@@ -115,14 +115,16 @@ const requireHost: RequestHandler = (request, _response, next) => {
 };
 
 /** What no route answered: a path that has routes of other methods is 405 and names them, any other is 404. */
-function refuseUnknown(routes: Pick<Route, 'method' | 'path'>[]): RequestHandler {
+function refuseUnknown(
+  routes: (Pick<Route, 'method' | 'path'> & { setsCookies?: boolean })[],
+): RequestHandler {
   const paths = express.Router({ caseSensitive: true, strict: true });
   const found = new WeakMap<object, Set<string>>();
-  for (const { method, path } of routes) {
+  for (const { method, path, setsCookies } of routes) {
     paths.all(path, (request, _response, next) => {
       const methods = found.get(request) ?? new Set();
       found.set(request, methods.add(method));
-      if (method === 'GET') methods.add('HEAD');
+      if (method === 'GET' && !setsCookies) methods.add('HEAD');
       next();
     });
   }

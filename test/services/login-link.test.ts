@@ -36,7 +36,18 @@ test('O4 the operator’s link signs in once, within ten minutes, whatever the s
   expect(url).toMatch(new RegExp(`^${idctl.baseUrl}/login/link\\?token=[\\w-]{43}$`));
   expect(Date.parse(expiresAt)).toBeGreaterThan(idctl.app.clock().getTime() + 590_000);
   const browser = idctl.client({ keepCookies: true, headers: { accept: 'text/html' } });
-  expect(await open(url, browser)).toMatchObject({ status: 302, headers: { location: '/' } });
+  // A program that looks what is behind a link does not use it up.
+  const look = (path: string) => idctl.client().send('HEAD', path);
+  expect(await look(url.slice(idctl.baseUrl.length))).toMatchObject({
+    status: 303,
+    headers: { location: '/login' },
+    cookies: [],
+  });
+  expect(await look('/auth/sso/callback')).toMatchObject({ status: 405, headers: { allow: 'GET' } });
+  expect(await open(url, browser)).toMatchObject({
+    status: 302,
+    headers: { location: '/', 'cache-control': 'no-store' },
+  });
   expect((await browser.get('/api/v1/me/sessions', { accept: 'application/json' })).body.items).toMatchObject(
     [{ method: 'loginLink' }],
   );
