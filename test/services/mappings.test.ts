@@ -148,7 +148,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(await projects()).toEqual({});
   });
 
-  test('§2.2 with sync on every login off, the first sign-in syncs and later ones change nothing', async () => {
+  test('§2.2 I7 with sync on every login off, the first sign-in syncs and later ones change nothing', async () => {
     const { signIn, projects } = await mapped({ syncOnLogin: false, autoRemove: true });
     await signIn(['dev']);
     await signIn(['ops']);
@@ -164,12 +164,16 @@ describe('§3.3 group sync at a sign-in', () => {
     expect((await client.get(members)).status).not.toBe(200);
   });
 
-  test('§2.3 a mapping leads only to a project of its own organization', async () => {
+  test('§2.3 I7 a mapping leads only to a project of its own organization, on write and at reconcile', async () => {
     const { org } = await mapped();
     const other = await organization(idctl);
     const foreign = await createProject(idctl.operator(), { org: other.slug, name: 'theirs' });
     const input = { org: org.slug, group: 'g', project: foreign.id, role: 'admin' as const };
     await expect(addMapping(idctl.operator(), input)).rejects.toMatchObject({ code: 'not_found' });
+    const row = { id: orderedId(), organizationId: org.id, projectId: foreign.id, createdAt: new Date() };
+    await transaction(() => GroupMapping.create({ ...row, group: 'g', role: 'admin' }));
+    const asked = { org: org.slug, user: 'a@b.test', groups: ['g'] };
+    expect(await previewMappings(idctl.operator(), asked)).toEqual({ adds: [], changes: [], removes: [] });
   });
 
   test('fifty reconciles racing a manual change leave one row, manual', async () => {
@@ -189,7 +193,7 @@ describe('§3.3 group sync at a sign-in', () => {
     expect(items).toMatchObject([{ role: 'commenter', synced: false }]);
   });
 
-  test('a reconcile that fails leaves nothing half done, is an event, and does not fail the sign-in', async () => {
+  test('I7 a reconcile that fails leaves nothing half done, is an event, and does not fail the sign-in', async () => {
     const { org, signIn, projects } = await mapped();
     ProjectMembership.addHook('beforeBulkCreate', 'break', () => {
       throw new Error('broken for a test');
@@ -290,7 +294,7 @@ test('--dry-run of disabling or removing a connection, or its domain, names peop
 });
 
 describe('mappings over REST and in bulk', () => {
-  test('§2.3 group names are kept exactly, and a triple exists once', async () => {
+  test('§2.3 I7 group names are kept exactly, and a triple exists once', async () => {
     const { org, base } = await mapped();
     const admin = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/group-mappings`;

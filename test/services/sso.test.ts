@@ -194,7 +194,7 @@ describe('what is refused', () => {
     expect((await signInAt(idctl, provider, domain, ignored.sub)).answer.status).toBe(200);
   });
 
-  test('I5 a person taken out of the organization is not added again by signing in, and learns nothing', async () => {
+  test('I5 a person taken out of the organization is not added again by signing in, and learns nothing, until an admin adds them', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
     const { client } = await signInAt(idctl, provider, domain, sub);
