@@ -7,6 +7,7 @@ import { fresh, organization, person, signedIn, verifiedDomain } from '../suppor
 import { openIdctl } from '../support/idctl.ts';
 import { openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
 
 let social: Social;
 beforeAll(async () => {
@@ -152,6 +153,17 @@ describe('linking a provider to the account one is signed in to', () => {
     const back = await comeBack(client, await link(client, sub));
     expect(back).toMatchObject({ status: 200, body: { user: { id: account.id } } });
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
+  });
+
+  test('P12 O5 asks for the second factor too, and goes on from there', async () => {
+    const { account, client, code } = await enrolled(social.idctl);
+    const { sub } = googler();
+    const { body } = await client.post('/api/v1/me/social/google', { returnTo: '/linked' });
+    const back = await comeBack(client, await social.google.signIn(body.authorizationUrl, sub));
+    expect(back).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
+    const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
+    expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+    expect(await Identity.count({ where: { accountId: account.id } })).toBe(1);
   });
 
   test('O5 not for another person than the one who began, and not a key that is somebody’s', async () => {
