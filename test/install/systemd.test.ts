@@ -52,7 +52,7 @@ describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
 
   test('systemd hears when the daemon can be asked, and when it goes', async () => {
     const socket = join(folder, 'notify');
-    const perl = spawn('perl', ['-e', receiver, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const perl = spawn('/usr/bin/perl', ['-e', receiver, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
     const heard: string[] = [];
     createInterface(perl.stdout).on('line', (line) => heard.push(line));
     try {

@@ -315,7 +315,7 @@ async function backedUp(): Promise<string> {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   const bytes = await readFile(path);
   if (dialect === 'sqlite') return bytes.toString('latin1');
-  const unpacked = spawnSync('pg_restore', ['--file=-'], {
+  const unpacked = spawnSync('/usr/bin/pg_restore', ['--file=-'], {
     input: bytes.subarray(bytes.indexOf('PGDMP'), bytes.lastIndexOf('\nend of idctl backup\n')),
     maxBuffer: 1 << 28,
   });
