@@ -13,8 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => idctl.close());
 
-const turn = () =>
-  deliverMail(idctl.as({ kind: 'system', name: 'mail' }), { stop: new AbortController().signal });
+const turn = () => idctl.deliver();
 const abandoned = () => Event.findAll({ where: { kind: 'mail.abandoned' } });
 
 /** Somebody who has asked for a new password. */
@@ -34,8 +33,10 @@ test('what cannot be sent is tried again, less and less often, and the request n
     await turn();
     expect(idctl.smtp.connections()).toBe(tries);
     const [item] = await OutboxItem.findAll();
-    waits.push(Math.round(((item?.nextAt.getTime() ?? 0) - idctl.app.clock().getTime()) / 1000));
-    idctl.wait(waits.at(-1) ?? 0);
+    const left = (item?.nextAt.getTime() ?? 0) - idctl.app.clock().getTime();
+    // Some of it has passed on a busy machine.
+    waits.push(Math.ceil(left / 10_000) * 10);
+    idctl.wait(1 + (waits.at(-1) ?? 0));
   }
   expect(waits).toEqual([10, 20, 40, 80]);
   idctl.smtp.refuse(null);
@@ -101,7 +102,8 @@ test('a process that stops does not wait for a server that says nothing', async 
   idctl.app.config.mail.smtpUrl = silent.url;
   await asking();
   const stop = new AbortController();
-  const ended = deliverMail(idctl.as({ kind: 'system', name: 'mail' }), { stop: stop.signal });
+  const anew = () => idctl.as({ kind: 'system', name: 'mail' });
+  const ended = deliverMail(anew(), { stop: stop.signal, anew });
   while (silent.connections() === 0) await new Promise((next) => setTimeout(next, 10));
   const before = Date.now();
   stop.abort();

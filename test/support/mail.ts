@@ -1,4 +1,3 @@
-import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { deliverMail } from '../../src/services/mail/deliver.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
 import { type Letter, type Smtp, startSmtp } from './smtp.ts';
@@ -6,7 +5,7 @@ import { type Letter, type Smtp, startSmtp } from './smtp.ts';
 /** An instance that sends mail, and the server that gets it. */
 export interface MailingIdctl extends Idctl {
   smtp: Smtp;
-  /** Takes turns of the daemon's job until nothing is due. */
+  /** Takes a turn of the daemon's job. */
   deliver(): Promise<void>;
   /** Delivers; then what has come to this address, oldest first. */
   lettersTo(address: string): Promise<Letter[]>;
@@ -18,7 +17,9 @@ export interface MailingIdctl extends Idctl {
 export async function openMailingIdctl(given: Parameters<typeof openIdctl>[0] = {}): Promise<MailingIdctl> {
   const smtp = await startSmtp();
   const idctl = await openIdctl({ mail: { smtpUrl: smtp.url }, ...given });
-  const deliver = () => deliverAll(idctl);
+  const stop = new AbortController().signal;
+  const anew = () => idctl.as({ kind: 'system', name: 'mail' });
+  const deliver = () => deliverMail(anew(), { stop, anew });
   const lettersTo = async (address: string) => {
     await deliver();
     return smtp.letters.filter(({ to }) => to === address);
@@ -35,12 +36,4 @@ export async function openMailingIdctl(given: Parameters<typeof openIdctl>[0] = 
       await smtp.stop();
     },
   };
-}
-
-async function deliverAll(idctl: Idctl): Promise<void> {
-  const stop = new AbortController().signal;
-  // A sign-up leaves a mail behind; what cannot be sent stays.
-  for (let turn = 0; turn < 3 && (await OutboxItem.count()) > 0; turn += 1) {
-    await deliverMail(idctl.as({ kind: 'system', name: 'mail' }), { stop });
-  }
 }

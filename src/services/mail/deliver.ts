@@ -17,15 +17,27 @@ const longestWaitSeconds = 3600;
 /** After which nobody waits for a mail any more. */
 const patienceSeconds = 24 * 3600;
 
+/** What the clock gives to a job that goes on for a while. */
+interface Turn {
+  /** Aborted when the process is to end. */
+  stop: AbortSignal;
+  /** A context of the instant at which it is asked for. */
+  anew(): Context;
+}
+
 /**
  * Sends what is due, each mail from one of however many daemons. What cannot be sent is tried again, less and less
  * often, for a day; what the server will never take, or not within that day, is given up with an event. A process that
  * stops leaves what it is sending to the next.
  */
-export async function deliverMail(ctx: Context, { stop }: { stop: AbortSignal }): Promise<void> {
+export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<void> {
   if (!isMailConfigured(ctx)) return;
-  const items = await claimDue(ctx);
-  await Promise.all(items.map((item) => deliver(ctx, item, stop)));
+  let items = await claimDue(ctx);
+  while (items.length > 0) {
+    const now = anew();
+    await Promise.all(items.map((item) => deliver(now, item, stop)));
+    items = stop.aborted ? [] : await claimDue(anew());
+  }
 }
 
 async function claimDue(ctx: Context): Promise<OutboxItem[]> {
