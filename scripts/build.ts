@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -14,3 +14,7 @@ cpSync(join(root, 'src'), join(root, 'dist'), {
   recursive: true,
   filter: (source) => !source.endsWith('.ts'),
 });
+// The first page that people ask for, so that nothing has to be loaded to show it.
+const main = join(root, 'dist/main.js');
+const help = execFileSync(process.execPath, [main, '--help'], { env: {}, encoding: 'utf8' });
+writeFileSync(join(root, 'dist/help.txt'), help);

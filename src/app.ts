@@ -12,7 +12,7 @@ import { createLog } from './log.ts';
 import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import { requireRightKey } from './services/keys/canary.ts';
-import { ensureSigningKey } from './services/keys/signing.ts';
+import { ensureSigningKey } from './services/keys/ensure.ts';
 import { createScimMemory } from './services/scim/memory.ts';
 
 interface OpenOptions {

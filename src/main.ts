@@ -1,4 +1,4 @@
-import { readVersion } from './version.ts';
+import { readyAnswer } from './ready-answer.ts';
 
 process.umask(0o077);
 let unwritten = false;
@@ -6,9 +6,9 @@ process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => {});
 
 const argv = process.argv.slice(2);
-if (argv.length === 1 && argv[0] === '--version') {
-  // Answered before anything is loaded: scripts ask for it at every turn.
-  process.stdout.write(`${readVersion()}\n`);
+const ready = argv.length === 1 ? readyAnswer(argv[0] ?? '') : null;
+if (ready !== null) {
+  process.stdout.write(ready);
 } else {
   const { failed, main } = await import('./cli/program.ts');
   process.on('uncaughtException', (error) => process.exit(failed(error, argv)));

@@ -31,7 +31,7 @@ import { addTotpCommands } from './commands/totp.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addVersionCommand } from './commands/version.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
-import { answerShell, asking } from './complete/answer.ts';
+import { asking } from './complete/asking.ts';
 import { report } from './report.ts';
 
 /** Every command with its options and help; what a command does is imported only when it runs. */
@@ -83,6 +83,7 @@ export function createProgram(): Command {
 export async function main(argv: string[]): Promise<number> {
   const program = createProgram();
   if (argv[0] === asking) {
+    const { answerShell } = await import('./complete/answer.ts');
     await answerShell(program, argv.slice(1));
     return 0;
   }

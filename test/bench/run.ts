@@ -5,10 +5,11 @@ import { benchMail } from './mail.ts';
 import { benchMe } from './me.ts';
 import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
+import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
-// `npm run bench [-- --rounds N --only sign-in|mail|storm|me]`. Ratios against a limit or a peer measured in the same run,
-// turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
+// `npm run bench [-- --rounds N --only start-up|sign-in|mail|storm|me]`. Ratios against a limit or a peer measured in the
+// same run, turn by turn; each figure is the median of the rounds. The machine's own speed, and its other load, fall out.
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' } },
@@ -16,6 +17,9 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const wanted = (name: string) => values.only === undefined || values.only === name;
 const print = (text: string) => process.stdout.write(text);
+
+if (wanted('start-up')) print(table('Start', await benchStartUp(rounds)));
+if (values.only === 'start-up') process.exit(0);
 
 const hello = await startHello();
 try {

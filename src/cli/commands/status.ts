@@ -4,9 +4,8 @@ import type { statusView } from '../../services/status/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
-import { type Fields, standardOutput } from '../output.ts';
+import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
-import { writeBroken } from '../steps.ts';
 
 interface View extends z.output<typeof statusView> {
   configFile: string | null;
@@ -63,6 +62,10 @@ async function status(call: Call): Promise<void> {
   const more = view.organizations.length - mostShown;
   if (more > 0) call.note(`and ${more} more: idctl org list`);
   call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
+  const [{ standardOutput }, { writeBroken }] = await Promise.all([
+    import('../output.ts'),
+    import('../steps.ts'),
+  ]);
   for (const problem of problems) writeBroken('! ', problem, standardOutput());
   if (problems.length > 0) call.note('What to change: idctl doctor');
 }

@@ -4,9 +4,6 @@ import { escaped } from '../escape.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
-/** The word by which the scripts of the shells ask; no command, so that it stands in no help. */
-export const asking = '__complete';
-
 /** What says that files are wanted, which the shell knows best. */
 const files = ':files';
 

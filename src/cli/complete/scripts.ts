@@ -1,4 +1,4 @@
-import { asking } from './answer.ts';
+import { asking } from './asking.ts';
 
 /** Shells that there is a script for. */
 export type Shell = 'bash' | 'zsh' | 'fish';

@@ -1,20 +1,6 @@
 import { generateSigningKey, type TokenSigner, type VerificationKey } from '../../crypto/jwt.ts';
-import { SigningKey } from '../../database/models/signing-key.ts';
-import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
-import { forgetKeys, type KeyContext, placeOfPrivateJwk, readyKey, readyKeys } from './key-set.ts';
-
-/** Sees to it, when the app opens, that there is a key to sign sessions with (security X2). */
-export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
-  if (await hasCurrent()) return;
-  const made = await makeSigningKey(ctx);
-  await transaction(async () => {
-    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest signs.
-    if (await hasCurrent()) return;
-    await SigningKey.create(made);
-  });
-  forgetKeys(ctx);
-}
+import { type KeyContext, placeOfPrivateJwk, readyKey, readyKeys } from './key-set.ts';
 
 /** A new signing key, its private half sealed, for its row. */
 export async function makeSigningKey(ctx: KeyContext) {
@@ -42,8 +28,4 @@ export async function requireSigner(ctx: KeyContext, kid: string): Promise<Token
 /** The public key of this id if this instance signs or signed with it, else null. */
 export async function findVerificationKey(ctx: KeyContext, kid: string): Promise<VerificationKey | null> {
   return (await readyKey(ctx, kid))?.verifier ?? null;
-}
-
-async function hasCurrent(): Promise<boolean> {
-  return (await SigningKey.count({ where: { retiredAt: null } })) > 0;
 }

@@ -1,0 +1,2 @@
+/** The word by which the scripts of the shells ask; no command, so that it stands in no help. */
+export const asking = '__complete';
