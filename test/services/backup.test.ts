@@ -162,6 +162,7 @@ describe.skipIf(missing)('a backup made under load', () => {
 
     const secret = async (...words: string[]) => (await site.run([...words, '--quiet'], '', at)).out.trim();
     expect(await secret('pat', 'list', '--user', user)).toMatch(/suspended/i);
+    expect(await secret('scim', 'token', 'show', '--org', 'acme')).toMatch(/^Configured: +suspended$/m);
     expect(await secret('status', '--json')).toContain('SCIM of acme: suspended');
     expect(await secret('app', 'list', '--user', user)).toMatch(/suspended/i);
     const renewed = await secret('pat', 'regenerate', known.token);

@@ -9,7 +9,7 @@ import type { Call } from '../run.ts';
 type Token = z.output<typeof scimTokenView>;
 
 const block: Fields<Token> = [
-  ['Configured', (view) => view.configured],
+  ['Configured', (view) => (view.suspendedAt === undefined ? view.configured : 'suspended')],
   ['Prefix', (view) => view.prefix],
   ['Created', (view) => view.createdAt],
   ['Last used', (view) => view.lastUsedAt],
