@@ -5,6 +5,7 @@ import type { Actor, App } from '../../src/context.ts';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
 import { Refusal } from '../../src/errors.ts';
+import type { Page } from '../../src/http/pages/page.ts';
 import type { Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
@@ -24,13 +25,18 @@ interface DoorOptions {
   baseUrl?: string;
   http?: { trustedProxies?: string[]; corsOrigins?: string[] };
   app?: Partial<App>;
+  pages?: Page[];
 }
 
 /** Opens the door on a free port until the test ends; the credential `good` is Ada's, as is any that is too long. */
 export async function openDoor(routes: Route[], options: DoorOptions = {}): Promise<TestDoor> {
   const log: Record<string, unknown>[] = [];
   const app = appWithoutInside(options, log);
-  const server = createServer(app, { routes, authenticate: async (_ctx, credential) => whose(credential) });
+  const server = createServer(app, {
+    routes,
+    pages: options.pages ?? [],
+    authenticate: async (_ctx, credential) => whose(credential),
+  });
   await server.listen('127.0.0.1:0');
   onTestFinished(() => server.close(0));
   const url = server.url ?? '';

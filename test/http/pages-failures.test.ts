@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { Refusal } from '../../src/errors.ts';
+import { html } from '../../src/http/pages/html.ts';
+import { page } from '../../src/http/pages/page.ts';
+import { type Access, route } from '../../src/http/route.ts';
+import { openDoor } from '../support/door.ts';
+
+// There is nothing behind this door, so that not even the sign-in screen can be shown.
+
+const failing = (path: string, error: () => Error) =>
+  page({
+    path,
+    access: 'public',
+    input: z.object({}),
+    show: () => {
+      throw error();
+    },
+  });
+const away = (path: string, access: Access, error: () => Error) =>
+  route({
+    method: 'GET',
+    path,
+    access,
+    summary: 'Test',
+    input: z.strictObject({}),
+    output: z.object({}),
+    redirect: { to: () => '/' },
+    run: () => {
+      throw error();
+    },
+  });
+const busy = () =>
+  new Refusal('database_busy', 'The database is <busy>.', { hint: 'Try again.', retryAfter: 3 });
+const unreachable = () => new Refusal('provider_failed', 'The provider could not be used.');
+const bug = () => new TypeError('canary of the inside');
+
+const open = () =>
+  openDoor([away('/auth/busy', 'public', busy), away('/auth/upstream', 'public', unreachable)], {
+    pages: [
+      failing('/login/busy', busy),
+      failing('/login/bug', bug),
+      page({
+        path: '/login/fine',
+        access: 'public',
+        input: z.object({}),
+        show: () => ({ title: 'T', main: html`<p>x</p>` }),
+      }),
+    ],
+  });
+const asBrowser = { accept: 'text/html' };
+
+test.each([
+  ['/login/busy', 503, 'The database is &lt;busy&gt;.'],
+  ['/auth/busy', 503, 'The database is &lt;busy&gt;.'],
+  ['/auth/upstream', 502, 'The provider could not be used.'],
+])(
+  'X10 a browser is told on a page what was refused at %s, though nothing else works',
+  async (path, status, said) => {
+    const answer = await (await open()).get(path, asBrowser);
+    expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([
+      status,
+      'text/html; charset=utf-8',
+      expect.stringContaining(said),
+    ]);
+    expect(answer.headers['content-security-policy']).toContain("style-src 'self'");
+    if (status === 503) expect(answer.headers['retry-after']).toBe('3');
+  },
+);
+
+test('X10 a bug is a page too, that tells nothing of it but where to look', async () => {
+  const door = await open();
+  const answer = await door.get('/login/bug', asBrowser);
+  expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/html; charset=utf-8']);
+  expect(answer.body).not.toMatch(/canary|TypeError|pages-failures/);
+  expect(answer.body).toContain(String(answer.headers['x-request-id']));
+  await expect.poll(() => door.log.map(({ msg }) => msg)).toContain('bug');
+});
+
+test('X10 what no browser asked for stays a problem', async () => {
+  const answer = await (await open()).get('/auth/upstream');
+  expect([answer.status, answer.body.code]).toEqual([502, 'provider_failed']);
+});
