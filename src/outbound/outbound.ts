@@ -64,7 +64,7 @@ export interface MailMessage {
 }
 
 /** What is posted to a tenant's URL. */
-export interface OutboundMessage {
+interface OutboundMessage {
   headers: Record<string, string>;
   body: string;
   /** Ends it early. */

@@ -372,7 +372,7 @@ test('X7 one daemon at a time delivers to a webhook; one that has died is follow
   expect(at.received).toHaveLength(3);
 });
 
-test('delivered ones are kept for a week, dead ones as long as events', async () => {
+test('delivered ones are kept for a week, dead and waiting ones as long as events', async () => {
   const { id } = await add();
   const name = await happen();
   await deliver();
@@ -380,9 +380,13 @@ test('delivered ones are kept for a week, dead ones as long as events', async ()
   await removeDomain(idctl.operator(), { org: slug, domain: name });
   await happen();
   await deliver();
+  await happen();
+  await change(id, true);
+  await happen();
+  await change(id, false);
   idctl.wait(8 * 86_400);
   await sweepExpired(idctl.operator());
-  expect((await deliveries(id)).map(({ status }) => status)).toEqual(['dead']);
+  expect((await deliveries(id)).map(({ status }) => status)).toEqual(['waiting', 'dead']);
   idctl.wait(400 * 86_400);
   await sweepExpired(idctl.operator());
   expect(await WebhookDelivery.count()).toBe(0);

@@ -4,6 +4,7 @@ import type {
   deliveryView,
   newWebhookView,
   rotatedWebhookView,
+  webhookRemovedView,
   webhookTestView,
   webhookView,
 } from '../../services/webhooks/schema.ts';
@@ -13,6 +14,7 @@ import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
 type Webhook = z.output<typeof webhookView>;
+type Removed = z.output<typeof webhookRemovedView>;
 
 const row: Fields<Webhook> = [
   ['URL', (view) => view.url],
@@ -31,6 +33,8 @@ const block: Fields<Webhook> = [
 ];
 
 const made: Fields<z.output<typeof newWebhookView>> = [['Secret', (view) => view.secret], ...block];
+
+const removed: Fields<Removed> = [...block, ['Waiting', (view) => view.waiting]];
 
 const rotated: Fields<z.output<typeof rotatedWebhookView>> = [
   ['Secret', (view) => view.secret],
@@ -147,10 +151,10 @@ function addRemove(webhook: Command): void {
       const { removeWebhook } = await import('../../services/webhooks/remove.ts');
       const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
       const telling = {
-        fields: [...block, ['Waiting', ({ waiting }: { waiting: number }) => waiting]] as const,
-        question: ({ url, waiting }: Webhook & { waiting: number }) =>
+        fields: removed,
+        question: ({ url, waiting }: Removed) =>
           `Send nothing more to ${url}, nor the ${waiting} events that wait?`,
-        done: ({ url }: Webhook) => `Removed the webhook to ${url}.`,
+        done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
       };
       await call.destroy(webhookRefInput, removeWebhook, telling, await located(call));
     },

@@ -6,10 +6,14 @@ import { after } from '../../sessions/lifetimes.ts';
 
 const deliveredSeconds = 7 * 24 * 3600;
 
-/** Deletes deliveries a week after they were made, dead ones as late as events; call it inside a transaction. */
+/**
+ * Deletes deliveries a week after they were made, dead ones as late as events, and so those that wait for a webhook which
+ * is off; call it inside a transaction.
+ */
 export async function sweepDeliveries(ctx: Context): Promise<void> {
-  const kept = { delivered: deliveredSeconds, dead: secondsOf(ctx.config.events.retention) };
-  for (const [status, seconds] of Object.entries(kept)) {
-    await WebhookDelivery.destroy({ where: { status, endedAt: { [Op.lt]: after(ctx.now, -seconds) } } });
-  }
+  const week = { [Op.lt]: after(ctx.now, -deliveredSeconds) };
+  const retained = { [Op.lt]: after(ctx.now, -secondsOf(ctx.config.events.retention)) };
+  await WebhookDelivery.destroy({ where: { status: 'delivered', endedAt: week } });
+  await WebhookDelivery.destroy({ where: { status: 'dead', endedAt: retained } });
+  await WebhookDelivery.destroy({ where: { status: 'waiting', at: retained } });
 }
