@@ -165,6 +165,9 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await secret('scim', 'token', 'show', '--org', 'acme')).toMatch(/^Configured: +suspended$/m);
     expect(await secret('status', '--json')).toContain('SCIM of acme: suspended');
     expect(await secret('app', 'list', '--user', user)).toMatch(/suspended/i);
+    const browser = createClient(daemon.url, { keepCookies: true });
+    await browser.post('/api/v1/auth/login', site.owner);
+    expect((await browser.get('/')).body).toContain('Suspended on ');
     const renewed = await secret('pat', 'regenerate', known.token);
     expect((await asks(renewed)).status).toBe(200);
     expect((await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status).toBe(

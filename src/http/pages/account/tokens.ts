@@ -48,7 +48,10 @@ ${description !== null && html`<p>${description}</p>`}
 </li>`;
 }
 
-function lifeOf(now: Date, { createdAt, lastUsedAt, expiresAt }: Token): string {
+function lifeOf(now: Date, { createdAt, lastUsedAt, expiresAt, suspendedAt }: Token): string {
+  if (suspendedAt !== undefined) {
+    return `Suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
+  }
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const ends =
     expiresAt === null
