@@ -135,7 +135,7 @@ function addRemove(domain: Command): void {
 }
 
 function consequences({ ssoDisabled, owners }: Removed): string {
-  if (!ssoDisabled) return '';
+  const off = ssoDisabled ? ' Its single sign-on is switched off.' : '';
   const who = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
-  return ` Its single sign-on is switched off.${who}`;
+  return off + who;
 }

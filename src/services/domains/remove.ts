@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
+import type { Organization } from '../../database/models/organization.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { forgetProofs } from '../accounts/forget-proofs.ts';
@@ -20,18 +22,27 @@ export async function removeDomain(ctx: Context, input: z.output<typeof removeDo
     const connection = await SsoConnection.findOne({
       where: { organizationId: organization.id, emailDomain: domain.name, enabled: true },
     });
-    const disabled =
-      domain.state === 'Verified' && ctx.config.trust.domains === 'enforce' ? connection : null;
+    const carriesTrust = domain.state === 'Verified' && ctx.config.trust.domains === 'enforce';
+    const disabled = carriesTrust ? connection : null;
     await disabled?.update({ enabled: false });
     await domain.destroy();
     if (domain.state === 'Verified') await forgetProofs(domain.name);
     const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
+    const shutOut = carriesTrust ? await findShutOut(organization, domain.name) : nobodyAffected;
+    const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
+    const [people, owners] = [both('people'), both('owners')];
     await recordEvent(ctx, {
       kind: 'domain.removed',
       organizationId: organization.id,
       subject: { type: 'domain', id: domain.id, name: domain.name },
-      data: { state: domain.state, ssoDisabled: disabled !== null, owners: affected.owners },
+      data: { state: domain.state, ssoDisabled: disabled !== null, owners },
     });
-    return { domain: domain.name, ssoDisabled: disabled !== null, ...affected };
+    return { domain: domain.name, ssoDisabled: disabled !== null, ...affected, people, owners };
   });
+}
+
+/** Those of the domain who sign in by the directory, which lets nobody in by an address on it any more (security L6). */
+async function findShutOut({ id: organizationId }: Organization, domain: string) {
+  const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
+  return directory === null ? nobodyAffected : findAffected(directory, domain);
 }

@@ -1,16 +1,19 @@
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { Membership } from '../../database/models/membership.ts';
+import { domainOf } from '../domains/canonical.ts';
 import { findSynced } from '../mappings/affected.ts';
 
-/** Whom it touches when a connection is switched off or removed (security D5, O3). */
-export async function findAffected(connection: { id: string; organizationId: string }) {
+/** Whom it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
+export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
   const { id, organizationId } = connection;
-  const identities = await Identity.findAll({
+  const linked = await Identity.findAll({
     where: { connectionId: id },
     include: { model: Account, as: 'account', required: true },
     order: ['accountId'],
   });
+  const isOn = ({ account: { email } }: Identity) => email !== null && domainOf(email) === domain;
+  const identities = domain === undefined ? linked : linked.filter(isOn);
   const owners = await Membership.findAll({ where: { organizationId, role: 'owner' } });
   const ownerIds = new Set(owners.map(({ accountId }) => accountId));
   const named = ({ account }: Identity) => account.email ?? account.name;
