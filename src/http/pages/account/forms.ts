@@ -73,10 +73,19 @@ const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), as
   enrolment(visit, await startTotp(visit.ctx, {})),
 );
 
+/** A code as apps show it, in two halves. */
+const spaced = ({ shape }: typeof ownConfirmTotpInput) =>
+  z.strictObject({
+    code: z
+      .string()
+      .transform((text) => text.replace(/\s/g, ''))
+      .pipe(shape.code),
+  });
+
 const confirmForm = form({
   path: '/account/two-factor/confirm',
   access: 'person',
-  input: ownConfirmTotpInput,
+  input: spaced(ownConfirmTotpInput),
   act: async ({ ctx }, input) => {
     await confirmTotp(ctx, input);
     return back('two-factor-on', 'two-factor');
@@ -87,7 +96,7 @@ const confirmForm = form({
 const disableForm = sectionForm(
   'two-factor',
   'two-factor/disable',
-  ownDisableTotpInput,
+  spaced(ownDisableTotpInput),
   async ({ ctx }, input) => {
     await disableTotp(ctx, input);
     return back('two-factor-off', 'two-factor');

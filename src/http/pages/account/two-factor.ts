@@ -31,18 +31,20 @@ ${confirmation(draft)}`);
 
 /** Asks for the code once more; the secret stands on the page before, and in the app. */
 export function confirmAgain(draft: Draft): Shown {
-  return asEnrolment(html`${alert(draft)}
+  return asEnrolment(
+    html`${alert(draft)}
 <p>Enter the next code that your authenticator shows, or start again with a new secret.</p>
-${confirmation(draft)}
-${postForm(draft, '/account/two-factor', html`<button class="link" type="submit">Start again</button>`)}`);
+${confirmation(draft)}`,
+    postForm(draft, '/account/two-factor', html`<button class="link" type="submit">Start again</button>`),
+  );
 }
 
-function asEnrolment(content: Html): Shown {
+function asEnrolment(content: Html, again?: Html): Shown {
   return {
     title: 'Set up an authenticator',
     main: html`<h1>Set up an authenticator</h1>
 ${content}
-<nav class="below" aria-label="Other ways"><a href="/">Not now</a></nav>`,
+<nav class="below" aria-label="Other ways">${again}<a href="/">Not now</a></nav>`,
   };
 }
 

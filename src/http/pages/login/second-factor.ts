@@ -30,7 +30,7 @@ const answerPage = form({
     totpCode: z
       .string()
       .max(20)
-      .transform((text) => text.replaceAll(' ', '')),
+      .transform((text) => text.replace(/\s/g, '')),
   }),
   act: (visit, { totpCode }) => complete(visit, totpCode),
   refused: (visit) => (isOver(visit) ? askWho(visit, {}) : askCode(visit)),
