@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,5 +43,19 @@ describe.skipIf(process.getuid?.() !== 0 || dialect !== 'sqlite')('X8: run as ro
     await chown(key, nobody, nobody);
     await idctl('org', 'create', 'Acme');
     for (const name of await readdir(site)) expect((await stat(join(site, name))).uid).toBe(nobody);
+  });
+
+  it('makes a backup as that owner, and brings one back that root alone may read', async () => {
+    const own = join(site, 'idctl.backup');
+    await idctl('backup', own);
+    expect(await stat(own)).toMatchObject({ uid: nobody });
+    const roots = join(folder, 'root.backup');
+    await copyFile(own, roots);
+    await chmod(roots, 0o600);
+    for (const name of await readdir(site)) if (name.startsWith('idctl.db')) await rm(join(site, name));
+    await idctl('restore', roots);
+    const { uid, mode } = await stat(join(site, 'idctl.db'));
+    expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });
+    expect((await idctl('org', 'list')).stdout).toContain('acme');
   });
 });
