@@ -185,7 +185,7 @@ describe('O6 invitations where the instance sends mail', () => {
   test('O6 an invitation is mailed, its link being `url`; sign-up still takes a code, which makes a member', async () => {
     const idctl = await openMailingIdctl();
     try {
-      const { slug: org } = await organization(idctl);
+      const { slug: org, id: organizationId } = await organization(idctl);
       const email = address();
       const made = await createInvitation(idctl.operator(), { org, email, role: 'member' });
       const [letter] = await idctl.lettersTo(email);
@@ -200,6 +200,12 @@ describe('O6 invitations where the instance sends mail', () => {
       const answer = await client.post('/api/v1/auth/verify-email', { email, code });
       const headers = { authorization: `Bearer ${answer.body.accessToken}` };
       expect((await client.get('/api/v1/me', headers)).body.organizations).toMatchObject([{ slug: org }]);
+
+      idctl.smtp.refuse(550);
+      const lost = await createInvitation(idctl.operator(), { org, email: address(), role: 'member' });
+      await idctl.deliver();
+      const given = await Event.findAll({ where: { kind: 'mail.abandoned', organizationId } });
+      expect(given).toMatchObject([{ data: { about: 'invitation', invitation: lost.id } }]);
 
       const unproved = address();
       await person(idctl, unproved);

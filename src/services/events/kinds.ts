@@ -263,7 +263,7 @@ export const eventKinds = {
     ...tally,
   }),
 
-  'mail.abandoned': onInstance(null, 'A mail could not be sent, for good or for a day', {
+  'mail.abandoned': either(null, 'A mail could not be sent; an invitation’s in its organization', {
     about: z.enum(['code', 'signup', 'account', 'invitation']),
     email: text.optional(),
     invitation: text.optional(),

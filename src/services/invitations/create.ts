@@ -41,7 +41,8 @@ async function invite(ctx: Context, organization: Organization, input: Input) {
   await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
   await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
   const invitation = await write(ctx, organization, input);
-  if (isMailConfigured(ctx)) await queueMail(ctx, { about: 'invitation', invitation: invitation.id });
+  if (isMailConfigured(ctx))
+    await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId: organization.id });
   const token = invitationToken(ctx, invitation.id);
   return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token) };
 }

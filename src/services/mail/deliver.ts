@@ -88,7 +88,11 @@ async function postpone(ctx: Context, item: OutboxItem): Promise<void> {
 async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<void> {
   const mailing = mailingOf(item);
   const { about } = mailing;
-  const whom = about === 'invitation' ? { invitation: mailing.invitation } : { email: mailing.email };
   await item.destroy();
-  await recordEvent(ctx, { kind: 'mail.abandoned', data: { about, ...whom, reason } });
+  await recordEvent(ctx, {
+    kind: 'mail.abandoned',
+    ...(about === 'invitation'
+      ? { organizationId: mailing.organizationId, data: { about, invitation: mailing.invitation, reason } }
+      : { data: { about, email: mailing.email, reason } }),
+  });
 }

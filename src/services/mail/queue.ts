@@ -12,7 +12,7 @@ export type Mailing =
   | (SignedUp & { about: 'signup'; invitation: string | null })
   /** That the address has an account already. */
   | { about: 'account'; email: string }
-  | { about: 'invitation'; invitation: string };
+  | { about: 'invitation'; invitation: string; organizationId: string };
 
 /** Leaves a mail to the daemon; call it inside the transaction that decides it. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
