@@ -95,6 +95,12 @@ async function atTheTerminal(): Promise<void> {
   await run(['sso', 'set', ...at, '--secret-stdin'], secrets.clientSecret);
   await run(['sso', 'enable', '--org', 'acme']);
   await run(['sso', 'show', '--org', 'acme', '--json']);
+  const hook = ['webhook', 'add', `${provider.issuer}/hooks`, '--org', 'acme', '--json'];
+  const added = JSON.parse((await site.run(hook)).out);
+  learn('webhookSecret', added.secret.slice('whsec_'.length));
+  const rotated = JSON.parse((await site.run(['webhook', 'rotate', added.id, '--json'])).out);
+  learn('newWebhookSecret', rotated.secret.slice('whsec_'.length));
+  await run(['webhook', 'list', '--org', 'acme', '--json']);
 }
 
 async function byPassword(): Promise<void> {
