@@ -47,7 +47,16 @@ const org = 'acme';
 const someId = '0198c0de-0000-7000-8000-000000000000';
 
 /** Commands that ask nobody's authority: they are about the host. */
-const ofTheHost = ['serve', 'migrate', 'restore', 'doctor', 'completion', 'config show', 'config check', 'version'];
+const ofTheHost = [
+  'serve',
+  'migrate',
+  'restore',
+  'doctor',
+  'completion',
+  'config show',
+  'config check',
+  'version',
+];
 
 type Act = (ctx: Context) => unknown;
 
