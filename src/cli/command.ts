@@ -46,12 +46,21 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
 /** Gives a command the manners that all share: help of 80 columns that ends with an example, refusals for bad usage. */
 export function dressed(command: Command, example: string): Command {
   return command
-    .configureHelp({ showGlobalOptions: true, helpWidth: 80 })
+    .configureHelp({ showGlobalOptions: true, helpWidth: 80, subcommandTerm: termOf })
     .configureOutput({ outputError: () => {} })
     .addHelpText('after', `\nExample:\n  $ ${example}`)
     .exitOverride((error) => {
       throw usageRefusal(error, command);
     });
+}
+
+/** How a command stands in the list of the one above it; on the first page, which is long, by its name alone. */
+function termOf(command: Command): string {
+  if (command.parent?.parent === null) return command.name();
+  const given = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  return [command.name(), ...given].join(' ');
 }
 
 /** How the command is typed, from `idctl` on. */

@@ -17,6 +17,10 @@ describe('the help of every command', () => {
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it.each(pages)('fits a screen: $name', ({ text }) => {
+    expect(text.split('\n').length).toBeLessThan(50);
+  });
+
   it.each(pages)('ends with an example: $name', ({ text, name }) => {
     expect(text).toMatch(new RegExp(`\nExample:\n  \\$ ${name}.*(\n {6}.*)*\n$`));
   });

@@ -15,7 +15,7 @@ import type { Call } from '../run.ts';
 /** Declares `idctl doctor`. */
 export function addDoctorCommand(program: Command): void {
   verb(program, 'doctor', {
-    summary: 'Look for what is wrong, and say what to change; exit 1 on a fault',
+    summary: 'Find what is wrong, and say what to change; exit 1 on a fault',
     options: { '--org <org>': 'of the organizations look at this one, by id or slug' },
     example: 'idctl doctor --org acme',
     run: doctor,

@@ -40,7 +40,7 @@ const fields: Fields<View> = [
 /** Declares `idctl init`. */
 export function addInitCommand(program: Command): void {
   verb(program, 'init', {
-    summary: 'Set up an instance: configuration, master key, database, first owner',
+    summary: 'Set up an instance: configuration, key, database, first owner',
     options: {
       '--base-url <url>': 'where people reach it (default: the listen address)',
       '--database <url>': 'sqlite:FILE or postgres://… (default: an SQLite file)',

@@ -42,7 +42,7 @@ const row: Fields<Organization> = [
 /** Declares `idctl status`. */
 export function addStatusCommand(program: Command): void {
   verb(program, 'status', {
-    summary: 'Show the instance at a glance: daemon, database, organizations',
+    summary: 'Show at a glance the daemon, the database, the organizations',
     example: 'idctl status',
     run: status,
   });
