@@ -15,7 +15,7 @@ export async function answerShell(program: Command, line: readonly string[]): Pr
   const wanted = wantedAt(program, line);
   if (wanted.files) return print([files]);
   const names = await namesOf(wanted, configIn(line)).catch(() => []);
-  const lines = [...wanted.words, ...names].map(({ value, about }) => {
+  const lines = [...wanted.words, ...names, ...(await eventsOf(wanted))].map(({ value, about }) => {
     const told = escaped(about).replaceAll('\t', ' ');
     return `${wanted.before}${escaped(value)}${told === '' ? '' : `\t${told}`}`;
   });
@@ -41,6 +41,14 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
     clearTimeout(late);
     await database.close();
   }
+}
+
+async function eventsOf({ events }: Wanted): Promise<Named[]> {
+  if (events === null) return [];
+  const { eventKinds, eventNames } = await import('../../services/events/kinds.ts');
+  return eventNames
+    .filter((name) => name.startsWith(events))
+    .map((value) => ({ value, about: eventKinds[value].about }));
 }
 
 /** The file that the line itself names by `--config`. */

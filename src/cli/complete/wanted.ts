@@ -7,11 +7,13 @@ export interface Wanted {
   /** Names of this kind; of this organization, where the line says one. */
   names: { kind: Kind; begin: string; org: string | undefined } | null;
   files: boolean;
+  /** Kinds of events that begin so. */
+  events: string | null;
   /** What is put before every value: of `--org=a` the `--org=`. */
   before: string;
 }
 
-const nothing: Wanted = { words: [], names: null, files: false, before: '' };
+const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
 /** What can stand in place of the last of these words, which may be empty; they are those after `idctl`. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
@@ -119,6 +121,7 @@ function ofPlaceholder(
 ): Wanted {
   const noun = command.parent?.name() ?? '';
   if (placeholder === 'file') return { ...nothing, files: true };
+  if (placeholder === 'kind') return { ...nothing, events: begin };
   if (placeholder === 'shell') return ofChoices(['bash', 'zsh', 'fish'], begin);
   if (placeholder === 'role') {
     const inProject = noun === 'project-member' || noun === 'mappings';
