@@ -4,13 +4,19 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
 
+/** For which connections a failure is written down: one is remembered for some seconds, and told to strangers without end. */
+const recorded = new WeakMap<Refusal, Set<string>>();
+
 /**
  * What is told of a sign-in that ended with this error. Where the provider is, and why it cannot be used, is for the
  * organization's admins alone: one event per connection and reason in a quarter of an hour (security S8, X5).
  */
 export async function toldOutside(ctx: Context, connectionId: string, error: unknown): Promise<unknown> {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
-  await recordFailed(ctx, connectionId, error);
+  const of = recorded.get(error) ?? new Set();
+  recorded.set(error, of);
+  if (!of.has(connectionId)) await recordFailed(ctx, connectionId, error);
+  of.add(connectionId);
   return new Refusal('provider_failed', "The organization's identity provider could not be used.", {
     hint: 'Try again later, or ask your administrator.',
     cause: error,
