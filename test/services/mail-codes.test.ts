@@ -277,6 +277,11 @@ describe('what is sent', () => {
     const ask = () => post('magic-code', { email: `${fresh('nobody')}@example.test` });
     for (let count = 0; count < most; count += 1) expect((await ask()).status).toBe(202);
     expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    // Nothing is hashed for them then (security P6).
+    const { hash } = idctl.app.passwords;
+    idctl.app.passwords.hash = () => Promise.reject(new Error('hashed'));
+    expect(await post('signup', whole())).toMatchObject({ status: 429 });
+    idctl.app.passwords.hash = hash;
     idctl.wait(61);
   });
 

@@ -7,7 +7,7 @@ import { domainOf } from '../domains/canonical.ts';
 import { findOwner, isClaimed } from '../domains/owns.ts';
 import { findByToken } from '../invitations/find.ts';
 import { bindInvitation, joinInvited } from '../invitations/join.ts';
-import { mayMail } from '../limits/mail.ts';
+import { countAsking, mayMail } from '../limits/mail.ts';
 import { clientLimit } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { isMailConfigured } from '../mail/configured.ts';
@@ -29,6 +29,8 @@ export async function signUp(ctx: Context, input: Input) {
   const { email, name, locale = null } = input;
   const hash = () => hashNewPassword(ctx, input.password, input);
   if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
+  // Before the hash, as everything that is limited is (security P6).
+  await countAsking(ctx);
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
   await transaction(async () => {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 import { transaction } from '../../database/transaction.ts';
-import { mayMail } from '../limits/mail.ts';
+import { countAsking, mayMail } from '../limits/mail.ts';
 import { requireMail } from '../mail/configured.ts';
 import { queueMail } from '../mail/queue.ts';
 import type { requestCodeInput } from './schema.ts';
@@ -24,6 +24,7 @@ export const resendVerification = (ctx: Context, input: Input) => request(ctx, i
 async function request(ctx: Context, { email }: Input, purpose: CodePurpose) {
   requireMail(ctx);
   await transaction(async () => {
+    await countAsking(ctx);
     if (await mayMail(ctx, email)) await queueMail(ctx, { about: 'code', purpose, email });
   });
   return {};

@@ -1,16 +1,23 @@
 import type { Context } from '../../context.ts';
+import { transaction } from '../../database/transaction.ts';
 import { countUp } from './count.ts';
 import { networkOf } from './network.ts';
 import { requirePlace } from './spend.ts';
 
+/** Counts a mail that a client asks for; refuses `too_many_requests` when there were too many, whomever they were for. */
+export async function countAsking(ctx: Context): Promise<void> {
+  const { addressFailures: most } = ctx.config.limits;
+  const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
+  await transaction(() => requirePlace(ctx, client, 'Too many mails were asked for.'));
+}
+
 /**
- * Whether one more mail that anybody can ask for may go to this address (security P10). Refuses `too_many_requests` to
- * a client that asks for too many, whomever they are for. Call it inside the transaction that queues the mail.
+ * Whether one more mail that anybody can ask for may go to this address (security P10); call it inside the transaction
+ * that queues the mail.
  */
 export async function mayMail(ctx: Context, email: string): Promise<boolean> {
-  const { enabled, addressFailures, codeSends } = ctx.config.limits;
-  if (enabled === 'off') return true;
-  const client = { name: 'mails', of: networkOf(ctx.client.address), most: addressFailures, seconds: 60 };
-  await requirePlace(ctx, client, 'Too many mails were asked for.');
-  return (await countUp(ctx, { name: 'mails', of: email, most: codeSends, seconds: 3600 })) !== null;
+  const { enabled, codeSends: most } = ctx.config.limits;
+  return (
+    enabled === 'off' || (await countUp(ctx, { name: 'mails', of: email, most, seconds: 3600 })) !== null
+  );
 }
