@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
@@ -304,6 +306,24 @@ if (dialect === 'sqlite') {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('one of an older idctl is brought up to date before anything in it is ended', async () => {
+    const older = join(site.folder, 'older.db');
+    const file = await openBackupFile(backup);
+    const { database } = await openBackup(file, site.keyFile);
+    await writeFile(older, database());
+    await file.close();
+    const unmigrated = new DatabaseSync(older);
+    for (const table of ['access_tokens', 'apps', 'scim_tokens'])
+      unmigrated.exec(`ALTER TABLE ${table} DROP COLUMN suspended_at`);
+    unmigrated.exec(`DELETE FROM migrations WHERE name = '0018-suspensions'`);
+    unmigrated.close();
+    const path = await forged({ migration: '0016-webhooks' }, createReadStream(older));
+    const target = await freshDatabaseUrl();
+    const { code, out } = await site.run(['restore', path, '--json'], '', { IDCTL_DATABASE: target });
+    expect([code, JSON.parse(out).suspended]).toEqual([0, { tokens: 1, apps: 1, scimTokens: 1 }]);
+    expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
+  });
+
   test('what SQLite left beside a database that is gone is not taken into the restored one', async () => {
     const target = await freshDatabaseUrl();
     await writeFile(`${target.slice('sqlite:'.length)}-wal`, 'left');
@@ -339,12 +359,13 @@ async function read(path: string) {
 }
 
 /** The backup with another header, sealed by the right key. */
-async function forged(change: object): Promise<string> {
+async function forged(change: object, other?: AsyncIterable<Buffer>): Promise<string> {
   const path = join(site.folder, 'forged');
   const file = await openBackupFile(backup);
   const { header, database } = await openBackup(file, site.keyFile);
   const keyring = createKeyring(await readKeyFile(site.keyFile));
-  await writeFile(path, packed({ ...header, ...change }, database(), keyring));
+  keyring.sealWith(header.keyId);
+  await writeFile(path, packed({ ...header, ...change }, other ?? database(), keyring));
   await file.close();
   return path;
 }
