@@ -25,6 +25,13 @@ describe('the help of every command', () => {
     expect(text).toMatch(new RegExp(`\nExample:\n  \\$ ${name}.*(\n {6}.*)*\n$`));
   });
 
+  it.each(pages)('has an example that the program understands: $name', async ({ text }) => {
+    const program = createProgram();
+    for (const command of commandsOf(program)) if (command.commands.length === 0) command.action(() => {});
+    const example = text.slice(text.indexOf('  $ ') + 4).replaceAll(/\\\n */g, '');
+    await program.parseAsync(wordsOf(example), { from: 'user' });
+  });
+
   it.each(pages)('names the options that all commands take: $name', ({ text }) => {
     for (const flag of ['--json', '--config', '--quiet', '--yes', '--help']) expect(text).toContain(flag);
   });
@@ -47,4 +54,10 @@ function helpOf(command: Command): string {
   });
   command.outputHelp();
   return text;
+}
+
+/** The words after `idctl`, up to where the shell goes on by itself. */
+function wordsOf(line: string): string[] {
+  const [, typed = ''] = /idctl ((?:[^'<>|&]|'[^']*')*)/.exec(line.split('\n')[0] ?? '') ?? [];
+  return [...typed.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 }
