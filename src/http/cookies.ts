@@ -8,7 +8,6 @@ const paths = {
   social_flow: '/auth/social',
   // Answered at /api/v1/auth/second-factor, and by the page at /login/code.
   second_factor: '/',
-  sign_in: '/login',
   form: '/',
 } as const;
 

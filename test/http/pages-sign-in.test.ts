@@ -1,7 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import argon2 from 'argon2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { createInvitation } from '../../src/services/invitations/create.ts';
 import { createLoginLink } from '../../src/services/signin/link.ts';
 import { saveSignInSettings } from '../../src/services/signin/save.ts';
@@ -62,66 +67,82 @@ const asShown = (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`;
 const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
 
 describe('P12 the second factor', () => {
-  test('P12 waits for its code with what was entered, sealed in a cookie and on no page', async () => {
+  test('P12 is asked after the password, of which nothing is kept but that it was right', async () => {
     const { account, code } = await enrolled(idctl);
     const client = browser();
     const asked = await withPassword(client, account.email);
     expect(asked.text).toContain('Enter the six digits that your authenticator app shows now.');
-    const sealed = client.jar.get('sign_in') ?? '';
-    const bytes = Buffer.from(sealed.split('.')[2] ?? '', 'base64url').toString('latin1');
-    for (const seen of [asked.body, sealed, bytes]) expect(seen).not.toContain(password);
+    const rows = JSON.stringify(await PendingSignIn.findAll({ raw: true }));
+    const found = await Account.findByPk(account.id, { rejectOnEmpty: true });
+    for (const seen of [asked.body, rows, ...client.jar.values()]) {
+      expect(seen).not.toContain(password);
+      expect(seen).not.toContain(found.passwordHash);
+    }
     const wrong = await asked.submit('/login/code', { totpCode: '000000' });
     expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('The code is not right')]);
     expect(isIn(await wrong.submit('/login/code', { totpCode: asShown(code()) }))).toBe(true);
-    expect(client.jar.has('sign_in')).toBe(false);
+    expect(client.jar.has('second_factor')).toBe(false);
   });
 
-  test('P12 the cookie is for this path, for no script, and for five minutes, after which all is asked anew', async () => {
+  test('P12 the code alone goes on for five minutes, once, and not with a password that was changed since', async () => {
     const { account, code } = await enrolled(idctl);
-    const client = browser();
-    const screen = await at(client, '/login', { identifier: account.email ?? '' });
-    const token = /name="token" value="([^"]+)"/.exec(screen.body)?.[1] ?? '';
-    const answer = await client.form('/login/password', { token, email: account.email ?? '', password });
-    expect(answer.cookies.find(({ name }) => name === 'sign_in')).toMatchObject({
-      path: '/login',
-      httpOnly: true,
-      sameSite: 'lax',
-      maxAge: 300,
-    });
-    const asked = await open(client, '/login/code');
+    const late = await withPassword(browser(), account.email);
     idctl.wait(301);
-    const late = await asked.submit('/login/code', { totpCode: code() });
-    expect([late.status, late.text]).toEqual([401, expect.stringContaining('it waited too long')]);
-    expect((await open(client, '/login/code')).text).toContain('E-mail address or company domain');
-  });
-
-  test('P12 a cookie that was altered, or is another instance’s, is none', async () => {
-    const { account } = await enrolled(idctl);
+    const refused = await late.submit('/login/code', { totpCode: code() });
+    expect([refused.status, refused.text]).toEqual([401, expect.stringContaining('it waited too long')]);
     const client = browser();
-    await withPassword(client, account.email);
-    for (const forged of [`${client.jar.get('sign_in')?.slice(0, -2)}AA`, 'v1.x.y', 'nonsense']) {
-      client.jar.set('sign_in', forged);
-      expect((await open(client, '/login/code')).text).toContain('E-mail address or company domain');
-    }
+    const asked = await withPassword(client, account.email);
+    const cookie = `second_factor=${client.jar.get('second_factor')}`;
+    const stale = await withPassword(browser(), account.email);
+    expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
+    idctl.wait(60);
+    const again = await idctl.client().post('/api/v1/auth/second-factor', { totpCode: code() }, { cookie });
+    expect([again.status, again.body.code]).toEqual([401, 'invalid_credential']);
+    await setUserPassword(idctl.operator(), { user: account.id, password: 'a staple of another kind' });
+    const changed = await stale.submit('/login/code', { totpCode: code() });
+    expect([changed.status, changed.text]).toEqual([
+      401,
+      expect.stringContaining('The sign-in did not succeed.'),
+    ]);
+    expect((await open(browser(), '/login/code')).text).toContain('E-mail address or company domain');
   });
 
-  test('P12 is asked after a code by mail, which is spent only then, and for a new password', async () => {
+  test('P12 is asked beside a code by mail, which is spent only then, and for a new password', async () => {
     const { account, code } = await enrolled(idctl);
     const email = account.email ?? '';
     const sent = await (await at(browser(), '/login', { identifier: email })).submit('/login/mail-code');
     const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
-    expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
+    expect([asked.status, asked.text]).toEqual([
+      401,
+      expect.stringContaining('Six-digit code of your authenticator'),
+    ]);
+    expect(isIn(await asked.submit('/login/mail-code/enter', { totpCode: asShown(code()) }))).toBe(true);
     idctl.wait(60);
     const reset = await (await at(browser(), '/login/reset', { identifier: email })).submit('/login/reset', {
       email,
     });
-    const fields = { code: await idctl.codeFor(email), newPassword: 'a staple of another kind' };
-    const more = await reset.submit('/login/reset/confirm', fields);
-    const done = await more.submit('/login/code', { totpCode: code() });
+    const newPassword = 'a staple of another kind';
+    const more = await reset.submit('/login/reset/confirm', {
+      code: await idctl.codeFor(email),
+      newPassword,
+    });
+    expect([more.status, more.body.includes(newPassword)]).toEqual([401, false]);
+    const done = await more.submit('/login/reset/confirm', { newPassword, totpCode: code() });
     expect(done.text).toContain('Your password was changed. Sign in with the new one.');
-    expect((await withPassword(browser(), email, 'a staple of another kind')).text).toContain(
-      'Second factor',
-    );
+    expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
+  });
+
+  test('P6 a sign-in in two steps raises the hash too', async () => {
+    const { account, code } = await enrolled(idctl);
+    const hash = await argon2.hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
+    await transaction(() => Account.update({ passwordHash: hash }, { where: { id: account.id } }));
+    const asked = await withPassword(browser(), account.email);
+    expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
+    const { passwordHash } = await Account.findByPk(account.id, { rejectOnEmpty: true });
+    expect([hash, passwordHash]).toEqual([
+      expect.stringContaining('m=8,'),
+      expect.stringContaining('m=19456,'),
+    ]);
   });
 
   test('P12 where a connection asks for ours too, the code leads to where the sign-in was going', async () => {
@@ -278,6 +299,11 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
       false,
       expect.stringContaining('Use a password instead'),
     ]);
+    const ada = await enrolled(idctl, `${fresh('ada')}@${domain}`);
+    await slapd.person('ada2', { mail: ada.account.email ?? '' });
+    const held = await enter(`/login?identifier=${domain}`, 'ada2');
+    expect(held.text).toContain('Second factor');
+    expect(isIn(await held.submit('/login/code', { totpCode: ada.code() }))).toBe(true);
     // With another one beside it, the domain says which.
     await joined(idctl, settingsFor(slapd));
     expect(isIn(await enter(`/login?identifier=${domain}`, uid))).toBe(true);

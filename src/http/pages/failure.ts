@@ -1,15 +1,14 @@
 import type { Request, Response } from 'express';
 import type { App } from '../../context.ts';
 import { type Refusal, refusals } from '../../errors.ts';
-import { pendingCookie, setCookieHeader } from '../cookies.ts';
+import { setCookieHeader } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
 import { lookOf, present } from './layout.ts';
-import { nothingWaiting } from './login/enter.ts';
 import { askWho } from './login/who.ts';
-import type { Shown } from './page.ts';
+import { askSecondFactor, type Shown } from './page.ts';
 import { alert } from './parts.ts';
 import { pagePolicy } from './policy.ts';
 import { renewalPath } from './renew.ts';
@@ -23,10 +22,10 @@ export async function answerBrowser(
 ): Promise<void> {
   response.set(pagePolicy(app.config));
   if (refusal?.continuation !== undefined) {
+    const { goTo, cookies } = askSecondFactor(refusal.continuation);
     const secure = app.config.baseUrl.startsWith('https:');
-    for (const change of [pendingCookie(refusal.continuation), nothingWaiting])
-      response.append('Set-Cookie', setCookieHeader(change, secure));
-    return void response.status(303).location('/login/code').end();
+    for (const change of cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
+    return void response.status(303).location(goTo).end();
   }
   if (
     refusal?.code === 'unauthenticated' ||

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parse } from '../../input.ts';
-import type { CookieChange, CookieName } from '../cookies.ts';
+import { type CookieChange, type CookieName, pendingCookie } from '../cookies.ts';
 import type { Html } from './html.ts';
 
 /** One request to a page. */
@@ -74,8 +74,14 @@ export function form<Input extends z.ZodObject>(
       return await act(visit, parse(data.input, visit.given));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (error.continuation !== undefined) return askSecondFactor(error.continuation);
       return { ...(await refused({ ...visit, refusal: error })), refusal: error };
     }
   };
   return { ...data, method: 'POST', answer };
+}
+
+/** Where a sign-in goes whose second factor is asked for, with the cookie that it goes on by. */
+export function askSecondFactor(continuation: string) {
+  return { goTo: '/login/code', cookies: [pendingCookie(continuation)] };
 }

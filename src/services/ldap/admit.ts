@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
@@ -7,8 +8,10 @@ import { domainOf } from '../domains/canonical.ts';
 import { findVerified } from '../domains/owns.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { ensureMember } from '../memberships/ensure.ts';
+import { holdForSecondFactor } from '../redirect/pending.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import type { TwoSteps } from '../sessions/second-step.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import type { Person } from './person.ts';
@@ -23,20 +26,33 @@ export async function admit(
   ctx: Context,
   connection: LdapConnection,
   person: Person,
-  totpCode: string | undefined,
+  { totpCode, steps }: { totpCode: string | undefined; steps: TwoSteps | undefined },
 ) {
-  const enterWith = (secondFactor: number | null) =>
-    retryOnceOnDuplicate(() =>
-      transaction(async () => enter(ctx, await requireSameConnection(connection), person, secondFactor)),
-    );
+  const seen = { id: connection.id, settings: proofOf(connection) };
   try {
-    return await enterWith(null);
+    return await enterOnce(ctx, seen, person, null);
   } catch (error) {
     const asked = accountAsked(error);
     const account = asked === null ? null : await Account.findByPk(asked);
     if (account === null) throw error;
-    return enterWith(await answerSecondFactor(ctx, account, totpCode));
+    if (steps !== undefined && totpCode === undefined) {
+      throw await holdForSecondFactor(ctx, account.id, { by: 'ldap', connection: seen, person, ...steps });
+    }
+    return enterOnce(ctx, seen, person, await answerSecondFactor(ctx, account, totpCode));
   }
+}
+
+/** A connection as it was when it was asked. */
+export interface SeenConnection {
+  id: string;
+  settings: string;
+}
+
+/** Lets the person in by the connection, if it is still the one that was asked. */
+export function enterOnce(ctx: Context, seen: SeenConnection, person: Person, secondFactor: number | null) {
+  return retryOnceOnDuplicate(() =>
+    transaction(async () => enter(ctx, await requireSameConnection(seen), person, secondFactor)),
+  );
 }
 
 /** What the sign-in writes, inside its transaction; refuses `signin_failed`, or `second_factor_required`. */
@@ -63,11 +79,16 @@ export async function enter(
 }
 
 /** The connection as it is now, if it is still the one that was asked. */
-async function requireSameConnection(seen: LdapConnection): Promise<LdapConnection> {
-  const now = await LdapConnection.findByPk(seen.id);
-  const same = now?.enabled && JSON.stringify(settingsOf(now)) === JSON.stringify(settingsOf(seen));
-  if (now === null || !same) throw signInFailed('connection_changed');
+async function requireSameConnection({ id, settings }: SeenConnection): Promise<LdapConnection> {
+  const now = await LdapConnection.findByPk(id);
+  if (now === null || !now.enabled || proofOf(now) !== settings) throw signInFailed('connection_changed');
   return now;
+}
+
+function proofOf(connection: LdapConnection): string {
+  return createHash('sha256')
+    .update(JSON.stringify(settingsOf(connection)))
+    .digest('base64url');
 }
 
 /** The first address on a domain that the organization has verified now (security L6, I2). */

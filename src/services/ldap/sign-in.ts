@@ -8,6 +8,7 @@ import { giveBack, spend } from '../limits/spend.ts';
 import { syncDirectoryGroups } from '../mappings/reconcile.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { reasonOfFailure } from '../sessions/refused.ts';
+import type { TwoSteps } from '../sessions/second-step.ts';
 import { admit } from './admit.ts';
 import { chooseDirectory } from './choose.ts';
 import type { Person } from './person.ts';
@@ -22,7 +23,7 @@ type Input = z.output<typeof signInByLdapInput>;
  * apart (security L7). The attempt is counted in a transaction of its own before the directory hears of it, and given
  * back when it was not the credential that was refused (security L8).
  */
-export async function signInByLdap(ctx: Context, input: Input) {
+export async function signInByLdap(ctx: Context, input: Input, steps?: TwoSteps) {
   const connection = await chooseDirectory(input);
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
@@ -33,7 +34,7 @@ export async function signInByLdap(ctx: Context, input: Input) {
       person = found;
       limits.push(await spendTry(ctx, connection, found));
     });
-    const session = await admit(ctx, connection, proved, input.totpCode);
+    const session = await admit(ctx, connection, proved, { totpCode: input.totpCode, steps });
     await giveBack(ctx, limits);
     await syncDirectoryGroups(ctx, connection, session.user.id, proved.groups);
     return session;

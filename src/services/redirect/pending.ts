@@ -4,6 +4,8 @@ import { randomToken } from '../../crypto/secret.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import type { SeenConnection } from '../ldap/admit.ts';
+import type { Person } from '../ldap/person.ts';
 import { after } from '../sessions/lifetimes.ts';
 import type { SocialPerson } from '../social/person.ts';
 import type { Said } from '../sso/claims.ts';
@@ -16,7 +18,9 @@ const pendingSeconds = 5 * 60;
 export type Arrival =
   | { by: 'sso'; state: FlowState; said: Said }
   | { by: 'social'; state: FlowState; person: SocialPerson }
-  | { by: 'loginLink' };
+  | { by: 'loginLink' }
+  | { by: 'password'; checked: string; returnTo: string }
+  | { by: 'ldap'; connection: SeenConnection; person: Person; returnTo: string };
 
 /** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
 export async function holdForSecondFactor(

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
+import { enterByDirectory } from '../ldap/second-step.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import { enterByPassword } from '../sessions/second-step.ts';
 import { enterByLink } from '../signin/link.ts';
 import { admitSocial } from '../social/admit.ts';
 import { admit } from '../sso/admit.ts';
@@ -15,7 +17,7 @@ export const secondFactorInput = z.strictObject({
 });
 
 /**
- * Finishes a sign-in by redirect or link with the code of the second factor. A wrong code leaves it waiting; a
+ * Finishes a sign-in in two steps, by redirect, link or screen, with the code of the second factor. A wrong code leaves it waiting; a
  * right one uses it up, and everything else about the sign-in is asked anew.
  */
 export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
@@ -25,7 +27,7 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   const step = await answerSecondFactor(ctx, account, input.totpCode);
   await spendPending(id);
   const session = await goOn(ctx, account, arrival, step);
-  return { ...session, returnTo: arrival.by === 'loginLink' ? '/' : arrival.state.returnTo };
+  return { ...session, returnTo: returnToOf(arrival) };
 }
 
 function goOn(ctx: Context, account: Account, arrival: Arrival, step: number | null) {
@@ -39,5 +41,14 @@ function goOn(ctx: Context, account: Account, arrival: Arrival, step: number | n
       return admitSocial(ctx, arrival.state, arrival.person, step);
     case 'loginLink':
       return enterByLink(ctx, account, step);
+    case 'password':
+      return enterByPassword(ctx, account, arrival, step);
+    case 'ldap':
+      return enterByDirectory(ctx, arrival, step);
   }
+}
+
+function returnToOf(arrival: Arrival): string {
+  if (arrival.by === 'loginLink') return '/';
+  return 'state' in arrival ? arrival.state.returnTo : arrival.returnTo;
 }

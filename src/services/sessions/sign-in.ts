@@ -11,15 +11,17 @@ import { beginSession } from './begin.ts';
 import { signInFailed } from './failed.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
+import { holdPassword, type TwoSteps } from './second-step.ts';
 
 type Input = z.output<typeof signInInput>;
 
 /**
  * Password sign-in (spec §4.4). An unknown address, a wrong password and a disabled account get the same
  * answer after the same work (security P7). The attempt is counted in a transaction of its own, before
- * the password is looked at, and given back when it was not refused (security P8).
+ * the password is looked at, and given back when it was not refused (security P8). In two steps, a refusal that asks
+ * for the code is answered by the code alone (`answerPendingSignIn`).
  */
-export async function signIn(ctx: Context, input: Input) {
+export async function signIn(ctx: Context, input: Input, steps?: TwoSteps) {
   const limits = await passwordLimits(ctx, input.email);
   await requireRoom(ctx, limits);
   const found = await findByEmail(input.email);
@@ -27,7 +29,7 @@ export async function signIn(ctx: Context, input: Input) {
   const right = await ctx.passwords.verify(found?.passwordHash ?? null, input.password, countIt);
   try {
     if (found === null || !right) throw signInFailed(found === null ? 'unknown_account' : 'wrong_password');
-    return await enter(ctx, input, found, () => giveBack(ctx, limits));
+    return await enter(ctx, input, found, { accepted: () => giveBack(ctx, limits), steps });
   } catch (error) {
     if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
     const reason = reasonToRecord(error);
@@ -37,10 +39,19 @@ export async function signIn(ctx: Context, input: Input) {
 }
 
 /** What follows a right password; `accepted` runs in the transaction that begins the session. */
-async function enter(ctx: Context, input: Input, found: Account, accepted: () => Promise<void>) {
+async function enter(
+  ctx: Context,
+  input: Input,
+  found: Account,
+  { accepted, steps }: { accepted: () => Promise<void>; steps: TwoSteps | undefined },
+) {
   // Asked before a code is: only an account that may sign in is told that its password was right.
   if (found.disabledAt !== null || found.passwordHash === null) throw signInFailed('account_disabled');
-  const secondFactor = await answerSecondFactor(ctx, found, input.totpCode);
+  const answer = answerSecondFactor(ctx, found, input.totpCode);
+  const held = { account: found, password: input.password };
+  const secondFactor = await (steps === undefined
+    ? answer
+    : answer.catch((error: unknown) => holdPassword(ctx, { ...held, ...steps }, error)));
   const checked = found.passwordHash;
   const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
   return transaction(async () => {

@@ -6,7 +6,7 @@ import { requireReturnTo } from '../../../services/return-to.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
-import { enter } from './enter.ts';
+import { arrive } from './enter.ts';
 import { directoryForm } from './forms.ts';
 import { showMethods } from './methods.ts';
 import { identify, linkTo, type Place, returnTo } from './place.ts';
@@ -29,7 +29,7 @@ const signInPage = form({
   act: async ({ ctx }, { identifier, returnTo, ...given }) => {
     const target = requireReturnTo(ctx, returnTo);
     const input = { ...given, ...(await organizationOf(given.username, identifier)) };
-    return enter({ ctx }, { by: 'directory', input, returnTo: target }, () => signInByLdap(ctx, input));
+    return arrive(await signInByLdap(ctx, input, { returnTo: target }), target);
   },
   refused: (visit) => {
     const { identifier, returnTo } = visit.given;

@@ -5,8 +5,8 @@ import { signInByCode } from '../../../services/codes/sign-in.ts';
 import { email } from '../../../services/fields.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
-import { askMailedCode } from './codes.ts';
-import { enter } from './enter.ts';
+import { askMailedCode, totpCode } from './codes.ts';
+import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';
 import { linkTo, type Place, returnTo } from './place.ts';
 
@@ -36,10 +36,10 @@ const askPage = page({
 const enterPage = form({
   path: `${path}/enter`,
   access: 'public',
-  input: signInByCodeInput.omit({ totpCode: true }).extend({ returnTo }),
+  input: signInByCodeInput.extend({ totpCode, returnTo }),
   act: async ({ ctx }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    return enter({ ctx }, { by: 'mailCode', input, returnTo: target }, () => signInByCode(ctx, input));
+    return arrive(await signInByCode(ctx, input), target);
   },
   refused: (visit) => askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),
 });

@@ -4,7 +4,7 @@ import { email } from '../../../services/fields.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { signIn } from '../../../services/sessions/sign-in.ts';
 import { form } from '../page.ts';
-import { enter } from './enter.ts';
+import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
 import { askVerification } from './verify.ts';
@@ -16,7 +16,7 @@ export const passwordPage = form({
   input: z.strictObject({ email, password: givenPassword, returnTo }),
   act: async (visit, { returnTo, ...input }) => {
     const target = requireReturnTo(visit.ctx, returnTo);
-    return enter(visit, { by: 'password', input, returnTo: target }, () => signIn(visit.ctx, input));
+    return arrive(await signIn(visit.ctx, input, { returnTo: target }), target);
   },
   refused: (visit) => {
     const { email: identifier = '', returnTo } = visit.given;

@@ -6,8 +6,7 @@ import { email } from '../../../services/fields.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
-import { askMailedCode } from './codes.ts';
-import { orAskSecondFactor } from './enter.ts';
+import { askMailedCode, totpCode } from './codes.ts';
 import { linkTo } from './place.ts';
 
 const path = '/login/reset';
@@ -43,12 +42,11 @@ const codePage = page({
 const confirmPage = form({
   path: confirmPath,
   access: 'public',
-  input: resetPasswordInput.omit({ totpCode: true }),
-  act: ({ ctx }, input) =>
-    orAskSecondFactor({ ctx }, { by: 'reset', input, returnTo: afterReset }, async () => {
-      await resetPassword(ctx, input);
-      return { goTo: afterReset };
-    }),
+  input: resetPasswordInput.extend({ totpCode }),
+  act: async ({ ctx }, input) => {
+    await resetPassword(ctx, input);
+    return { goTo: afterReset };
+  },
   refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
 });
 

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
-import { resetPassword } from '../../../services/codes/reset-password.ts';
-import { resetPasswordInput, signInByCodeInput } from '../../../services/codes/schema.ts';
-import { signInByCode } from '../../../services/codes/sign-in.ts';
-import { signInByLdapInput } from '../../../services/ldap/schema.ts';
-import { signInByLdap } from '../../../services/ldap/sign-in.ts';
 import { answerPendingSignIn } from '../../../services/redirect/second-factor.ts';
-import { signInInput } from '../../../services/sessions/schema.ts';
-import { signIn } from '../../../services/sessions/sign-in.ts';
 import { html } from '../html.ts';
-import { form, page, type Reply, type Shown, type Visit } from '../page.ts';
+import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
-import { arrive, findWaiting, nothingWaiting } from './enter.ts';
+import { arrive } from './enter.ts';
 import { askWho } from './who.ts';
 
 /** Asks for the code of the authenticator that a sign-in lacks. */
@@ -19,7 +11,7 @@ const askPage = page({
   path: '/login/code',
   access: 'public',
   input: z.object({}),
-  show: (visit) => (isWaiting(visit) ? askCode(visit) : { goTo: '/login' }),
+  show: (visit) => (visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit)),
 });
 
 /** Completes the sign-in that waits, whichever way it came. */
@@ -32,44 +24,19 @@ const answerPage = form({
       .max(20)
       .transform((text) => text.replace(/\s/g, '')),
   }),
-  act: (visit, { totpCode }) => complete(visit, totpCode),
+  act: async ({ ctx, cookie }, { totpCode }) => {
+    const session = await answerPendingSignIn(ctx, { totpCode, pending: cookie('second_factor') });
+    return arrive(session, session.returnTo);
+  },
   refused: (visit) => (isOver(visit) ? askWho(visit, {}) : askCode(visit)),
 });
 
 /** The screen of the second factor, and what it sends. */
 export const secondFactorPages = [askPage, answerPage];
 
-async function complete({ ctx, cookie }: Visit, totpCode: string): Promise<Reply> {
-  const waiting = findWaiting(ctx, cookie('sign_in'));
-  if (waiting === null) {
-    const session = await answerPendingSignIn(ctx, { totpCode, pending: cookie('second_factor') });
-    return arrive(session, session.returnTo);
-  }
-  const { by, returnTo } = waiting;
-  const input = { ...waiting.input, totpCode };
-  if (by !== 'reset') return arrive(await begin[by](ctx, input), returnTo);
-  await resetPassword(ctx, resetPasswordInput.parse(input));
-  return { goTo: returnTo, cookies: [nothingWaiting] };
-}
-
-/** Everything is asked anew, now with the code. */
-const begin = {
-  password: (ctx: Context, input: object) => signIn(ctx, signInInput.parse(input)),
-  directory: (ctx: Context, input: object) => signInByLdap(ctx, signInByLdapInput.parse(input)),
-  mailCode: (ctx: Context, input: object) => signInByCode(ctx, signInByCodeInput.parse(input)),
-};
-
-function isWaiting({ ctx, cookie }: Visit): boolean {
-  return findWaiting(ctx, cookie('sign_in')) !== null || cookie('second_factor') !== undefined;
-}
-
 /** Whether there is nothing left to add a code to. */
 function isOver({ refusal }: Visit): boolean {
-  return (
-    refusal?.code === 'invalid_credential' ||
-    refusal?.code === 'signin_failed' ||
-    refusal?.code === 'code_invalid'
-  );
+  return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }
 
 function askCode(visit: Visit): Shown {
