@@ -182,6 +182,26 @@ describe('interface page: webhooks', () => {
     expect(domains()).toEqual([before]);
   });
 
+  test('O7 another organization’s webhook and its deliveries are not there', async () => {
+    const { id } = await add();
+    await happen();
+    const [delivery] = await deliveries(id);
+    const rival = await organization(idctl);
+    const other = await signedIn(idctl, rival.owner.email);
+    const theirs = (await other.post(`/api/v1/orgs/${rival.slug}/webhooks`, { url: at.url })).body.id;
+    const base = `/api/v1/orgs/${rival.slug}/webhooks`;
+    const asked = [
+      other.send('PATCH', `${base}/${id}`, { body: { enabled: false } }),
+      other.send('DELETE', `${base}/${id}`),
+      other.post(`${base}/${id}/rotate`),
+      other.post(`${base}/${id}/test`),
+      other.get(`${base}/${id}/deliveries`),
+      other.post(`${base}/${theirs}/deliveries/${delivery?.id}/retry`),
+    ];
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(404);
+    expect(await webhook()).toMatchObject({ id, enabled: true });
+  });
+
   test('one that is removed is sent nothing more', async () => {
     const { id } = await add();
     await happen();

@@ -43,15 +43,22 @@ const rotated: Fields<z.output<typeof rotatedWebhookView>> = [
   ['Old one until', (view) => view.previousUntil],
 ];
 
-const delivery: Fields<z.output<typeof deliveryView>> = [
+type Delivery = z.output<typeof deliveryView>;
+
+const delivery: Fields<Delivery> = [
   ['At', (view) => view.at],
   ['Event', (view) => view.event],
   ['Status', (view) => view.status],
-  ['Tries', (view) => view.attempts],
-  ['Next', (view) => view.nextAt],
-  ['Said', (view) => view.error ?? view.responseStatus],
+  ['Answer', answerTo],
   ['ID', (view) => view.id, 'whole'],
 ];
+
+function answerTo({ attempts, error, responseStatus, nextAt }: Delivery): string | null {
+  if (attempts === 0) return null;
+  const tries = attempts === 1 ? '1 try' : `${attempts} tries`;
+  const next = nextAt === null ? '' : `, next ${nextAt}`;
+  return `${error ?? responseStatus ?? ''} (${tries}${next})`;
+}
 
 const tested: Fields<z.output<typeof webhookTestView>> = [
   ['Delivered', (view) => view.ok],
