@@ -55,7 +55,7 @@ async function play(block: string) {
   });
 }
 
-test('every command in docs/operations.md runs, in the order of the page', { timeout: 120_000 }, async () => {
+test('every command in docs/operations.md runs, in the order of the page', { timeout: 240_000 }, async () => {
   const shown: string[] = [];
   for (const block of blocksOf('sh')) {
     // As a migration would have left it.
@@ -63,6 +63,10 @@ test('every command in docs/operations.md runs, in the order of the page', { tim
     if (block.includes('.before-')) await copyFile(join(folder, 'lib/idctl.db'), copy);
     const { stdout, stderr } = await play(block);
     shown.push(stdout, stderr);
+  }
+  for (const settings of blocksOf('yaml')) {
+    await writeFile(join(folder, 'etc/idctl.yaml'), settings);
+    shown.push((await play('idctl config check')).stderr);
   }
   const all = shown.join('\n');
   expect(all).toContain('It is whole, and the master key here opens it.');
