@@ -1,3 +1,4 @@
+import { Account } from '../../database/models/account.ts';
 import type { Invitation } from '../../database/models/invitation.ts';
 import { Membership, type Role } from '../../database/models/membership.ts';
 import { isAllowed } from '../authority/require.ts';
@@ -7,9 +8,15 @@ export function operationFor(role: Role) {
   return role === 'owner' ? 'members.grantOwner' : 'invitations.change';
 }
 
-/** Whether whoever invited may still do so: an invitation does not outlive the word of whoever gave it. */
+/**
+ * Whether whoever invited may still do so, and is not shut out: an invitation does not outlive the word of whoever gave
+ * it.
+ */
 export async function inviterStands({ invitedBy, organizationId, role }: Invitation): Promise<boolean> {
   if (invitedBy === null) return true;
-  const inviter = await Membership.findOne({ where: { organizationId, accountId: invitedBy } });
+  const inviter = await Membership.findOne({
+    where: { organizationId, accountId: invitedBy },
+    include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+  });
   return inviter !== null && isAllowed(inviter.role, operationFor(role));
 }

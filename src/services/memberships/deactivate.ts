@@ -22,8 +22,9 @@ export async function deactivate(
 
 /**
  * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the
- * organization's connections, and all of them when it has verified the domain of the address (security I5). Answers the
- * role that ended. Call it with the account held. Past the ORM: provisioning does it by the thousand.
+ * organization's connections, and all of them when it has verified the domain of the address, and takes back the
+ * invitation that still waits (security I5). Answers the role that ended. Call it with the account held. Past the ORM:
+ * provisioning does it by the thousand.
  */
 export async function endMembership(
   ctx: Context,
@@ -41,6 +42,11 @@ export async function endMembership(
      ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
     [...bind, ctx.now],
   );
+  // Only one that is made from now on lifts the tombstone.
+  await execute('DELETE FROM invitations WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL', [
+    organizationId,
+    account.email,
+  ]);
   const domain = account.email === null ? null : domainOf(account.email);
   await endSessionsThrough(ctx, organizationId, { accountId: account.id, domain });
   return ended?.role ?? null;
