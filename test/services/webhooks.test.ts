@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
+import { Organization } from '../../src/database/models/organization.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { rehearse, transaction } from '../../src/database/transaction.ts';
+import { checkStored } from '../../src/services/doctor/organization.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
+import { countBacklog } from '../../src/services/upkeep/backlog.ts';
 import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
 import { changeWebhook } from '../../src/services/webhooks/change.ts';
 import { deliverWebhooks } from '../../src/services/webhooks/delivery/deliver.ts';
@@ -390,6 +393,29 @@ test('X7 one daemon at a time delivers to a webhook; one that has died is follow
   idctl.wait(20);
   await deliver();
   expect(at.received).toHaveLength(3);
+});
+
+test('interface page: the doctor names a webhook that takes nothing, until it takes something', async () => {
+  const { id } = await add();
+  const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
+  const said = async () =>
+    (await checkStored(idctl.operator(), organization)).find(({ name }) => name === `webhooks of ${slug}`);
+  expect(await said()).toMatchObject({ ok: true, message: '1 in use' });
+  at.behave(answering(500));
+  await happen();
+  await deliver();
+  expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 1 } });
+  expect(await said()).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(`${at.url} has taken nothing since`),
+    hint: `See why: idctl webhook deliveries ${id}`,
+  });
+  at.behave(answering(204));
+  await happen();
+  await deliver();
+  await change(id, false);
+  expect(await said()).toMatchObject({ ok: true, message: '0 in use, 1 switched off' });
+  expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 0 } });
 });
 
 test('delivered ones are kept for a week, dead and waiting ones as long as events', async () => {

@@ -9,6 +9,7 @@ import { baseOf } from '../scim/base.ts';
 import { findOwnersWithoutWay } from '../signin/owners.ts';
 import { testSso } from '../sso/test.ts';
 import { type Check, check, type Finding, right, wrong } from './check.ts';
+import { checkWebhooks } from './webhooks.ts';
 
 interface Examination {
   ok: boolean;
@@ -28,7 +29,11 @@ export async function checkOrganization(ctx: Context, organization: Organization
 
 /** The part of it that asks nobody outside. */
 export async function checkStored(ctx: Context, organization: Organization): Promise<Check[]> {
-  const checks = [await checkScim(ctx, organization), await checkOwners(ctx, organization)];
+  const checks = [
+    await checkScim(ctx, organization),
+    await checkWebhooks(organization),
+    await checkOwners(ctx, organization),
+  ];
   return checks.filter((each) => each !== null);
 }
 

@@ -12,7 +12,9 @@ interface Row {
 export async function countBacklog(now: Date): Promise<Backlog> {
   const [mail] = await select<Row>('SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox', []);
   const [webhook] = await select<Row>(
-    "SELECT count(*) AS waiting, min(next_at) AS oldest FROM webhook_deliveries WHERE status = 'waiting'",
+    `SELECT count(*) AS waiting, min(d.next_at) AS oldest
+     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+     WHERE d.status = 'waiting' AND w.enabled`,
     [],
   );
   return { mail: shown(mail, now), webhook: shown(webhook, now) };
