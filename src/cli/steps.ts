@@ -27,7 +27,7 @@ export function printSteps({ message, steps }: Examination, screen: Screen): voi
     }
     line(step.ok ? 'note' : 'change', step.hint, screen);
   }
-  screen.write(`${escaped(message)}\n`);
+  writeBroken('', message, screen);
 }
 
 function mark(ok: boolean, { columns, colour }: Screen): string {

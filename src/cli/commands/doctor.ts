@@ -59,9 +59,11 @@ async function patientOf(flags: Flags): Promise<Patient> {
 
 function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
   const failed = checks.filter((each) => !each.ok).length;
+  const opened = checks.some((each) => each.name === 'stored secrets' && each.ok);
+  const rest = opened ? '' : ' The organizations are looked at once key and database are right.';
   return {
     ok,
-    message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.`,
+    message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.${rest}`,
     steps: checks.map(({ message, ...rest }) => ({ ...rest, seen: message })),
   };
 }
