@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { describeSurface } from '../../src/http/openapi.ts';
+import { surface } from '../../src/http/surface.ts';
 import { type EventName, eventKinds, eventNames } from '../../src/services/events/kinds.ts';
 import { listEventsInput } from '../../src/services/events/schema.ts';
 
@@ -85,6 +87,15 @@ test('every kind in the table is written somewhere', () => {
   // Those of groups are put together, of what kind the connection is.
   const written = (name: string) => sources.includes(`'${name}'`) || /^(sso|ldap)\.groups\./.test(name);
   expect(eventNames.filter((name) => !written(name))).toEqual([]);
+});
+
+test('the document of the API tells every kind, in the list and of what webhooks are sent', () => {
+  const about = { name: 'idctl', version: '0', baseUrl: 'http://127.0.0.1' };
+  const { paths, webhooks } = describeSurface(surface.routes, about);
+  for (const part of [paths['/api/v1/orgs/{org}/events'], webhooks]) {
+    const told = JSON.stringify(part);
+    expect(eventNames.filter((name) => !told.includes(`"kind":{"const":"${name}"}`))).toEqual([]);
+  }
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput } from '../page.ts';
-import { eventKinds, eventNames } from './kinds.ts';
+import { type EventName, eventKinds, eventNames } from './kinds.ts';
 
 /** A kind that there is; what is none is told those that begin alike. */
 const kind = z.string().superRefine((name, ctx) => {
@@ -13,13 +13,6 @@ export const listEventsInput = z.strictObject({ org: ref, kind: kind.optional(),
 /** As the operator may ask: of the whole instance. */
 export const listAllEventsInput = listEventsInput.partial({ org: true });
 
-/** Every kind with what it says, for the document of the API. */
-const documented = eventNames.map((name) => {
-  const { about, data } = eventKinds[name];
-  const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
-  return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
-});
-
 export const eventView = z
   .object({
     id,
@@ -29,7 +22,12 @@ export const eventView = z
     subject: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }).nullable(),
     data: z.record(z.string(), z.unknown()),
   })
-  .meta({ oneOf: documented });
+  .meta({
+    // Made when the document of the API is asked for, and not at every start.
+    get oneOf() {
+      return eventNames.map(describeKind);
+    },
+  });
 
 /** Oldest first; `nextCursor` is where to go on from, also when nothing more has happened yet. */
 export const eventPage = z.object({
@@ -37,6 +35,13 @@ export const eventPage = z.object({
   nextCursor: id.nullable(),
   hasMore: z.boolean(),
 });
+
+/** A kind with what it says, for the document of the API. */
+function describeKind(name: EventName) {
+  const { about, data } = eventKinds[name];
+  const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
+  return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
+}
 
 function alike(name: string): string[] {
   const groupOf = (text: string) => text.slice(0, text.indexOf('.'));
