@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import argon2 from 'argon2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Counter } from '../../src/database/models/counter.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
@@ -70,7 +71,7 @@ describe('P12 the second factor', () => {
   test('P12 is asked after the password, of which nothing is kept but that it was right', async () => {
     const { account, code } = await enrolled(idctl);
     const client = browser();
-    const asked = await withPassword(client, account.email);
+    const asked = await withPassword(client, account.email, password, { returnTo: '/?done=profile' });
     expect(asked.text).toContain('Enter the six digits that your authenticator app shows now.');
     const rows = JSON.stringify(await PendingSignIn.findAll({ raw: true }));
     const found = await Account.findByPk(account.id, { rejectOnEmpty: true });
@@ -80,7 +81,8 @@ describe('P12 the second factor', () => {
     }
     const wrong = await asked.submit('/login/code', { totpCode: '000000' });
     expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('The code is not right')]);
-    expect(isIn(await wrong.submit('/login/code', { totpCode: asShown(code()) }))).toBe(true);
+    const right = await wrong.submit('/login/code', { totpCode: asShown(code()) });
+    expect([isIn(right), right.text.includes('Your profile was saved.')]).toEqual([true, true]);
     expect(client.jar.has('second_factor')).toBe(false);
   });
 
@@ -132,13 +134,20 @@ describe('P12 the second factor', () => {
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 
-  test('P6 a sign-in in two steps raises the hash too', async () => {
+  test('P6 P8 a sign-in in two steps raises the hash and remembers the client, too', async () => {
     const { account, code } = await enrolled(idctl);
     const hash = await argon2.hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
-    await transaction(() => Account.update({ passwordHash: hash }, { where: { id: account.id } }));
+    await transaction(async () => {
+      await Account.update({ passwordHash: hash }, { where: { id: account.id } });
+      await Counter.destroy({ where: {} });
+    });
     const asked = await withPassword(browser(), account.email);
     expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
     const { passwordHash } = await Account.findByPk(account.id, { rejectOnEmpty: true });
+    const kept = (await Counter.findAll()).filter(
+      ({ beganAt, expiresAt }) => expiresAt - beganAt > 29 * 86_400,
+    );
+    expect(kept).toHaveLength(1);
     expect([hash, passwordHash]).toEqual([
       expect.stringContaining('m=8,'),
       expect.stringContaining('m=19456,'),
