@@ -11,6 +11,7 @@ import { masked } from '../mask.ts';
 import { openOperator, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { becomeOwnerOf, databaseFile, findUser, makeFolder } from '../owner.ts';
+import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
@@ -74,7 +75,7 @@ async function init(call: Call): Promise<void> {
     await call.confirm('Set up an instance there?');
   }
   await prepare(site);
-  const operator = await openWithKey(site.loaded);
+  const operator = await withProgress(() => openWithKey(site.loaded), !call.flags.quiet);
   try {
     if (file === null) await writeConfiguration(site, setup.settings);
     call.show<View>({ ...view, ...(await operator.run((ctx) => initialize(ctx, first))) }, fields);

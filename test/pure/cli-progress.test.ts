@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { withProgress } from '../../src/cli/progress.ts';
+
+let shown = '';
+const wasTerminal = process.stderr.isTTY;
+
+beforeEach(() => {
+  shown = '';
+  vi.useFakeTimers();
+  vi.stubEnv('TERM', 'xterm');
+  process.stderr.isTTY = true;
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    shown += String(text);
+    return true;
+  });
+});
+
+afterEach(() => {
+  process.stderr.isTTY = wasTerminal;
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** Work of so many milliseconds, and what was shown meanwhile and afterwards. */
+async function work(
+  milliseconds: number,
+  wanted = true,
+): Promise<{ during: string; last: string | undefined }> {
+  const done = withProgress(() => new Promise((resolve) => setTimeout(resolve, milliseconds)), wanted);
+  await vi.advanceTimersByTimeAsync(milliseconds - 1);
+  const during = shown;
+  await vi.advanceTimersByTimeAsync(1);
+  await done;
+  return { during, last: shown.split('\r').at(-1) };
+}
+
+test('what takes longer than a second says so on a terminal, and nothing of it stays', async () => {
+  const { during, last } = await work(3500);
+  expect(during).toMatch(/\r. working, 1 s\r.*\r. working, 3 s$/s);
+  expect(last).toBe('');
+  expect(shown.split('\r').at(-2)).toMatch(/^ +$/);
+});
+
+test('what is quick, quiet, or not on a terminal says nothing', async () => {
+  await work(900);
+  await work(3000, false);
+  process.stderr.isTTY = false;
+  await work(3000);
+  expect(shown).toBe('');
+});
