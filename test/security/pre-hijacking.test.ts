@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { listMembers } from '../../src/services/memberships/list.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, password, signedIn } from '../support/builders.ts';
+import { fresh, organization, password, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
@@ -166,4 +169,30 @@ describe('pre-hijacking', () => {
     const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });
     expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
   });
+
+  test.each(['before', 'after'])(
+    'P11 I4 trojan password: one that a stranger chose %s somebody became a member does not outlive the proof',
+    async (when) => {
+      const { slug: org } = await organization(idctl);
+      const email = address();
+      if (when === 'before') await squat(email);
+      else await unproved(email);
+      await addMember(idctl.operator(), { org, email, role: 'admin' });
+      if (when === 'after') await squat(email);
+      const { items } = await listMembers(idctl.operator(), { org, limit: 50 });
+      const shown = items.find((each) => each.email === email)?.name;
+      expect(shown).toBe(when === 'before' ? 'Mallory' : 'Ada Byron');
+      // As somebody does who never signed up.
+      await post('verify-email/resend', { email });
+      const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });
+      expect(answer).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } });
+      expect(await login(email, password)).toBe(401);
+    },
+  );
 });
+
+/** Somebody whom an organization has made, and who has not come yet. */
+async function unproved(email: string): Promise<void> {
+  const { id } = await createUser(idctl.operator(), { email, name: 'Ada Byron' });
+  await transaction(() => Account.update({ emailProof: 'none' }, { where: { id } }));
+}

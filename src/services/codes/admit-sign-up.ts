@@ -5,7 +5,7 @@ import { createSignedUp, type SignedUp } from '../accounts/signed-up.ts';
 import { takeOver } from '../identities/reclaim.ts';
 import { bindInvitation } from '../invitations/join.ts';
 import { queueMail } from '../mail/queue.ts';
-import { recordRenamed } from '../scim/records/member.ts';
+import { belongsSomewhere } from '../memberships/find.ts';
 
 /**
  * Makes the account that somebody signed up for, and mails a code to its address. One whose address nobody has proved
@@ -23,8 +23,9 @@ export async function admitSignUp(
   if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
   if (holder !== null) {
     await takeOver(ctx, holder, { by: 'signup' });
-    await holder.update({ name, passwordHash, ...(locale === null ? {} : { locale }) });
-    await recordRenamed(ctx, holder);
+    // A member is called what their organization knows them by (security I4).
+    const called = (await belongsSomewhere(holder.id)) ? {} : { name };
+    await holder.update({ ...called, passwordHash, ...(locale === null ? {} : { locale }) });
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);

@@ -3,11 +3,13 @@ import type { Account } from '../../database/models/account.ts';
 import { recordEvent } from '../events/record.ts';
 import { takeOver } from '../identities/reclaim.ts';
 import { joinInvited } from '../invitations/join.ts';
+import { belongsSomewhere } from '../memberships/find.ts';
 import { joinByDomain } from '../signin/join-by-domain.ts';
 
 /**
  * Writes that the reader of the mailbox has proved an address that nobody had. What an earlier holder left ends, but
- * for the code of a sign-up, which proves what that one left (security P11). Call it with the account held.
+ * for the code of a sign-up, which proves what that one left (security P11); not where somebody was made a member
+ * before, who need not be the one who signed up. Call it with the account held.
  */
 export async function proveAddress(
   ctx: Context,
@@ -15,7 +17,7 @@ export async function proveAddress(
   by: 'signup' | 'another code',
 ): Promise<void> {
   if (account.emailProof !== 'none') return;
-  if (by !== 'signup') await takeOver(ctx, account, { by: 'mail' });
+  if (by !== 'signup' || (await belongsSomewhere(account.id))) await takeOver(ctx, account, { by: 'mail' });
   await account.update({ emailProof: 'mail' });
   await recordEvent(ctx, {
     kind: 'user.email.verified',

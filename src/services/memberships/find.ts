@@ -35,3 +35,8 @@ export async function requireMembership(
 export async function isMember(organizationId: string, accountId: string): Promise<boolean> {
   return (await Membership.count({ where: { organizationId, accountId } })) > 0;
 }
+
+/** Whether the account is a member of any organization. */
+export async function belongsSomewhere(accountId: string): Promise<boolean> {
+  return (await Membership.findOne({ where: { accountId } })) !== null;
+}
