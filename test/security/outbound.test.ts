@@ -191,8 +191,8 @@ describe('S9 what comes from there', () => {
     for (const { domain } of comers) {
       expect(await whyUnusable(domain)).toMatchObject({ reason: 'too_large' });
     }
-    // A megabyte each is read before it is too much; twice for what is on its way.
-    expect(most).toBeLessThan(100 * 1024 * 1024);
+    // A megabyte each is read before it is too much, and garbage lies about for a while; without a bound it would be gigabytes.
+    expect(most).toBeLessThan(400 * 1024 * 1024);
     await Promise.all(liars.map((liar) => liar.stop()));
   });
 });

@@ -12,7 +12,7 @@ import type { Call } from '../run.ts';
 /** How long requests in flight may take to end, in milliseconds. */
 const drainBudget = 8000;
 /** When everything is over after a signal, in milliseconds, whatever still hangs. */
-const stopBudget = 9000;
+const stopBudget = 8000;
 
 /** Declares `idctl serve`. */
 export function addServeCommand(program: Command): void {
