@@ -10,7 +10,7 @@ import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
 /** How long requests in flight may take to end, in milliseconds. */
-const drainBudget = 8000;
+const drainBudget = 7000;
 /** When everything is over after a signal, in milliseconds, whatever still hangs. */
 const stopBudget = 8000;
 
