@@ -70,15 +70,15 @@ function plain(refusal: Refusal, command: Command | undefined): string {
 /** Fields that are typed under another name than the view's. */
 const typedAs: Record<string, string> = {
   emailDomain: '--domain',
-  clientSecret: '--secret-stdin',
-  bindPassword: '--password-stdin',
+  clientSecret: '--secret-file or --secret-stdin',
+  bindPassword: '--password-file or --password-stdin',
   caCertificate: '--ca-file',
   organization: '--org',
 };
 
 /** The fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
-  const option = command?.options.find((known) => known.attributeName() === fault.path);
+  const option = command?.options.find((known) => known.attributeName() === fault.path.replace(/\.\d+$/, ''));
   const name = option?.long ?? typedAs[fault.path] ?? fault.path;
   return name === '' ? fault.message : `${name}: ${fault.message}`;
 }

@@ -145,7 +145,8 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      reject(new Refusal('listen_failed', `Cannot listen on ${hostPort}: ${why(cause)}.`, { cause }));
+      const hint = 'Choose another address or port: listen (metrics.listen for metrics) in idctl.yaml.';
+      reject(new Refusal('listen_failed', `Cannot listen on ${hostPort}: ${why(cause)}.`, { cause, hint }));
     };
     server.once('error', fail);
     server.listen({ host, port: Number(hostPort.slice(colon + 1)) }, () => {

@@ -134,7 +134,7 @@ export const failureWords = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',
   redirected: 'answered with a redirect, which is not followed',
-  name_not_found: 'is a name that cannot be resolved',
+  name_not_found: 'cannot be resolved',
   connection_refused: 'refused the connection',
   tls_untrusted: 'has a TLS certificate that is not trusted',
   tls_name_mismatch: 'has a TLS certificate for another name',

@@ -31,7 +31,7 @@ const rotated: Fields<Rotated> = [
 
 const advice: Record<Rotated['state'], string> = {
   rotated:
-    'The key file has the new key and the former one. Copy it to wherever a copy of it is kept;\nbackups made before open with the former copy.',
+    'The key file has the new key and the former one. Copy it to wherever a copy of\nit is kept; backups made before open with the former copy.',
   prepared:
     'The new key waits in the key file. Copy that to every host of this database, then:\n  idctl key rotate master',
   finished: 'An earlier rotation had been broken off; it is finished now. No new key was made.',

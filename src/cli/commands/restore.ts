@@ -112,6 +112,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 }
 
 function next(keepTokens: boolean): string {
-  const tokens = 'Suspended ones are renewed by: idctl pat regenerate, app regenerate, scim token rotate.\n';
-  return `Everybody signs in again. ${keepTokens ? '' : tokens}Next: idctl serve`;
+  const tokens =
+    'What is suspended gets a new value by its owner, or by you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
+  return `Everybody signs in again.\n${keepTokens ? '' : tokens}Next: idctl serve`;
 }

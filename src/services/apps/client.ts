@@ -67,7 +67,7 @@ function reasonAgainst(app: Row, secret: string): string | null {
 /** The one answer to a client that is not accepted; the reason is for the log. */
 export function clientRefused(reason: string | null): Refusal {
   return new Refusal('invalid_client', 'The client id or secret is not valid, or the app was revoked.', {
-    hint: 'Register the app again, or ask the owner of the app.',
+    hint: 'Its owner gives the app a new secret (idctl app regenerate), or registers another.',
     cause: { reason },
   });
 }

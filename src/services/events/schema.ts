@@ -6,7 +6,7 @@ import { type EventName, eventKinds, eventNames } from './kinds.ts';
 /** A kind that there is; what is none is told those that begin alike. */
 const kind = z.string().superRefine((name, ctx) => {
   if (eventNames.some((known) => known === name)) return;
-  ctx.addIssue({ code: 'custom', message: `is no kind of event; there are ${alike(name).join(', ')}` });
+  ctx.addIssue({ code: 'custom', message: noKind(name) });
 });
 
 export const listEventsInput = z.strictObject({ org: ref, kind: kind.optional(), ...pageInput });
@@ -41,6 +41,11 @@ function describeKind(name: EventName) {
   const { about, data } = eventKinds[name];
   const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
   return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
+}
+
+/** What is said of a name that is no kind of event: those that begin alike, or else the groups. */
+export function noKind(name: string): string {
+  return `is no kind of event; there are ${alike(name).join(', ')}`;
 }
 
 function alike(name: string): string[] {

@@ -22,7 +22,7 @@ export async function authenticate(ctx: Context, credential: string): Promise<Ac
         hint: 'Send it whole, or create another.',
       })
     : new Refusal('invalid_credential', 'The credential is not valid, has expired or was ended.', {
-        hint: 'Refresh the session or sign in again.',
+        hint: 'Refresh the session or sign in again; send an access token whole.',
       });
 }
 

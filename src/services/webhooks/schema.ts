@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deliveryStatuses } from '../../database/models/webhook-delivery.ts';
 import { eventNames } from '../events/kinds.ts';
-import { eventView } from '../events/schema.ts';
+import { eventView, noKind } from '../events/schema.ts';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 import { isWanted } from './wanted.ts';
@@ -19,7 +19,9 @@ const url = z
 const pattern = z
   .string()
   .regex(/^(\*|[a-z_.]+\.\*|[a-z_.]+)$/i, 'must be a kind of event, or group.*')
-  .refine((text) => eventNames.some((kind) => isWanted(kind, [text])), 'fits no kind of event');
+  .refine((text) => eventNames.some((kind) => isWanted(kind, [text])), {
+    error: ({ input }) => `${String(input)} ${noKind(String(input))}`,
+  });
 
 const events = z.array(pattern).min(1, 'must name at least one kind').max(100, 'must be at most 100');
 

@@ -11,7 +11,10 @@ export async function locateWebhook(ctx: Context, { id, org }: z.output<typeof a
   requireOperator(ctx);
   if (org !== undefined) return { org, id };
   const webhook = await Webhook.findByPk(id);
-  if (webhook === null) throw new Refusal('not_found', `There is no webhook ${id}.`);
+  if (webhook === null)
+    throw new Refusal('not_found', `There is no webhook ${id}.`, {
+      hint: 'idctl webhook list shows those of an organization.',
+    });
   return { org: webhook.organizationId, id };
 }
 

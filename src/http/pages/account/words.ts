@@ -53,4 +53,6 @@ export const methodNames: Record<string, string> = {
   magicCode: 'code by mail',
   google: 'Google',
   github: 'GitHub',
+  loginLink: 'one-time link',
+  verification: 'confirmed address',
 };
