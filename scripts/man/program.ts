@@ -48,7 +48,7 @@ export function programPage(program: Command, version: string): Roff {
 }
 
 function firstLine(command: Command): Roff {
-  return sentence(command.description().split('\n')[0] ?? '');
+  return sentence(command.description().split(/\. |\n/)[0] ?? '');
 }
 
 const description = [

@@ -31,6 +31,8 @@ const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],
 ]);
+const oneOf = <const Words extends readonly string[]>(...words: Words) =>
+  z.enum(words, `must be one of ${words.join(', ')}`);
 const onOff = z.preprocess(
   (given) => spellings.get(String(given)) ?? given,
   z.enum(['on', 'off'], 'must be on or off'),
@@ -83,7 +85,7 @@ const allSettings = z.strictObject({
         path: true,
       }),
       sqliteDriver: help(
-        z.enum(['node', 'sqlite3']).default('node'),
+        oneOf('node', 'sqlite3').default('node'),
         'Driver for sqlite: node (built in) or sqlite3',
       ),
     })
@@ -107,7 +109,7 @@ const allSettings = z.strictObject({
   trust: z
     .strictObject({
       domains: help(
-        z.enum(['enforce', 'off']).default('enforce'),
+        oneOf('enforce', 'off').default('enforce'),
         'off: single sign-on without a verified domain',
       ),
     })
@@ -209,7 +211,7 @@ const allSettings = z.strictObject({
     .prefault({}),
   orgs: z
     .strictObject({
-      creation: help(z.enum(['operator', 'anyone']).default('operator'), 'Who may create organizations'),
+      creation: help(oneOf('operator', 'anyone').default('operator'), 'Who may create organizations'),
     })
     .prefault({}),
   signup: z
@@ -238,7 +240,7 @@ const allSettings = z.strictObject({
   scim: z
     .strictObject({
       deleteMode: help(
-        z.enum(['deactivate', 'remove']).default('deactivate'),
+        oneOf('deactivate', 'remove').default('deactivate'),
         'What a SCIM DELETE leaves: a User who is not active, or none to be seen',
       ),
     })
@@ -251,7 +253,7 @@ const allSettings = z.strictObject({
   log: z
     .strictObject({
       level: help(
-        z.enum(['fatal', 'error', 'warn', 'info', 'debug']).default('info'),
+        oneOf('fatal', 'error', 'warn', 'info', 'debug').default('info'),
         'Least severe line logged',
       ),
     })

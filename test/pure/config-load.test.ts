@@ -106,7 +106,7 @@ test.each([
   ['password:\n  minLength: 7', 'line 2: password.minLength must be at least'],
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory must be at least'],
   ['doh:\n  resolverUrl: dns.example', 'line 2: doh.resolverUrl must be an http:// or https:// URL'],
-  ['trust:\n  domains: maybe', 'line 2: trust.domains'],
+  ['trust:\n  domains: maybe', 'line 2: trust.domains must be one of enforce, off'],
   ['signup:\n  open: maybe', 'line 2: signup.open must be on or off'],
   ['baseUrl: https:id.example.com', 'line 1: baseUrl must be an origin'],
   ['baseUrl: https://id.example.com?a', 'line 1: baseUrl must be an origin'],
