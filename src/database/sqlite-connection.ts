@@ -18,7 +18,7 @@ export interface SqliteOptions {
 export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** What a write has changed. */
-export interface Changes {
+interface Changes {
   lastID: number;
   changes: number;
 }
