@@ -59,7 +59,7 @@ export function termsOf(filter: Filter): Filter[] {
 }
 
 /** Whether the term asks for what is in a column that the database has an index on, or need not look at all. */
-export function isIndexed(term: Filter): boolean {
+function isIndexed(term: Filter): boolean {
   if (term.kind !== 'compare' && term.kind !== 'present') return false;
   const column = columnOf(term.target);
   if (term.kind === 'present') return column !== null && column !== 'email';
