@@ -5,6 +5,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { clientId, openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
@@ -104,6 +105,25 @@ describe('O5 pre-hijacking', () => {
     expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);
     const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
     expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+  });
+
+  test('P12 the code of one account is none for another, which a key leads to meanwhile', async () => {
+    const [first, second] = [await enrolled(social.idctl), await enrolled(social.idctl)];
+    const sub = victimAt(first.account.email ?? '');
+    const { client: linking } = await withGoogle(social, sub);
+    const answerCode = (client: Client) =>
+      client.post('/api/v1/auth/second-factor', { totpCode: first.code() });
+    expect((await answerCode(linking)).status).toBe(200);
+    social.idctl.wait(30);
+    social.google.people.set(sub, { email: second.account.email ?? '', email_verified: true });
+    const { client } = await withGoogle(social, sub);
+    await unlinkIdentities(social.idctl.operator(), { user: first.account.id });
+    expect(await answerCode(client)).toMatchObject({
+      status: 401,
+      body: { code: 'second_factor_required' },
+      cookies: [],
+    });
+    expect(await Identity.count({ where: { accountId: second.account.id } })).toBe(0);
   });
 });
 

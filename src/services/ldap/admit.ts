@@ -12,7 +12,7 @@ import { holdForSecondFactor } from '../redirect/pending.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import type { TwoSteps } from '../sessions/second-step.ts';
-import { answerSecondFactor } from '../two-factor/answer.ts';
+import { answerSecondFactor, type SecondFactor } from '../two-factor/answer.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import type { Person } from './person.ts';
 import { settingsOf } from './settings.ts';
@@ -49,7 +49,12 @@ export interface SeenConnection {
 }
 
 /** Lets the person in by the connection, if it is still the one that was asked. */
-export function enterOnce(ctx: Context, seen: SeenConnection, person: Person, secondFactor: number | null) {
+export function enterOnce(
+  ctx: Context,
+  seen: SeenConnection,
+  person: Person,
+  secondFactor: SecondFactor | null,
+) {
   return retryOnceOnDuplicate(() =>
     transaction(async () => enter(ctx, await requireSameConnection(seen), person, secondFactor)),
   );
@@ -60,7 +65,7 @@ export async function enter(
   ctx: Context,
   connection: { id: string; organizationId: string },
   person: Person,
-  secondFactor: number | null,
+  secondFactor: SecondFactor | null,
 ) {
   const email = await requireEmail(ctx, connection.organizationId, person.emails);
   const account = await attachIdentity(ctx, {

@@ -3,13 +3,14 @@ import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { syncDirectoryGroups } from '../mappings/reconcile.ts';
 import type { Arrival } from '../redirect/pending.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import type { SecondFactor } from '../two-factor/answer.ts';
 import { enterOnce } from './admit.ts';
 
 /** What a person proved at a directory leads to once the code is there, if it is still the same directory. */
 export async function enterByDirectory(
   ctx: Context,
   { connection: seen, person }: Arrival & { by: 'ldap' },
-  secondFactor: number | null,
+  secondFactor: SecondFactor | null,
 ) {
   const session = await enterOnce(ctx, seen, person, secondFactor);
   const connection = await LdapConnection.findByPk(seen.id);

@@ -8,7 +8,7 @@ import { enterByLink } from '../signin/link.ts';
 import { admitSocial } from '../social/admit.ts';
 import { admit } from '../sso/admit.ts';
 import { keepAttempt } from '../sso/attempt.ts';
-import { answerSecondFactor } from '../two-factor/answer.ts';
+import { answerSecondFactor, type SecondFactor } from '../two-factor/answer.ts';
 import { type Arrival, requirePending, spendPending } from './pending.ts';
 
 export const secondFactorInput = z.strictObject({
@@ -24,27 +24,27 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   const { id, accountId, arrival } = await requirePending(ctx, input.pending);
   const account = await Account.findByPk(accountId);
   if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
-  const step = await answerSecondFactor(ctx, account, input.totpCode);
+  const answer = await answerSecondFactor(ctx, account, input.totpCode);
   await spendPending(id);
-  const session = await goOn(ctx, account, arrival, step);
+  const session = await goOn(ctx, account, arrival, answer);
   return { ...session, returnTo: returnToOf(arrival) };
 }
 
-function goOn(ctx: Context, account: Account, arrival: Arrival, step: number | null) {
+function goOn(ctx: Context, account: Account, arrival: Arrival, answer: SecondFactor | null) {
   switch (arrival.by) {
     case 'sso':
       return keepAttempt(ctx, arrival.state.connection, (learn) => {
         learn(arrival.said);
-        return admit(ctx, arrival.state, arrival.said, step);
+        return admit(ctx, arrival.state, arrival.said, answer);
       });
     case 'social':
-      return admitSocial(ctx, arrival.state, arrival.person, step);
+      return admitSocial(ctx, arrival.state, arrival.person, answer);
     case 'loginLink':
-      return enterByLink(ctx, account, step);
+      return enterByLink(ctx, account, answer);
     case 'password':
-      return enterByPassword(ctx, account, arrival, step);
+      return enterByPassword(ctx, account, arrival, answer);
     case 'ldap':
-      return enterByDirectory(ctx, arrival, step);
+      return enterByDirectory(ctx, arrival, answer);
   }
 }
 

@@ -8,7 +8,7 @@ import { lockAccount } from '../accounts/lock.ts';
 import { isEmailVerified } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireMethodAllowed } from '../signin/require.ts';
-import { acceptSecondFactor } from '../two-factor/answer.ts';
+import { acceptSecondFactor, type SecondFactor } from '../two-factor/answer.ts';
 import { emailUnverified, signInFailed } from './failed.ts';
 import { after, sessionSeconds } from './lifetimes.ts';
 import { countSignIn } from './outcomes.ts';
@@ -22,14 +22,14 @@ export interface SignIn {
   method: SignInMethod;
   /** The organization's connection the sign-in came through, if it did. */
   connection?: { id: string; organizationId: string };
-  /** The step that `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
-  secondFactor?: number | null;
+  /** What `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
+  secondFactor?: SecondFactor | null;
 }
 
 /** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
 export async function beginSession(ctx: Context, account: Account, via: SignIn) {
   // A second factor's step is written to the account, and a connection's person may go on to join.
-  const plain = via.connection === undefined && typeof via.secondFactor !== 'number';
+  const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
   if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;

@@ -4,6 +4,7 @@ import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { rememberClient } from '../limits/password.ts';
 import { type Arrival, holdForSecondFactor } from '../redirect/pending.ts';
+import type { SecondFactor } from '../two-factor/answer.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import { beginSession } from './begin.ts';
 import { signInFailed } from './failed.ts';
@@ -33,7 +34,7 @@ export function enterByPassword(
   ctx: Context,
   account: Account,
   { checked }: Arrival & { by: 'password' },
-  secondFactor: number | null,
+  secondFactor: SecondFactor | null,
 ) {
   const { email, passwordHash } = account;
   if (passwordHash === null || proofOf(passwordHash) !== checked) throw signInFailed('changed_meanwhile');

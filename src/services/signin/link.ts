@@ -13,6 +13,7 @@ import { recordEvent } from '../events/record.ts';
 import { holdForSecondFactor } from '../redirect/pending.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { after } from '../sessions/lifetimes.ts';
+import type { SecondFactor } from '../two-factor/answer.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
 import type { openLoginLinkInput } from './schema.ts';
 
@@ -56,8 +57,8 @@ export async function openLoginLink(ctx: Context, { token }: z.output<typeof ope
   }
 }
 
-/** What a link that was used up leads to; `secondFactor` is the step that was answered, or null. */
-export function enterByLink(ctx: Context, account: Account, secondFactor: number | null) {
+/** What a link that was used up leads to; `secondFactor` is what was answered, or null. */
+export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
   return transaction(() => beginSession(ctx, account, { method: 'loginLink', secondFactor }));
 }
 

@@ -7,19 +7,20 @@ import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { joinByDomain } from '../signin/join-by-domain.ts';
+import type { SecondFactor } from '../two-factor/answer.ts';
 import type { SocialPerson } from './person.ts';
 import { socialProviders } from './providers.ts';
 
 /**
  * Lets the proven person in: account and session in one transaction. Whoever has no account gets one (spec §5.4), and
- * joins the organization of their domain where that lets its people sign up by themselves. `secondFactor` is the step
- * that was answered, or null.
+ * joins the organization of their domain where that lets its people sign up by themselves. `secondFactor` is what
+ * was answered, or null.
  */
 export function admitSocial(
   ctx: Context,
   state: FlowState,
   person: SocialPerson,
-  secondFactor: number | null,
+  secondFactor: SecondFactor | null,
 ) {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);

@@ -9,6 +9,7 @@ import { ensureMember } from '../memberships/ensure.ts';
 import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
+import type { SecondFactor } from '../two-factor/answer.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';
 import { requireSameConnection } from './same-connection.ts';
 
@@ -18,13 +19,18 @@ import { requireSameConnection } from './same-connection.ts';
  * never fails the sign-in. Two first sign-ins at once may both try to create the account; the one that
  * loses starts over and finds it.
  */
-export async function admit(ctx: Context, state: FlowState, said: Said, secondFactor: number | null = null) {
+export async function admit(
+  ctx: Context,
+  state: FlowState,
+  said: Said,
+  secondFactor: SecondFactor | null = null,
+) {
   const session = await retryOnceOnDuplicate(() => transaction(() => enter(ctx, state, said, secondFactor)));
   await syncGroups(ctx, state.connection, session.user.id, said.groups);
   return session;
 }
 
-async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: number | null) {
+async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: SecondFactor | null) {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.

@@ -7,21 +7,27 @@ import { giveBack, spend } from '../limits/spend.ts';
 import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
 import { openTotpSecret } from './secret.ts';
 
+/** A right code of the second factor: whose, and of which time step. */
+export interface SecondFactor {
+  accountId: string;
+  step: number;
+}
+
 /**
- * The answer that a sign-in gives to the second factor: the time step of a right code, or null where the
- * account asks for none. Call it outside the sign-in's transaction, whose end must not take the count
- * of wrong codes back; `beginSession` then spends the step inside. Refuses `second_factor_required`
- * without a code, `second_factor_invalid` for a wrong one.
+ * The answer that a sign-in gives to the second factor: that of a right code, or null where the account asks for
+ * none. Call it outside the sign-in's transaction, whose end must not take the count of wrong codes back;
+ * `beginSession` then spends the step inside. Refuses `second_factor_required` without a code,
+ * `second_factor_invalid` for a wrong one.
  */
 export async function answerSecondFactor(
   ctx: Context,
   account: Account,
   code: string | undefined,
-): Promise<number | null> {
+): Promise<SecondFactor | null> {
   const { id, totpSecret, totpEnabledAt } = account;
   if (totpEnabledAt === null || totpSecret === null) return null;
   if (code === undefined || code === '') throw secondFactorRequired(id);
-  return requireRightCode(ctx, { id, totpSecret }, code);
+  return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, code) };
 }
 
 /**
@@ -44,15 +50,15 @@ export async function requireRightCode(
 
 /**
  * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
- * since it was asked for is asked for again.
+ * since it was asked for is asked for again, and so is that of another account than the one that answered.
  */
 export async function acceptSecondFactor(
   account: Pick<Account, 'id' | 'totpEnabledAt'>,
-  step: number | null,
+  answer: SecondFactor | null,
 ): Promise<void> {
   if (account.totpEnabledAt === null) return;
-  if (step === null) throw secondFactorRequired(account.id);
-  await spendStep(account.id, step);
+  if (answer?.accountId !== account.id) throw secondFactorRequired(account.id);
+  await spendStep(account.id, answer.step);
 }
 
 /** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
