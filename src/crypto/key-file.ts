@@ -90,7 +90,10 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 }
 
 function unwritable(path: string, cause: unknown): Refusal {
-  return new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, { cause });
+  return new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, {
+    hint: `run idctl as who may write in ${dirname(path)}`,
+    cause,
+  });
 }
 
 async function openNew(path: string): Promise<FileHandle> {
