@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 // Writes dist/: the sources without their types (`npm run check` has checked those), and whatever
@@ -18,3 +28,21 @@ cpSync(join(root, 'src'), join(root, 'dist'), {
 const main = join(root, 'dist/main.js');
 const help = execFileSync(process.execPath, [main, '--help'], { env: {}, encoding: 'utf8' });
 writeFileSync(join(root, 'dist/help.txt'), help);
+
+const compiled = join(root, 'dist/compiled');
+mkdirSync(compiled);
+// Each start keeps there what Node has made of the sources; these two what most commands need.
+const folder = mkdtempSync(join(tmpdir(), 'idctl-build-'));
+for (const words of [
+  ['init', '--yes'],
+  ['org', 'list'],
+]) {
+  const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };
+  execFileSync(process.execPath, [main, ...words], { env, stdio: ['ignore', 'ignore', 'ignore'] });
+}
+rmSync(folder, { recursive: true, force: true });
+// Whoever runs idctl reads them, whoever has installed it.
+for (const name of ['', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) {
+  const path = join(compiled, name);
+  chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
+}
