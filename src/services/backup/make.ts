@@ -66,6 +66,8 @@ async function requirePlace(file: string): Promise<void> {
     await access(beside, constants.W_OK);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause';
+    if (reason === 'ENOENT')
+      throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
     const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
     throw refuseField('file', `${beside} cannot be written to (${reason})`, hint);
   }

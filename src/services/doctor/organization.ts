@@ -71,11 +71,16 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   if (token === null) return null;
   return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
     const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
-    const again = `Give the client this address and the token; a new one: idctl scim token rotate --org ${slug}`;
-    if (token.suspendedAt !== null) return wrong('suspended: it came out of a backup', again);
+    const anew = `idctl scim token rotate --org ${slug}`;
+    if (token.suspendedAt !== null)
+      return wrong(
+        'suspended: it came out of a backup',
+        `Make a new one, and give it to the client: ${anew}`,
+      );
     if (token.lastUsedAt === null) {
       const tried = last?.status === 401 ? `, but with a wrong token at ${last.at.toISOString()}` : '';
-      return wrong(`never called at ${baseOf(ctx, id)}${tried}`, again);
+      const change = `Give the client this address and the token; a new one: ${anew}`;
+      return wrong(`never called at ${baseOf(ctx, id)}${tried}`, change);
     }
     const called = `last called at ${token.lastUsedAt.toISOString()}`;
     if (last === null || last.status < 400) return right(called);
