@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
 
-// One suite on both databases: whatever touches one runs twice, once on each.
+// One suite on both databases: whatever touches one runs twice, once on each, but for what `onOneDatabase` names.
 const onDatabases = ['services', 'http', 'security', 'database', 'cli', 'e2e'];
 const onNone = ['pure', 'outbound', 'crypto', 'config', 'install'];
 
@@ -20,6 +21,7 @@ const postgres = {
   test: {
     name: 'postgres',
     include: tests(onDatabases),
+    exclude: [...configDefaults.exclude, ...onOneDatabase],
     globalSetup: ['test/support/setup-postgres.ts'],
   },
 };

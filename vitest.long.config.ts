@@ -1,11 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { onOneDatabase } from './test/support/one-database.ts';
 
 // What takes minutes: `npm run test:long`. Folders as in the suite: `pure` runs once, the others on both databases.
 const tests = (folder: string) => [`test/long/${folder}/**/*.long.test.ts`];
 
-const on = (database: string) => ({
+const on = (database: string, also: string[] = []) => ({
   extends: true as const,
-  test: { name: database, include: tests('!(pure)'), globalSetup: [`test/support/setup-${database}.ts`] },
+  test: {
+    name: database,
+    include: [...tests('!(pure)'), ...also],
+    globalSetup: [`test/support/setup-${database}.ts`],
+  },
 });
 
 export default defineConfig({
@@ -16,7 +21,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'pure', include: tests('pure') } },
       on('sqlite'),
-      on('postgres'),
+      on('postgres', onOneDatabase),
     ],
   },
 });
