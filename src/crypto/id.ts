@@ -24,3 +24,9 @@ export function orderedId(): string {
   const count = counter.toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${randomUUIDv7().slice(18)}`;
 }
+
+/** Sorts before every UUIDv7 of this instant, in milliseconds of the epoch, and of later ones. */
+export function idOfInstant(milliseconds: number): string {
+  const time = Math.floor(milliseconds).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}

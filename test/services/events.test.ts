@@ -7,6 +7,7 @@ import { recordEvent } from '../../src/services/events/record.ts';
 import { eventView } from '../../src/services/events/schema.ts';
 import { sweepEvents } from '../../src/services/events/sweep.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
 let idctl: Idctl;
@@ -64,3 +65,27 @@ test('events.retention: older ones are deleted, however many; the others stay', 
   await sweepEvents(idctl.operator());
   expect((await Event.findAll()).map(({ kind }) => kind)).toEqual(['user.disabled']);
 }, 60_000);
+
+test.runIf(dialect === 'postgres')(
+  'spec §6 what is written slowly is not passed over: the cursor waits for it, and events come twice rather than never',
+  async () => {
+    const ctx = idctl.operator();
+    const cursor = await lastEventId(ctx, { limit: 1 });
+    const gate = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = transaction(async () => {
+      await recordEvent(ctx, { kind: 'user.disabled' });
+      written.resolve();
+      await gate.promise;
+    });
+    await written.promise;
+    await transaction(() => recordEvent(ctx, { kind: 'user.enabled' }));
+    const early = await listAllEvents(ctx, { limit: 50, cursor });
+    expect(early.items.map(({ kind }) => kind)).toEqual(['user.enabled']);
+    gate.resolve();
+    await slow;
+    const late = await listAllEvents(ctx, { limit: 50, cursor: early.nextCursor ?? '' });
+    expect(late.items.map(({ kind }) => kind).slice(-2)).toEqual(['user.disabled', 'user.enabled']);
+    expect(late.nextCursor).toBe(late.items.at(-1)?.id);
+  },
+);

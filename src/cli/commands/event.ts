@@ -33,7 +33,9 @@ export function addEventCommands(program: Command): void {
     run: async (call) => {
       const { listAllEvents } = await import('../../services/events/list.ts');
       const { listAllEventsInput } = await import('../../services/events/schema.ts');
-      call.table(await call.every(listAllEventsInput, listAllEvents), fields, 'There are no such events.');
+      const events = await call.every(listAllEventsInput, listAllEvents);
+      const once = new Map(events.map((one) => [one.id, one]));
+      call.table([...once.values()], fields, 'There are no such events.');
     },
   });
   verb(event, 'tail', {
@@ -50,9 +52,10 @@ async function tail(call: Call): Promise<void> {
   const over = ended();
   let cursor = await call.operate(listAllEventsInput, lastEventId);
   call.note('Waiting for events. Ctrl-C ends it.');
-  for (;;) {
+  for (let shown = new Set<string>(); ; ) {
     const page = await call.operate(listAllEventsInput, listAllEvents, { ...call.input, cursor, limit: 200 });
-    for (const event of page.items) call.line(event, fields);
+    for (const event of page.items) if (!shown.has(event.id)) call.line(event, fields);
+    shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;
     if (!page.hasMore && (await Promise.race([over, pause(everyMs)])) === 'over') return;
   }

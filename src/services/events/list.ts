@@ -5,6 +5,7 @@ import { Event } from '../../database/models/event.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
 import type { eventPage, listAllEventsInput, listEventsInput } from './schema.ts';
+import { settledId } from './settled.ts';
 import { viewEvent } from './view.ts';
 
 type Page = z.input<typeof eventPage>;
@@ -30,13 +31,17 @@ export async function lastEventId(ctx: Context, { org }: All): Promise<string> {
   return last?.id ?? firstKey;
 }
 
-async function read(where: WhereOptions<Event>, input: Omit<All, 'org'>): Promise<Page> {
-  const kind = input.kind === undefined ? {} : { kind: input.kind };
+async function read(where: WhereOptions<Event>, { cursor, kind, limit }: Omit<All, 'org'>): Promise<Page> {
+  const settled = await settledId();
   const rows = await Event.findAll({
-    where: { ...where, ...kind, id: { [Op.gt]: input.cursor ?? firstKey } },
+    where: { ...where, ...(kind === undefined ? {} : { kind }), id: { [Op.gt]: cursor ?? firstKey } },
     order: ['id'],
-    limit: input.limit + 1,
+    limit: limit + 1,
   });
-  const items = rows.slice(0, input.limit).map(viewEvent);
-  return { items, nextCursor: items.at(-1)?.id ?? input.cursor ?? null, hasMore: rows.length > input.limit };
+  const items = rows.slice(0, limit).map(viewEvent);
+  const [last, hasMore] = [items.at(-1)?.id ?? cursor ?? null, rows.length > limit];
+  if (last === null || settled === null || last < settled) return { items, nextCursor: last, hasMore };
+  // Events may come twice, and none is left out: one goes on from where none can come behind any more, if that is further.
+  const further = settled > (cursor ?? firstKey) ? settled : cursor;
+  return { items, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
