@@ -29,6 +29,8 @@ const elsewhere = new Set([
   'POST /api/v1/invitations/accept',
   'POST /api/v1/me/social/google',
   'POST /api/v1/me/social/github',
+  'DELETE /api/v1/me/social/google',
+  'DELETE /api/v1/me/social/github',
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
   'POST /api/v1/orgs/:org/domains/:domain/verify',

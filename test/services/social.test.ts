@@ -155,6 +155,26 @@ describe('linking a provider to the account one is signed in to', () => {
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
   });
 
+  test('O5 what was bound is seen and can be taken off, with the sessions that came by it, and nobody else’s', async () => {
+    const [ada, bob] = [await person(social.idctl), await person(social.idctl)];
+    const [client, other] = [
+      await signedIn(social.idctl, ada.email),
+      await signedIn(social.idctl, bob.email),
+    ];
+    const { sub } = googler();
+    await comeBack(other, await link(other, googler().sub));
+    const thief = (await comeBack(client, await link(client, sub))).body;
+    const mine = await signedIn(social.idctl, ada.email);
+    expect((await mine.get('/api/v1/me/social')).body.items).toMatchObject([{ provider: 'google' }]);
+    expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
+    expect((await mine.get('/api/v1/me/social')).body.items).toEqual([]);
+    const authorization = `Bearer ${thief.accessToken}`;
+    expect((await social.idctl.client().get('/api/v1/me', { authorization })).status).toBe(401);
+    expect((await mine.get('/api/v1/me')).status).toBe(200);
+    expect((await other.get('/api/v1/me/social')).body.items).toMatchObject([{ provider: 'google' }]);
+    expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
+  });
+
   test('P12 O5 asks for the second factor too, and goes on from there', async () => {
     const { account, client, code } = await enrolled(social.idctl);
     const { sub } = googler();

@@ -1,14 +1,18 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { finishSocial } from '../../services/social/finish.ts';
+import { listSocial } from '../../services/social/list.ts';
 import { providerNames, socialProviders } from '../../services/social/providers.ts';
 import {
   finishSocialInput,
   finishSocialView,
+  noSocialInput,
+  socialList,
   startSocialInput,
   startSocialView,
 } from '../../services/social/schema.ts';
 import { startLinking, startSocial } from '../../services/social/start.ts';
+import { unlinkSocial } from '../../services/social/unlink.ts';
 import { type CookieChange, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
@@ -19,8 +23,17 @@ const flowCookie = ({ flow, flowExpiresIn }: { flow: string; flowExpiresIn: numb
   { name: 'social_flow', value: flow, maxAge: flowExpiresIn },
 ];
 
-/** Signing in with Google and GitHub (spec §5.4): the same three steps for each. */
-export const socialRoutes = socialProviders.flatMap((provider) => [
+const listRoute = route({
+  method: 'GET',
+  path: '/api/v1/me/social',
+  summary: 'With which social providers one can be signed in',
+  access: 'me.see',
+  input: noSocialInput,
+  output: socialList,
+  run: listSocial,
+});
+
+const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'GET',
     path: `/auth/social/${provider}/start`,
@@ -58,4 +71,15 @@ export const socialRoutes = socialProviders.flatMap((provider) => [
     cookies: flowCookie,
     run: (ctx: Context, input: Start) => startLinking(ctx, provider, input),
   }),
+  route({
+    method: 'DELETE',
+    path: `/api/v1/me/social/${provider}`,
+    summary: `Take a ${providerNames[provider]} account off one's own, and end the sessions that came by it`,
+    access: 'me.credentials',
+    input: noSocialInput,
+    run: (ctx: Context) => unlinkSocial(ctx, provider),
+  }),
 ]);
+
+/** Signing in with Google and GitHub (spec §5.4): the same steps for each. */
+export const socialRoutes = [listRoute, ...providerRoutes];

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { instant } from '../fields.ts';
 import { signedInView } from '../sessions/schema.ts';
+import { socialProviders } from './providers.ts';
 
 export const startSocialInput = z.strictObject({
   returnTo: z.string().max(2000).optional(),
@@ -16,3 +18,9 @@ export const finishSocialInput = z.strictObject({
   fromBrowser: z.boolean(),
 });
 export const finishSocialView = signedInView;
+
+/** With which providers somebody can be signed in. */
+export const socialList = z.object({
+  items: z.array(z.object({ provider: z.enum(socialProviders), linkedAt: instant })),
+});
+export const noSocialInput = z.strictObject({});

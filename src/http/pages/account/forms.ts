@@ -6,6 +6,7 @@ import { revokeSession } from '../../../services/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/sessions/schema.ts';
 import { signOut } from '../../../services/sessions/sign-out.ts';
 import { socialProviders } from '../../../services/social/providers.ts';
+import { unlinkSocial } from '../../../services/social/unlink.ts';
 import { createToken } from '../../../services/tokens/create.ts';
 import { regenerateToken } from '../../../services/tokens/regenerate.ts';
 import { revokeToken } from '../../../services/tokens/revoke.ts';
@@ -133,6 +134,16 @@ const linkForm = sectionForm(
   (visit, input) => leadAway(visit.ctx, input.provider),
 );
 
+const unlinkForm = sectionForm(
+  'sign-in',
+  'social/unlink',
+  z.strictObject({ provider: z.enum(socialProviders) }),
+  async (visit, input) => {
+    await unlinkSocial(visit.ctx, input.provider);
+    return back('unlinked', 'sign-in');
+  },
+);
+
 const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async ({ ctx }) => {
   await signOut(ctx, {});
   return { goTo: '/login?done=signed-out', cookies: clearedSession() };
@@ -151,5 +162,6 @@ export const accountPages: Page[] = [
   regenerateForm,
   revokeForm,
   linkForm,
+  unlinkForm,
   signOutForm,
 ];

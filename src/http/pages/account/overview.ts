@@ -1,5 +1,6 @@
 import { showMe } from '../../../services/accounts/me.ts';
 import { listSessions } from '../../../services/sessions/list.ts';
+import { listSocial } from '../../../services/social/list.ts';
 import { listTokens } from '../../../services/tokens/list.ts';
 import { html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
@@ -22,6 +23,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
   session: { in: 'sessions', text: 'That session has ended.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
+  unlinked: { in: 'sign-in', text: 'It is disconnected.' },
   joined: { in: 'organizations', text: 'You have joined.' },
 };
 
@@ -30,10 +32,11 @@ const mostShown = 200;
 /** The account of whoever is signed in; what was refused is said in the section it was asked for. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<Shown> {
   const { ctx, token } = visit;
-  const [me, sessions, tokens] = await Promise.all([
+  const [me, sessions, tokens, social] = await Promise.all([
     showMe(ctx),
     listSessions(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
+    listSocial(ctx),
   ]);
   const done = notices[visit.given['done'] ?? ''];
   const draft = (name: SectionName): Draft => {
@@ -48,7 +51,10 @@ ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me)}
 ${twoFactorSection(draft('two-factor'), me)}
-${socialSection(draft('sign-in'))}
+${socialSection(
+  draft('sign-in'),
+  social.items.map(({ provider }) => provider),
+)}
 ${sessionsSection(draft('sessions'), sessions.items)}
 ${tokensSection(draft('tokens'), tokens.items)}
 ${organizationsSection(draft('organizations'), me)}`,

@@ -12,17 +12,20 @@ import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
 /** The social providers that the person can be signed in by as well; nothing where the instance has none. */
-export function socialSection(draft: Draft): Html | null {
-  const offered = socialProviders.filter((provider) => findSocialClient(draft.ctx, provider) !== null);
-  if (offered.length === 0) return null;
-  const buttons = offered.map((provider) =>
-    postForm(
-      draft,
-      '/account/social#sign-in',
-      html`<button class="small" type="submit">Connect ${providerNames[provider]}</button>`,
-      { provider },
-    ),
+export function socialSection(draft: Draft, linked: SocialProvider[]): Html | null {
+  const shown = socialProviders.filter(
+    (provider) => linked.includes(provider) || findSocialClient(draft.ctx, provider) !== null,
   );
+  if (shown.length === 0) return null;
+  const buttons = shown.map((provider) => {
+    const [way, word] = linked.includes(provider) ? ['/unlink', 'Disconnect'] : ['', 'Connect'];
+    return postForm(
+      draft,
+      `/account/social${way}#sign-in`,
+      html`<button class="small" type="submit">${word} ${providerNames[provider]}</button>`,
+      { provider },
+    );
+  });
   return section(
     draft,
     'sign-in',
