@@ -188,20 +188,19 @@ describe('P13 regenerating is atomic', () => {
   test('of two at the same moment one succeeds, and its value works', async () => {
     const { id } = await tokenOf(idctl);
     const read = vi.spyOn(AccessToken, 'findOne');
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     // Holds the row, so that both have read it before either can write.
     const holder = transaction(async () => {
       await AccessToken.update({ name: 'held' }, { where: { id } });
-      await released;
+      held.resolve();
+      await released.promise;
     });
+    await held.promise;
     const both = Promise.allSettled([1, 2].map(() => regenerateToken(idctl.operator(), { id })));
     await vi.waitFor(() =>
       expect(read.mock.settledResults.map(({ type }) => type)).toEqual(Array(2).fill('fulfilled')),
     );
-    release();
+    released.resolve();
     await holder;
     const results = await both;
     const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.token] : []));
