@@ -63,7 +63,7 @@ export async function readKeyFile(path: string): Promise<Buffer[]> {
 
 /** Answers the keys of the file as it is at each call, which costs next to nothing while nobody has replaced it. */
 export function keyFileReader(path: string): () => Buffer[] {
-  let last = { of: '', keys: [] as Buffer[] };
+  let last: ReturnType<typeof readKeys> = { of: '', keys: [] };
   return () => {
     if (versionOf(statSync(path, { throwIfNoEntry: false })) !== last.of) last = readKeys(path);
     return last.keys;

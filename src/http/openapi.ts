@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { refusals } from '../errors.ts';
 import { ruleOf } from '../services/authority/table.ts';
 import { webhookMessage } from '../services/webhooks/schema.ts';
+import { components } from './openapi-components.ts';
 import { pathKeys, type Route } from './route.ts';
 
 // The document is made of the surface and of the very schemas that requests and answers go through,
@@ -27,11 +27,7 @@ export function describeSurface(routes: Route[], about: { name: string; version:
     tags: tagsOf(routes).map((name) => ({ name })),
     paths,
     webhooks: { event: { post: describeWebhook() } },
-    components: {
-      schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
-      responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },
-      securitySchemes,
-    },
+    components,
   };
 }
 
@@ -183,55 +179,3 @@ function tagOf({ path }: Route): string {
   if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';
   return first === 'orgs' && third !== undefined ? third : first;
 }
-
-const problemSchema = {
-  type: 'object',
-  description: 'RFC 9457: what happened, and what to do next.',
-  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
-  properties: {
-    type: { type: 'string', description: 'urn:idctl:problem: and the code' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', enum: [...Object.keys(refusals), 'internal_error'] },
-    hint: { type: 'string', description: 'What to do next' },
-    requestId: { type: 'string' },
-    errors: {
-      type: 'array',
-      description: 'The fields refused, for invalid_input',
-      items: {
-        type: 'object',
-        required: ['path', 'message'],
-        properties: { path: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
-  },
-};
-
-const problemResponse = {
-  description: 'Refused; the code says why.',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-};
-
-const oauthErrorSchema = {
-  type: 'object',
-  description: 'RFC 6749 §5.2.',
-  required: ['error', 'error_description'],
-  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
-};
-
-const oauthErrorResponse = {
-  description: 'Refused; the error says why.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } },
-};
-
-const securitySchemes = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'A personal access token or a session access token',
-  },
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-  session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
-  client: { type: 'http', scheme: 'basic', description: 'The client id and secret of an app' },
-};

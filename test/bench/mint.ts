@@ -79,7 +79,8 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
   const daemon = await startDaemon({ database: place(0), keyFile, env });
   const limit = fork(fileURLToPath(new URL('./scim-limit.ts', import.meta.url)), [place(1)]);
   await once(limit, 'message');
-  const [limits, minted] = [[], []] as [number[], number[]];
+  const limits: number[] = [];
+  const minted: number[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
       limit.send(ms);

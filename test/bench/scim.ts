@@ -54,7 +54,7 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
 
 async function writes(url: string, [people]: People[], limitRate: () => Promise<number>): Promise<Figure[]> {
   if (people === undefined) return [];
-  const rates = { limit: [], create: [], patch: [], put: [], delete: [] } as Record<string, number[]>;
+  const rates: Record<string, number[]> = { limit: [], create: [], patch: [], put: [], delete: [] };
   let serial = 0;
   const fresh = () => {
     serial += 1;

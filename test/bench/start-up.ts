@@ -26,19 +26,16 @@ export async function benchStartUp(rounds: number): Promise<Figure[]> {
     return performance.now() - began;
   };
   run([main, 'init', '--yes']);
-  const times = { nothing: [], version: [], help: [], verbHelp: [], database: [] } as Record<
-    keyof typeof commands,
-    number[]
-  >;
+  const times: Record<string, number[]> = { nothing: [], version: [], help: [], verbHelp: [], database: [] };
   for (let round = 0; round < rounds * 5; round += 1) {
-    for (const name of Object.keys(commands) as (keyof typeof commands)[])
-      times[name].push(run(commands[name]));
+    for (const [name, words] of Object.entries(commands)) times[name]?.push(run(words));
   }
   // Of the build, or bin/idctl of this checkout would go on starting it.
   await Promise.all([folder, join(root, 'dist')].map((path) => rm(path, { recursive: true, force: true })));
-  const ratio = (name: keyof typeof commands) => median(times[name]) / median(times.nothing);
+  const typical = (name: keyof typeof commands) => median(times[name] ?? []);
+  const ratio = (name: keyof typeof commands) => typical(name) / typical('nothing');
   return [
-    figure('node -e 0', median(times.nothing), 'ms'),
+    figure('node -e 0', typical('nothing'), 'ms'),
     figure('--version, against it', ratio('version'), '×', { most: 1.6 }),
     figure('--help, against it', ratio('help'), '×', { most: 1.6 }),
     figure('org create --help, against it', ratio('verbHelp'), '×'),

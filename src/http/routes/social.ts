@@ -1,23 +1,18 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { callbackInput, startView } from '../../services/redirect/schema.ts';
+import { signedInView } from '../../services/sessions/schema.ts';
 import { finishSocial } from '../../services/social/finish.ts';
 import { listSocial } from '../../services/social/list.ts';
 import { providerNames, socialProviders } from '../../services/social/providers.ts';
-import {
-  finishSocialInput,
-  finishSocialView,
-  noSocialInput,
-  socialList,
-  startSocialInput,
-  startSocialView,
-} from '../../services/social/schema.ts';
+import { noSocialInput, socialList, startSocialInput } from '../../services/social/schema.ts';
 import { startLinking, startSocial } from '../../services/social/start.ts';
 import { unlinkSocial } from '../../services/social/unlink.ts';
 import { type CookieChange, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
 type Start = z.output<typeof startSocialInput>;
-type Finish = z.output<typeof finishSocialInput>;
+type Finish = z.output<typeof callbackInput>;
 
 const flowCookie = ({ flow, flowExpiresIn }: { flow: string; flowExpiresIn: number }): CookieChange[] => [
   { name: 'social_flow', value: flow, maxAge: flowExpiresIn },
@@ -40,7 +35,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
     summary: `Begin a sign-in with ${providerNames[provider]}, where the instance offers it`,
     access: 'public',
     input: startSocialInput,
-    output: startSocialView,
+    output: startView,
     filled: { flow: { cookie: 'social_flow' } },
     cookies: flowCookie,
     redirect: { to: (view) => view.authorizationUrl },
@@ -53,8 +48,8 @@ const providerRoutes = socialProviders.flatMap((provider) => [
     access: 'public',
     optionalActor: true,
     lenientQuery: true,
-    input: finishSocialInput,
-    output: finishSocialView,
+    input: callbackInput,
+    output: signedInView,
     filled: { flow: { cookie: 'social_flow' }, fromBrowser: 'fetchMetadata' },
     cookies: sessionCookies,
     redirect: { to: (view) => view.returnTo },
@@ -66,7 +61,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
     summary: `Begin to bind a ${providerNames[provider]} account to one's own`,
     access: 'me.credentials',
     input: startSocialInput,
-    output: startSocialView,
+    output: startView,
     filled: { flow: { cookie: 'social_flow' } },
     cookies: flowCookie,
     run: (ctx: Context, input: Start) => startLinking(ctx, provider, input),

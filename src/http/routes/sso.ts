@@ -1,17 +1,16 @@
+import { callbackInput, startView } from '../../services/redirect/schema.ts';
+import { signedInView } from '../../services/sessions/schema.ts';
 import { listAttempts } from '../../services/sso/attempts.ts';
 import { finishSso } from '../../services/sso/finish.ts';
 import { removeSso } from '../../services/sso/remove.ts';
 import { saveSso } from '../../services/sso/save.ts';
 import {
   attemptPage,
-  finishSsoInput,
-  finishSsoView,
   listAttemptsInput,
   saveSsoInput,
   ssoRefInput,
   ssoView,
   startSsoInput,
-  startSsoView,
   testSsoInput,
   testSsoView,
 } from '../../services/sso/schema.ts';
@@ -78,7 +77,7 @@ export const ssoRoutes = [
     summary: "Begin a sign-in: the provider's address for an e-mail domain",
     access: 'public',
     input: startSsoInput,
-    output: startSsoView,
+    output: startView,
     filled: { flow: { cookie: 'sso_flow' } },
     cookies: ({ flow, flowExpiresIn }) => [{ name: 'sso_flow', value: flow, maxAge: flowExpiresIn }],
     redirect: { to: (view) => view.authorizationUrl },
@@ -90,8 +89,8 @@ export const ssoRoutes = [
     summary: 'Finish a sign-in: where the provider sends the person back',
     access: 'public',
     lenientQuery: true,
-    input: finishSsoInput,
-    output: finishSsoView,
+    input: callbackInput,
+    output: signedInView,
     filled: { flow: { cookie: 'sso_flow' }, fromBrowser: 'fetchMetadata' },
     cookies: sessionCookies,
     redirect: { to: (view) => view.returnTo },

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { acceptState } from '../redirect/accept.ts';
 import { holdForSecondFactor } from '../redirect/pending.ts';
+import type { callbackInput } from '../redirect/schema.ts';
 import { type FlowState, secretsOf } from '../redirect/state.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { reasonToRecord, recordRefusedSignIn } from '../sessions/refused.ts';
@@ -10,10 +11,9 @@ import { accountAsked } from '../two-factor/refusals.ts';
 import { admitSocial } from './admit.ts';
 import { requirePerson, type SocialPerson } from './person.ts';
 import { findSocialClient, type SocialProvider } from './providers.ts';
-import type { finishSocialInput } from './schema.ts';
 import { toldOutside } from './told.ts';
 
-type Input = z.output<typeof finishSocialInput>;
+type Input = z.output<typeof callbackInput>;
 
 /**
  * The callback of a social sign-in (spec §5.4): the state is accepted once, the code redeemed, the person admitted. As

@@ -7,6 +7,7 @@ import type { Proof } from '../../outbound/outbound.ts';
 import { tallyEvent } from '../events/tally.ts';
 import { acceptState } from '../redirect/accept.ts';
 import { holdForSecondFactor } from '../redirect/pending.ts';
+import type { callbackInput } from '../redirect/schema.ts';
 import { type FlowState, secretsOf } from '../redirect/state.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import { accountAsked } from '../two-factor/refusals.ts';
@@ -14,11 +15,10 @@ import { admit } from './admit.ts';
 import { keepAttempt } from './attempt.ts';
 import { readProof, type Said } from './claims.ts';
 import { requireSameConnection } from './same-connection.ts';
-import type { finishSsoInput } from './schema.ts';
 import { openClientSecret } from './secret.ts';
 import { toldOutside } from './unreached.ts';
 
-type Input = z.output<typeof finishSsoInput>;
+type Input = z.output<typeof callbackInput>;
 
 /**
  * The callback (spec §4.1 step 3 to 5): the state is accepted once, the code redeemed, the person

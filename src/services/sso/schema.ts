@@ -3,7 +3,7 @@ import { attemptStages } from '../../database/models/sso-attempt.ts';
 import { domain, id, instant, ref } from '../fields.ts';
 import { affectedMembershipView } from '../mappings/schema.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { signedInView } from '../sessions/schema.ts';
+import { startFields } from '../redirect/schema.ts';
 
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
@@ -82,22 +82,7 @@ export const affectedView = z.object({
 });
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
 
-export const startSsoInput = z.strictObject({
-  domain,
-  returnTo: z.string().max(2000).optional(),
-  flow: z.string().max(200).optional(),
-});
-export const startSsoView = z.object({ authorizationUrl: z.string() });
-
-export const finishSsoInput = z.strictObject({
-  state: z.string().max(4096).optional(),
-  code: z.string().max(4096).optional(),
-  iss: z.string().max(2000).optional(),
-  error: z.string().max(200).optional(),
-  flow: z.string().max(200).optional(),
-  fromBrowser: z.boolean(),
-});
-export const finishSsoView = signedInView;
+export const startSsoInput = z.strictObject({ domain, ...startFields });
 
 /** What is tried instead of what is stored; the settings that no provider is asked about play no part. */
 export const testSsoInput = changeSsoInput.extend({

@@ -1,0 +1,60 @@
+import { refusals } from '../errors.ts';
+
+const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457: what happened, and what to do next.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', description: 'urn:idctl:problem: and the code' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: [...Object.keys(refusals), 'internal_error'] },
+    hint: { type: 'string', description: 'What to do next' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'The fields refused, for invalid_input',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+};
+
+const problemResponse = {
+  description: 'Refused; the code says why.',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+const oauthErrorSchema = {
+  type: 'object',
+  description: 'RFC 6749 §5.2.',
+  required: ['error', 'error_description'],
+  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+};
+
+const oauthErrorResponse = {
+  description: 'Refused; the error says why.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } },
+};
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A personal access token or a session access token',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
+  client: { type: 'http', scheme: 'basic', description: 'The client id and secret of an app' },
+};
+
+/** What the operations of the document refer to: how they refuse, and by what one proves who one is. */
+export const components = {
+  schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
+  responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },
+  securitySchemes,
+};
