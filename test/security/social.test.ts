@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
+import { listAllEvents } from '../../src/services/events/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
-import { openIdctl } from '../support/idctl.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { clientId, openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
@@ -192,13 +193,39 @@ describe('S4 Google’s ID token is validated whole', () => {
   });
 });
 
-test('S8 a provider that is down is told in one sentence, without where it is', async () => {
+test('S8 X5 a provider that is down is told in one sentence, without where it is; the operator finds one event of it', async () => {
   const google = { clientId, clientSecret: 's', issuer: 'http://127.0.0.1:9' };
   const idctl = await openIdctl({ social: { google } });
   onTestFinished(() => idctl.close());
-  const answer = await idctl.client().get('/auth/social/google/start');
-  expect(answer).toMatchObject({ status: 502, body: { code: 'provider_failed' } });
-  expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
+  for (let at = 0; at < 3; at += 1) {
+    const answer = await idctl.client().get('/auth/social/google/start');
+    expect(answer).toMatchObject({ status: 502, body: { code: 'provider_failed' } });
+    expect(JSON.stringify(answer.body)).not.toContain('127.0.0.1');
+  }
+  expect(await failures(idctl)).toMatchObject([
+    { provider: 'google', stage: 'discovery', reason: 'unreachable', count: 1 },
+  ]);
   const other = await idctl.client().get('/auth/social/github/start');
   expect(other).toMatchObject({ status: 404, body: { code: 'social_not_configured' } });
 });
+
+test('X5 a provider that fails when the person is back is one event for each reason, which counts them', async () => {
+  const social = await openSocial(openIdctl);
+  onTestFinished(() => social.close());
+  const back: string[] = [];
+  const client = social.idctl.client({ keepCookies: true });
+  for (const id of [1, 2]) back.push(social.github.signIn(await startAt(client, 'github'), id));
+  await social.github.stop();
+  for (const callback of back) {
+    const { status, body } = await comeBack(client, callback);
+    expect([status, body.detail]).toEqual([502, 'GitHub could not be used.']);
+  }
+  expect(await failures(social.idctl)).toMatchObject([
+    { provider: 'github', stage: 'token', reason: 'connection_refused', count: 2 },
+  ]);
+});
+
+async function failures(idctl: Idctl) {
+  const { items } = await listAllEvents(idctl.operator(), { kind: 'social.provider.failed', limit: 9 });
+  return items.map(({ data }) => data);
+}

@@ -224,6 +224,13 @@ export const eventKinds = {
     ...refused,
   }),
 
+  'social.provider.failed': onInstance(null, 'Google or GitHub could not be used', {
+    provider: z.enum(['google', 'github']),
+    stage: text,
+    message: text,
+    ...refused,
+  }),
+
   'user.created': either('user', 'An account was made; in the organization when by its connection', {
     by: text.optional(),
   }),

@@ -28,7 +28,7 @@ export async function finishSocial(ctx: Context, provider: SocialProvider, input
     const told =
       error instanceof Refusal && error.code === 'provider_refused'
         ? signInFailed('provider_refused', error)
-        : toldOutside(provider, error);
+        : await toldOutside(ctx, provider, error);
     const reason = reasonToRecord(told);
     if (reason !== null) await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
     throw told;

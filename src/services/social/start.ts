@@ -29,8 +29,8 @@ async function begin(ctx: Context, provider: SocialProvider, input: Input, link:
   const what = { connection: provider, issuer, clientId, redirectUri, returnTo, ...link };
   const { request, cookie } = beginFlow(ctx, 'social', what, input.flow);
   const asking = ctx.outbound.socialUrl({ provider, issuer, clientId, redirectUri }, request);
-  const authorizationUrl = await asking.catch((error: unknown) => {
-    throw toldOutside(provider, error);
+  const authorizationUrl = await asking.catch(async (error: unknown) => {
+    throw await toldOutside(ctx, provider, error);
   });
   return { authorizationUrl, ...cookie };
 }

@@ -3,9 +3,7 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
-
-/** For which connections a failure is written down: one is remembered for some seconds, and told to strangers without end. */
-const recorded = new WeakMap<Refusal, Set<string>>();
+import { recordOnce } from '../redirect/record-once.ts';
 
 /**
  * What is told of a sign-in that ended with this error. Where the provider is, and why it cannot be used, is for the
@@ -13,10 +11,7 @@ const recorded = new WeakMap<Refusal, Set<string>>();
  */
 export async function toldOutside(ctx: Context, connectionId: string, error: unknown): Promise<unknown> {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
-  const of = recorded.get(error) ?? new Set();
-  recorded.set(error, of);
-  if (!of.has(connectionId)) await recordFailed(ctx, connectionId, error);
-  of.add(connectionId);
+  await recordOnce(error, connectionId, () => recordFailed(ctx, connectionId, error));
   return new Refusal('provider_failed', "The organization's identity provider could not be used.", {
     hint: 'Try again later, or ask your administrator.',
     cause: error,
