@@ -96,8 +96,8 @@ async function leaveToSend(ctx: Context): Promise<void> {
       id,
       organizationId: organization?.id ?? '',
       url: 'https://hooks.acme.test/',
-      events: ['*'],
-      enabled: false,
+      events: ['webhook.disabled', 'scim.token.suspended'],
+      enabled: true,
       secret: ctx.keyring.seal('whsec', { table: 'webhooks', column: 'secret', row: id }),
       createdAt: at,
     });
@@ -151,6 +151,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     const told = {
       ended: { sessions: 1, botTokens: 1, invitations: 1 },
       suspended: { tokens: 1, apps: 1, scimTokens: 1 },
+      disabled: { webhooks: 1 },
     };
     expect(JSON.parse(out)).toMatchObject(told);
     const daemon = await site.serve(at);
@@ -182,8 +183,18 @@ describe.skipIf(missing)('a backup made under load', () => {
       expect([table, await count(target, table)]).toEqual([table, 0]);
   });
 
+  test('speaks to nobody: webhooks are off, and not even told so', async () => {
+    const { at, err, target } = await restore();
+    expect(err).toContain('Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID');
+    expect(await count(target, 'webhooks WHERE enabled')).toBe(0);
+    expect(await count(target, `webhook_deliveries WHERE status = 'waiting'`)).toBe(0);
+    const { out } = await site.run(['event', 'list', '--kind', 'webhook.disabled', '--json'], '', at);
+    expect(JSON.parse(out)).toMatchObject([{ data: { reason: 'restored' } }]);
+  });
+
   test('with --keep-tokens leaves all of them, but for the sessions', async () => {
     const { target } = await restore('--keep-tokens');
+    expect(await count(target, 'webhooks WHERE enabled')).toBe(1);
     expect(await count(target, 'access_tokens WHERE suspended_at IS NULL')).toBe(2);
     expect(await count(target, 'apps WHERE suspended_at IS NULL')).toBe(1);
     expect(await count(target, 'scim_tokens WHERE suspended_at IS NULL')).toBe(1);

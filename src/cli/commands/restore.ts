@@ -26,6 +26,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Tokens suspended', (view) => view.suspended.tokens],
   ['Apps suspended', (view) => view.suspended.apps],
   ['SCIM suspended', (view) => view.suspended.scimTokens],
+  ['Webhooks off', (view) => view.disabled.webhooks],
 ];
 
 /** Declares `idctl restore`. */
@@ -34,7 +35,7 @@ export function addRestoreCommand(program: Command): void {
     summary: 'Bring a backup back into an empty database, with the same key',
     options: {
       '--check': 'only see that it is whole and fits the key, and say what is in it',
-      '--keep-tokens': 'leave tokens, apps and invitations as they were then',
+      '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
     run: restore,
@@ -114,5 +115,6 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 function next(keepTokens: boolean): string {
   const tokens =
     'What is suspended gets a new value by its owner, or by you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
-  return `Everybody signs in again.\n${keepTokens ? '' : tokens}Next: idctl serve`;
+  const webhooks = 'Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID\n';
+  return `Everybody signs in again.\n${keepTokens ? '' : tokens + webhooks}Next: idctl serve`;
 }

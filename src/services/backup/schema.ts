@@ -27,8 +27,9 @@ export const backupHeader = z.object({
 
 export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int() });
 
-/** What a restore has ended and suspended. */
+/** What a restore has ended, suspended and switched off. */
 export const restoredView = backupView.extend({
   ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
   suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),
+  disabled: z.object({ webhooks: z.int() }),
 });

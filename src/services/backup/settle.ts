@@ -9,6 +9,7 @@ import { OutboxItem } from '../../database/models/outbox-item.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
 import { Session } from '../../database/models/session.ts';
+import { Webhook } from '../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../database/models/webhook-delivery.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
@@ -16,12 +17,13 @@ import { recordEvent } from '../events/record.ts';
 import { plantCanary } from '../keys/canary.ts';
 import type { backupHeader, restoredView } from './schema.ts';
 
-type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended'>;
+type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
 /**
  * Ends in a restored database what it would revive: sessions and everything on the way to one, bot tokens, invitations,
  * what waits to be sent; and suspends tokens, apps and SCIM tokens, of which some may have been revoked since the backup
- * was made. With `keepTokens` tokens of all kinds, apps and invitations stay as they are. After it, the database is this master key's.
+ * was made; and switches webhooks off, for a copy on trial is not to speak to whom the instance speaks to. With `keepTokens`
+ * tokens of all kinds, apps, invitations and webhooks stay as they are. After it, the database is this master key's.
  */
 export async function settleRestored(
   ctx: Context,
@@ -33,10 +35,13 @@ export async function settleRestored(
   return transaction(async () => {
     const sessions = await endSignIns(ctx);
     await holdBack(ctx);
+    // Before all that is an event of some organization: nothing of this is sent either.
+    const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
       ended: { sessions, botTokens: tokens.botTokens, invitations: tokens.invitations },
       suspended: { tokens: tokens.personal, apps: tokens.apps, scimTokens: tokens.scim },
+      disabled: { webhooks },
     };
     const { createdAt: madeAt, version } = header;
     await recordEvent(ctx, { kind: 'backup.restored', data: { madeAt, version, keepTokens, ...settled } });
@@ -60,6 +65,16 @@ async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
   const ended = { status: 'dead' as const, nextAt: null, endedAt: now, error: 'restored from a backup' };
   await WebhookDelivery.update(ended, { where: { status: 'waiting' } });
+}
+
+async function disableWebhooks(ctx: Context): Promise<number> {
+  const webhooks = await Webhook.findAll({ where: { enabled: true }, order: ['id'] });
+  await Webhook.update({ enabled: false }, { where: {} });
+  for (const { id, organizationId, url: name } of webhooks) {
+    const about = { organizationId, subject: { type: 'webhook', id, name } };
+    await recordEvent(ctx, { kind: 'webhook.disabled', ...about, data: { reason: 'restored' } });
+  }
+  return webhooks.length;
 }
 
 async function suspendTokens(ctx: Context): Promise<typeof none> {

@@ -192,8 +192,8 @@ export const eventKinds = {
   'webhook.enabled': inOrg('webhook', 'A webhook was switched on', {}),
   'webhook.disabled': inOrg(
     'webhook',
-    'A webhook was switched off: by hand, because it answered 410, or because it failed for days',
-    { reason: z.enum(['requested', 'gone', 'failing']), failingSince: instant.optional() },
+    'A webhook was switched off: by hand, because it answered 410 or failed for days, or by a restore',
+    { reason: z.enum(['requested', 'gone', 'failing', 'restored']), failingSince: instant.optional() },
   ),
   'webhook.removed': inOrg('webhook', 'A webhook was removed, with what waited for it', { waiting: number }),
   'webhook.secret.rotated': inOrg('webhook', 'It has a new secret; the old one signs too for a day', {
@@ -290,6 +290,7 @@ export const eventKinds = {
     keepTokens: flag,
     ended: z.record(z.string(), number),
     suspended: z.record(z.string(), number),
+    disabled: z.record(z.string(), number),
   }),
 } satisfies Record<string, EventKind>;
 
