@@ -4,6 +4,7 @@ import { refuseField } from '../../errors.ts';
 import type { signInSettingsView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 type Settings = z.output<typeof signInSettingsView>;
 
@@ -36,6 +37,7 @@ export function addSignInCommands(program: Command): void {
       const { showSignInSettings } = await import('../../services/signin/show.ts');
       const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
       call.show(await call.operate(signInSettingsRefInput, showSignInSettings), fields);
+      await noteReach(call);
     },
   });
   verb(signin, 'set', {
@@ -55,8 +57,20 @@ export function addSignInCommands(program: Command): void {
       const { changeSignInSettings } = await import('../../services/signin/save.ts');
       const { changeSignInSettingsInput } = await import('../../services/signin/schema.ts');
       await call.perform(changeSignInSettingsInput, changeSignInSettings, fields, switches(call.input));
+      await noteReach(call);
     },
   });
+}
+
+/** Settings that hold for nobody look as if they did: on an instance with several organizations a domain governs. */
+async function noteReach(call: Call): Promise<void> {
+  const { showsNoReach } = await import('../../services/signin/reach.ts');
+  const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
+  const { org } = call.input;
+  if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
+  call.note(
+    `These hold for nobody yet: they hold for addresses on domains that ${org} has verified,\nand it has none. Verify one: idctl domain add DOMAIN --org ${org}`,
+  );
 }
 
 function switches({ org, ...given }: Record<string, unknown>): Record<string, unknown> {

@@ -9,6 +9,7 @@ import { baseOf } from '../scim/base.ts';
 import { findOwnersWithoutWay } from '../signin/owners.ts';
 import { testSso } from '../sso/test.ts';
 import { type Check, check, type Finding, right, wrong } from './check.ts';
+import { checkSignIn } from './signin.ts';
 import { checkWebhooks } from './webhooks.ts';
 
 interface Examination {
@@ -32,6 +33,7 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
   const checks = [
     await checkScim(ctx, organization),
     await checkWebhooks(organization),
+    await checkSignIn(organization),
     await checkOwners(ctx, organization),
   ];
   return checks.filter((each) => each !== null);
