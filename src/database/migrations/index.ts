@@ -14,6 +14,7 @@ import { signInSettings } from './0014-sign-in-settings.ts';
 import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
+import { replacedSignUps } from './0019-replaced-sign-ups.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   loginLinks,
   webhooks,
   suspensions,
+  replacedSignUps,
 ];

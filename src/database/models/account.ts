@@ -31,6 +31,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare totpEnabledAt: CreationOptional<Date | null>;
   /** The last time step whose code was accepted: none is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
+  /** When somebody signed up in the place of somebody else, before anybody proved the address (security P11). */
+  declare signUpReplacedAt: CreationOptional<Date | null>;
   declare createdAt: Date;
 }
 
@@ -49,6 +51,7 @@ export function initAccount(sequelize: Sequelize): void {
       totpStartedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       totpEnabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       totpLastStep: { type: DataTypes.INTEGER, allowNull: true, defaultValue: null },
+      signUpReplacedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },
     {
