@@ -37,6 +37,13 @@ const full: Meaning = {
   hint: 'Make room on its disk; nothing else is needed.',
 };
 
+// Every reference is removed with what it refers to, so that this is about one that was to be written.
+const removed: Meaning = {
+  code: 'not_found',
+  message: 'What this belongs to was removed meanwhile.',
+  hint: 'See what is there now.',
+};
+
 const meanings: Record<string, Meaning> = {
   // Sockets, as node:net and node:dns name them
   ECONNREFUSED: gone,
@@ -70,6 +77,7 @@ const meanings: Record<string, Meaning> = {
   SQLITE_CORRUPT: unusable,
   SQLITE_NOTADB: unusable,
   SQLITE_READONLY: unusable,
+  SQLITE_CONSTRAINT_FOREIGNKEY: removed,
   // PostgreSQL, appendix A of its manual
   '57P01': gone,
   '57P02': gone,
@@ -86,6 +94,7 @@ const meanings: Record<string, Meaning> = {
   '40001': busy,
   '40P01': busy,
   '53100': full,
+  '23503': removed,
 };
 
 // What pg says without a code.
@@ -98,7 +107,7 @@ const sayings = [
   /^Connection timed out$/,
 ];
 
-/** The refusal that an error of the database stands for: gone, busy or full; null for anything else. */
+/** The refusal that an error of the database stands for: gone, busy or full, or a row removed that another was to refer to; null for anything else. */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {
     if (link instanceof Refusal) return link;

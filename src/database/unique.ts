@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
+import { databaseRefusal } from './refusals.ts';
 import { violatedUnique } from './violated-unique.ts';
 
 interface DuplicateRefusal {
@@ -19,13 +20,17 @@ export async function refusingDuplicate<T>(writing: Promise<T>, refusal: Duplica
   }
 }
 
-/** Runs the work, and once more when a unique index refused it: somebody else has just written the row it now finds. */
-export async function retryOnceOnDuplicate<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs the work, and once more when it was overtaken: somebody else has just written the row that it now finds, or removed
+ * one that it referred to and does not find any more.
+ */
+export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const written = error instanceof Refusal ? error.cause : error;
-    if (violatedUnique(written) === null) throw error;
+    const removed = !(error instanceof Refusal) && databaseRefusal(error)?.code === 'not_found';
+    if (violatedUnique(written) === null && !removed) throw error;
     return work();
   }
 }

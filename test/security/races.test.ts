@@ -5,6 +5,7 @@ import { Domain } from '../../src/database/models/domain.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Session } from '../../src/database/models/session.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
@@ -13,13 +14,14 @@ import { forgetProofs } from '../../src/services/accounts/forget-proofs.ts';
 import { lockAccount } from '../../src/services/accounts/lock.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
-import { enter } from '../../src/services/ldap/admit.ts';
+import { enter, enterOnce, seenAs } from '../../src/services/ldap/admit.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { addMembership } from '../../src/services/memberships/join.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
 import { recordMember } from '../../src/services/scim/records/member.ts';
-import { fresh, password, person, verifiedDomain } from '../support/builders.ts';
+import { admit as admitBySso } from '../../src/services/sso/admit.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
@@ -65,6 +67,21 @@ async function someoneWaits(): Promise<void> {
   const sql =
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
   while (dialect === 'postgres' && (await select(sql, [])).length === 0) await pause(5);
+}
+
+const directoryOf = (uri: string) => ({
+  ...service,
+  uri,
+  tls: false,
+  searchBase: suffix,
+  searchFilter: '(uid={username})',
+  emailAttribute: 'mail',
+});
+
+/** Somebody new, as a directory names them. */
+function somebodyOn(domain: string) {
+  const key = { dn: '', issuer: 'dn' as const, subject: fresh('ada') };
+  return { ...key, emails: [`${key.subject}@${domain}`], name: 'Ada', groups: null };
 }
 
 const liveSessions = (accountId: string) => Session.count({ where: { accountId, endedAt: null } });
@@ -122,26 +139,72 @@ describe('nobody slips in while the door is being shut', () => {
 });
 
 test('P2 a sign-in that is under way while its organization is deleted leaves no session', async () => {
-  const { org, domain } = await joined(idctl, {
-    ...service,
-    uri: 'ldap://127.0.0.1:1',
-    tls: false,
-    searchBase: suffix,
-    searchFilter: '(uid={username})',
-    emailAttribute: 'mail',
-  });
+  const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
   const connection = await LdapConnection.findOne({
     where: { organizationId: org.id },
     rejectOnEmpty: true,
   });
-  const key = { dn: '', issuer: 'dn' as const, subject: fresh('ada') };
-  const ada = { ...key, emails: [`${key.subject}@${domain}`], name: 'Ada', groups: null };
+  const ada = somebodyOn(domain);
   await during(
     () => enter(idctl.operator(), connection, ada, null),
     () => deleteOrganization(idctl.operator(), { org: org.slug }),
   );
   const account = await Account.findOne({ where: { email: ada.emails }, rejectOnEmpty: true });
   expect(await liveSessions(account.id)).toBe(0);
+});
+
+describe('an organization is deleted', () => {
+  /** As the daemon has it where no domain must be verified: then nothing of it is held by a sign-in. */
+  const trusting = () => {
+    const ctx = idctl.operator();
+    return { ...ctx, config: { ...ctx.config, trust: { domains: 'off' as const } } };
+  };
+
+  test('P2 while somebody signs in by LDAP: they are not let in, like anybody else, whatever domains are worth', async () => {
+    const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
+    const connection = await LdapConnection.findOne({
+      where: { organizationId: org.id },
+      rejectOnEmpty: true,
+    });
+    const ada = somebodyOn(domain);
+    const answer = during(
+      () => deleteOrganization(idctl.operator(), { org: org.slug }),
+      () => enterOnce(trusting(), seenAs(connection), ada, null),
+    );
+    await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
+    expect(await Account.count({ where: { email: ada.emails } })).toBe(0);
+  });
+
+  test('P2 while somebody signs in through SSO: likewise', async () => {
+    const { org, domain, connection } = await connected(idctl, provider.issuer);
+    const { issuer, clientId, redirectUri } = connection;
+    const { id } = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
+    const state = { id: fresh('state'), connection: id, issuer, clientId, redirectUri, returnTo: '/' };
+    const email = `${fresh('ada')}@${domain}`;
+    const said = {
+      issuer,
+      subject: fresh('sub'),
+      email: { address: email, denied: false },
+      name: 'Ada',
+      groups: { known: true as const, groups: [] },
+    };
+    const answer = during(
+      () => deleteOrganization(idctl.operator(), { org: org.slug }),
+      () => admitBySso(trusting(), { ...state, browser: '', expires: 0 }, said),
+    );
+    await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
+    expect(await Account.count({ where: { email } })).toBe(0);
+  });
+
+  test('while something is made in it: that is not found, and no bug', async () => {
+    const org = await organization(idctl);
+    const owner = await signedIn(idctl, org.owner.email);
+    const answer = await during(
+      () => deleteOrganization(idctl.operator(), { org: org.slug }),
+      () => owner.post(`/api/v1/orgs/${org.slug}/projects`, { name: 'Site' }),
+    );
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
 });
 
 test('I2 a domain that is given up while somebody signs in by LDAP links nobody', async () => {
@@ -153,8 +216,7 @@ test('I2 a domain that is given up while somebody signs in by LDAP links nobody'
       : result(request),
   );
   onTestFinished(() => directory.stop());
-  const settings = { ...service, uri: directory.uri, tls: false, searchBase: suffix, emailAttribute: 'mail' };
-  const { org, domain } = await joined(idctl, { ...settings, searchFilter: '(uid={username})' });
+  const { org, domain } = await joined(idctl, directoryOf(directory.uri));
   entered.mail = `${fresh('ada')}@${domain}`;
   const removing = () => removeDomain(idctl.operator(), { org: org.slug, domain });
   const signingIn = () => signInByLdap(idctl, { username: 'ada', org: org.slug });

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { transaction } from '../../database/transaction.ts';
-import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findVerified } from '../domains/owns.ts';
 import { attachIdentity } from '../identities/attach.ts';
@@ -28,7 +28,7 @@ export async function admit(
   person: Person,
   { totpCode, steps }: { totpCode: string | undefined; steps: TwoSteps | undefined },
 ) {
-  const seen = { id: connection.id, settings: proofOf(connection) };
+  const seen = seenAs(connection);
   try {
     return await enterOnce(ctx, seen, person, null);
   } catch (error) {
@@ -48,6 +48,11 @@ export interface SeenConnection {
   settings: string;
 }
 
+/** What is to be the same still when the person is let in. */
+export function seenAs(connection: LdapConnection): SeenConnection {
+  return { id: connection.id, settings: proofOf(connection) };
+}
+
 /** Lets the person in by the connection, if it is still the one that was asked. */
 export function enterOnce(
   ctx: Context,
@@ -55,7 +60,7 @@ export function enterOnce(
   person: Person,
   secondFactor: SecondFactor | null,
 ) {
-  return retryOnceOnDuplicate(() =>
+  return retryOnceWhenOvertaken(() =>
     transaction(async () => enter(ctx, await requireSameConnection(seen), person, secondFactor)),
   );
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { holdAccount } from '../accounts/hold.ts';
 import { attachSocial } from '../identities/attach.ts';
 import type { FlowState } from '../redirect/state.ts';
@@ -24,7 +24,7 @@ export function admitSocial(
 ) {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
-  return retryOnceOnDuplicate(() =>
+  return retryOnceWhenOvertaken(() =>
     transaction(async () => {
       // Whoever links may have been shut out while the provider was asked.
       if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
-import { retryOnceOnDuplicate } from '../../database/unique.ts';
+import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
 import { ensureMember } from '../memberships/ensure.ts';
@@ -25,7 +25,9 @@ export async function admit(
   said: Said,
   secondFactor: SecondFactor | null = null,
 ) {
-  const session = await retryOnceOnDuplicate(() => transaction(() => enter(ctx, state, said, secondFactor)));
+  const session = await retryOnceWhenOvertaken(() =>
+    transaction(() => enter(ctx, state, said, secondFactor)),
+  );
   await syncGroups(ctx, state.connection, session.user.id, said.groups);
   return session;
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { retryOnceOnDuplicate } from '../../../database/unique.ts';
+import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
 import { requireScim } from '../../authority/require.ts';
 import { recordEvent } from '../../events/record.ts';
 import { attachProvisioned } from '../../identities/attach.ts';
@@ -28,7 +28,7 @@ export async function createUser(ctx: Context, input: AtUsers & { body: unknown 
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const resource = readCreation(input.body);
-  const record = await retryOnceOnDuplicate(() =>
+  const record = await retryOnceWhenOvertaken(() =>
     transaction(() => provision(ctx, organizationId, resource)),
   );
   return present(ctx, record, project);
