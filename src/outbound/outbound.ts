@@ -108,6 +108,8 @@ export interface SocialWord {
   email: string | null;
   /** That the address is theirs. */
   emailVerified: boolean;
+  /** The domain of the organization that manages their account at Google (`hd`); null where none does. */
+  managedBy: string | null;
   name: string | null;
 }
 

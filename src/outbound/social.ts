@@ -66,12 +66,13 @@ function readGoogle({ issuer, subject, userinfo, idToken }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
     throw providerFailed('id_token', 'id_token_missing', 'there is none');
   }
-  const { email, email_verified: verified, name } = { ...userinfo, ...idToken };
+  const { email, email_verified: verified, hd, name } = { ...userinfo, ...idToken };
   return {
     issuer,
     subject,
     email: typeof email === 'string' ? email : null,
     emailVerified: verified === true || verified === 'true',
+    managedBy: typeof hd === 'string' && hd !== '' ? hd : null,
     name: typeof name === 'string' ? name : null,
   };
 }
@@ -129,6 +130,7 @@ async function redeemAtGitHub(
     subject: String(user.id),
     email: primary?.email ?? null,
     emailVerified: primary?.verified === true,
+    managedBy: null,
     name: user.name ?? user.login,
   };
 }

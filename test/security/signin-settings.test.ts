@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
+import { Identity } from '../../src/database/models/identity.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { saveLdap } from '../../src/services/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/ldap/schema.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { changeSignInSettings, saveSignInSettings } from '../../src/services/signin/save.ts';
 import { settingNames } from '../../src/services/signin/settings.ts';
 import { disableSso } from '../../src/services/sso/disable.ts';
-import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { openSocial, type Social, withGitHub, withGoogle } from '../support/social.ts';
-import { connected } from '../support/sso.ts';
+import { comeBack, connected } from '../support/sso.ts';
 
 type Settings = Record<(typeof settingNames)[number], boolean>;
 
@@ -165,6 +167,52 @@ describe('O2 restricting to verified domains', () => {
     await verifiedDomain(social.idctl, org.slug, 'acme.test');
     expect(await someone('acme.test')).toBe(200);
     expect(await someone('elsewhere.test')).toBe('signin_method_off');
+  });
+
+  test('O2 O5 a private account bound to a company account is let in no more, and none is bound', async () => {
+    const social = await openSocial(openIdctl);
+    onTestFinished(() => social.close());
+    const { idctl, google, github } = social;
+    const [org, other] = [await organization(idctl), await organization(idctl)];
+    const [own, second] = [await verifiedDomain(idctl, org.slug), await verifiedDomain(idctl, org.slug)];
+    const foreign = await verifiedDomain(idctl, other.slug);
+    const ada = await person(idctl, `ada@${own}`);
+    google.people.set('ada', { email: 'ada.private@gmail.com', email_verified: true });
+    const bind = async () => {
+      const client = await signedIn(idctl, ada.email);
+      const { body } = await client.post('/api/v1/me/social/google');
+      return comeBack(client, await google.signIn(body.authorizationUrl, 'ada'));
+    };
+    expect(await bind()).toMatchObject({ status: 200 });
+    expect((await withGoogle(social, 'ada')).answer).toMatchObject({
+      status: 200,
+      body: { user: { id: ada.id } },
+    });
+    await set(idctl, org.slug, { restrictOauthToVerifiedDomains: true });
+    const off = {
+      status: 403,
+      body: { code: 'signin_method_off', methods: ['password', 'google', 'github'] },
+      cookies: [],
+    };
+    expect((await withGoogle(social, 'ada')).answer).toMatchObject(off);
+    // By the address of today, not of then: any of the organization's own domains, and no other one's.
+    const comingAs = async (email: string) => {
+      google.people.set('ada', { email, email_verified: true });
+      return (await withGoogle(social, 'ada')).answer.status;
+    };
+    expect(await comingAs(`ada@${second}`)).toBe(200);
+    expect(await comingAs(`ada@${foreign}`)).toBe(403);
+    // GitHub counts the same way, and what would not be let in is not bound either.
+    github.people.set(9, { login: 'ada', emails: [{ email: `ada@${own}`, primary: true, verified: true }] });
+    expect((await withGitHub(social, 9)).answer.status).toBe(200);
+    github.people.set(9, {
+      login: 'ada',
+      emails: [{ email: 'ada@private.test', primary: true, verified: true }],
+    });
+    expect((await withGitHub(social, 9)).answer).toMatchObject(off);
+    await unlinkIdentities(idctl.operator(), { user: ada.id });
+    expect(await bind()).toMatchObject({ status: 403, cookies: [] });
+    expect(await Identity.count({ where: { accountId: ada.id } })).toBe(0);
   });
 });
 

@@ -1,15 +1,25 @@
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { listAllEvents } from '../../src/services/events/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
-import { fresh, password, person, signedIn } from '../support/builders.ts';
+import { saveSignInSettings } from '../../src/services/signin/save.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
-import { clientId, openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
+import {
+  asGoogleItself,
+  clientId,
+  openSocial,
+  type Social,
+  startAt,
+  withGitHub,
+  withGoogle,
+} from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
@@ -125,6 +135,73 @@ describe('O5 pre-hijacking', () => {
       cookies: [],
     });
     expect(await Identity.count({ where: { accountId: second.account.id } })).toBe(0);
+  });
+});
+
+describe('O5 an address that Google does not answer for', () => {
+  let social: Social;
+  beforeAll(async () => {
+    social = await openSocial(openIdctl);
+    asGoogleItself(social);
+  });
+  afterAll(() => social.close());
+
+  const comingAs = async (email: string, claims: Record<string, unknown> = {}) => {
+    const sub = fresh('sub');
+    social.google.people.set(sub, { email, email_verified: true, ...claims });
+    return { sub, ...(await withGoogle(social, sub)) };
+  };
+
+  test('O5 the account that somebody made at Google with an address that was theirs once opens and makes nothing', async () => {
+    const org = await organization(social.idctl);
+    const domain = await verifiedDomain(social.idctl, org.slug);
+    await saveSignInSettings(social.idctl.operator(), { org: org.slug, allowSelfSignup: true });
+    const { email, id } = await person(social.idctl, `ada@${domain}`);
+    const former = `former@${domain}`;
+    for (const claims of [{}, { hd: '' }, { hd: 1 }, { hd: null }]) {
+      for (const address of [email ?? '', former]) {
+        expect((await comingAs(address, claims)).answer).toMatchObject(signInFirst);
+      }
+    }
+    expect(await Identity.count({ where: { accountId: id } })).toBe(0);
+    expect(await Account.count({ where: { email: former } })).toBe(0);
+    const refused = await Event.findAll({ where: { kind: 'signin.refused' } });
+    expect(refused.map(({ data }) => data['reason'])).toContain('sign_in_first');
+  });
+
+  test('O5 Google’s own mail and what an organization manages there count, and a key that was bound, whatever its address', async () => {
+    const { email, id } = await person(social.idctl);
+    expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({ id });
+    const gmail = `${fresh('ada')}@gmail.com`;
+    const { sub, client, answer } = await comingAs(gmail);
+    expect(answer.body.user).toMatchObject({ email: gmail });
+    social.google.people.set(sub, { email: 'ada@elsewhere.test', email_verified: true });
+    expect((await withGoogle(social, sub)).answer.body.user).toMatchObject({ email: gmail });
+    const other = await signedIn(social.idctl, (await person(social.idctl)).email);
+    social.google.people.set('bound', { email: 'own@elsewhere.test', email_verified: true });
+    const { body } = await other.post('/api/v1/me/social/google');
+    expect((await comeBack(other, await social.google.signIn(body.authorizationUrl, 'bound'))).status).toBe(
+      200,
+    );
+    expect((await withGoogle(social, 'bound')).answer.status).toBe(200);
+    expect((await client.get('/api/v1/me')).status).toBe(200);
+  });
+
+  test('O2 O5 nor does it pass for one on a verified domain where sign-in is restricted to those', async () => {
+    const org = await organization(social.idctl);
+    const domain = await verifiedDomain(social.idctl, org.slug);
+    const { email } = await person(social.idctl, `ada@${domain}`);
+    const { sub, answer } = await comingAs(email ?? '', { hd: domain });
+    expect(answer.status).toBe(200);
+    const settings = { org: org.slug, restrictOauthToVerifiedDomains: true };
+    await saveSignInSettings(social.idctl.operator(), settings);
+    expect((await withGoogle(social, sub)).answer.status).toBe(200);
+    social.google.people.set(sub, { email: email ?? '', email_verified: true });
+    expect((await withGoogle(social, sub)).answer).toMatchObject({
+      status: 403,
+      body: { code: 'signin_method_off' },
+      cookies: [],
+    });
   });
 });
 

@@ -399,7 +399,7 @@ describe('I3 a stranger who had the address first', () => {
       browser: '',
       expires: 0,
     };
-    const eve = { issuer, subject: fresh('sub'), email: 'eve@example.test', name: 'Eve' };
+    const eve = { issuer, subject: fresh('sub'), email: 'eve@example.test', proven: true, name: 'Eve' };
     const linking = admitSocial(holder, { ...about, connection: 'google', linkTo: id }, eve, null);
     await expect(linking).rejects.toMatchObject(gone);
     expect(await Identity.count({ where: { accountId: id, kind: 'social' } })).toBe(0);

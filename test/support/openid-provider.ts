@@ -8,6 +8,8 @@ import { portOf } from './ports.ts';
 interface Person {
   email?: string;
   email_verified?: boolean | string;
+  /** At Google, the domain of the organization that manages the account. */
+  hd?: string;
   name?: string;
   groups?: unknown;
 }
@@ -62,7 +64,7 @@ async function configurationOf(
     jwks: { keys: await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map(signingKey)) },
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ['only for tests'] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified', 'hd'], profile: ['name', 'groups'] },
     features: { devInteractions: { enabled: false } },
     renderError: (ctx, { error, error_description }) => {
       ctx.body = { error, error_description };

@@ -145,6 +145,22 @@ export async function openSocial<Opened extends Idctl>(
   };
 }
 
+/** The same providers, the one in Google's place under Google's own name. */
+export function asGoogleItself({ idctl: { app }, google }: Social): void {
+  const { config, outbound } = app;
+  const named = { ...config.social.google, issuer: 'https://accounts.google.com' };
+  app.config = { ...config, social: { ...config.social, google: named } };
+  const there = <Asked extends { issuer: string }>(client: Asked) => ({ ...client, issuer: google.issuer });
+  app.outbound = {
+    ...outbound,
+    socialUrl: (client, request) => outbound.socialUrl(there(client), request),
+    redeemSocial: async (client, response) => ({
+      ...(await outbound.redeemSocial(there(client), response)),
+      issuer: client.issuer,
+    }),
+  };
+}
+
 /** Begins a social sign-in and answers with the provider's address. */
 export async function startAt(client: Client, provider: 'google' | 'github', more = ''): Promise<string> {
   const answer = await client.get(`/auth/social/${provider}/start${more}`);

@@ -80,6 +80,8 @@ export interface SocialProof {
   subject: string;
   /** Canonical. */
   email: string;
+  /** Whether the provider answers for the address; else it finds and makes no account. */
+  proven: boolean;
   name: string;
 }
 
@@ -100,6 +102,7 @@ export async function attachSocial(
     const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
     return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
   }
+  if (linkTo === undefined && !proof.proven) throw notAnsweredFor(provider, email);
   const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
   const entry = {
     kind: 'social' as const,
@@ -122,6 +125,14 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
     hint: isMailConfigured(ctx)
       ? `Reset its password by mail: that proves that the address is yours. Then use ${name}.`
       : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
+  });
+}
+
+/** The same for an address with an account and for one without. */
+function notAnsweredFor(provider: SocialProvider, email: string): Refusal {
+  const name = providerNames[provider];
+  return new Refusal('sign_in_first', `${name} does not answer for ${email} being yours today.`, {
+    hint: `Sign in another way, and connect ${name} on the account page: from then on it signs you in.`,
   });
 }
 

@@ -22,6 +22,8 @@ export interface SignIn {
   method: SignInMethod;
   /** The organization's connection the sign-in came through, if it did. */
   connection?: { id: string; organizationId: string };
+  /** Of a social sign-in, the canonical address that the provider answers for; null when for none. */
+  provenEmail?: string | null;
   /** What `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
   secondFactor?: SecondFactor | null;
 }
@@ -36,7 +38,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   if (changed) throw signInFailed('changed_meanwhile');
   if (!isEmailVerified(ctx, now)) throw emailUnverified();
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
-  await requireMethodAllowed(ctx, now, via.method);
+  await requireMethodAllowed(ctx, now, via);
   if (via.secondFactor !== undefined) await acceptSecondFactor(now, via.secondFactor);
   const session = { id: orderedId(), expiresAt: after(ctx.now, sessionSeconds) };
   const refresh = await nextRefreshToken(ctx, session);

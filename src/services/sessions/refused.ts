@@ -30,6 +30,7 @@ export function reasonOfFailure(error: unknown): string | null {
 
 /** What is written down of why somebody was not let in; null for what is no refusal of the person. */
 export function reasonToRecord(error: unknown): string | null {
-  const isOff = error instanceof Refusal && error.code === 'signin_method_off';
-  return isOff ? 'method_off' : reasonOfFailure(error);
+  const told = error instanceof Refusal ? error.code : null;
+  if (told === 'signin_method_off') return 'method_off';
+  return told === 'sign_in_first' ? told : reasonOfFailure(error);
 }

@@ -2,9 +2,10 @@ import type { Context } from '../../context.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Refusal } from '../../errors.ts';
 import { domainOf } from '../domains/canonical.ts';
-import { isClaimed } from '../domains/owns.ts';
+import { isClaimed, ownsAddress } from '../domains/owns.ts';
+import { socialProviders } from '../social/providers.ts';
 import { isAllowed } from './allowed.ts';
-import { findGoverningDomain, findGoverningSettings } from './governing.ts';
+import { findGoverningDomain, findGoverningSettings, type Governing } from './governing.ts';
 import { findMethods } from './methods.ts';
 
 const names: Partial<Record<SignInMethod, string>> = {
@@ -21,13 +22,21 @@ const names: Partial<Record<SignInMethod, string>> = {
 export async function requireMethodAllowed(
   ctx: Context,
   { email }: { email: string | null },
-  method: SignInMethod,
+  { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
 ): Promise<void> {
   const name = names[method];
   // Single sign-on and directories are switched by their own `enabled`; the operator's link and a proof by mail, never.
   if (name === undefined) return;
-  if (isAllowed(await findGoverningSettings(ctx, email), method)) return;
+  const governing = await findGoverningSettings(ctx, email);
+  const allowed = isAllowed(governing, method);
+  if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
+  if (allowed) {
+    throw new Refusal('signin_method_off', `This ${name} account is of no address on a verified domain.`, {
+      hint: `Use the ${name} account of your address at your organization, or sign in another way.`,
+      extra: { methods },
+    });
+  }
   throw new Refusal('signin_method_off', `Signing in with ${name} is switched off for this address.`, {
     hint:
       methods.length === 0
@@ -35,6 +44,23 @@ export async function requireMethodAllowed(
         : `Sign in another way: ${methods.join(', ')}.`,
     extra: { methods },
   });
+}
+
+/**
+ * Whether a restriction to verified domains lets this sign-in pass. What the provider says today must be an address of
+ * the organization, not the account's alone: a key may have been bound to it whatever its address was (security O2).
+ */
+async function passesRestriction(
+  { organizationId, settings }: Governing,
+  method: SignInMethod,
+  provenEmail: string | null,
+): Promise<boolean> {
+  if (!settings.restrictOauthToVerifiedDomains || !isSocial(method)) return true;
+  return organizationId !== null && (await ownsAddress(organizationId, provenEmail));
+}
+
+function isSocial(method: SignInMethod): boolean {
+  return socialProviders.some((provider) => provider === method);
 }
 
 /**

@@ -30,7 +30,9 @@ export function admitSocial(
       if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
       const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
       if (attached === null) throw signInFailed('identity_conflict');
-      const session = await beginSession(ctx, attached.account, { method: provider, secondFactor });
+      const provenEmail = person.proven ? person.email : null;
+      const via = { method: provider, provenEmail, secondFactor };
+      const session = await beginSession(ctx, attached.account, via);
       if (attached.created) await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });
       return session;
     }),
