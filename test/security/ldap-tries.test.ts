@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
+import { listEvents } from '../../src/services/events/list.ts';
 import { changeLdap } from '../../src/services/ldap/change.ts';
 import { testLdapInput } from '../../src/services/ldap/schema.ts';
 import { testLdap } from '../../src/services/ldap/test.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
+import { freePorts } from '../support/ports.ts';
 import { entry, result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { directoryPassword, service, suffix } from '../support/slapd.ts';
 
@@ -47,7 +49,8 @@ async function findingOne() {
       (error: unknown) => (error instanceof Refusal ? error.code : error),
     );
   };
-  return { org: org.slug, found, signIn, test, dn, tried };
+  const save = (given: object) => changeLdap(idctl.operator(), { org: org.slug, ...given });
+  return { org: org.slug, uri: directory.uri, found, signIn, test, save, dn, tried };
 }
 
 test('L8 five wrong passwords of one person are all there are, whatever names they come by', async () => {
@@ -80,16 +83,87 @@ test('L8 trying a password in the test counts for the same person, whatever the 
   expect(tried()).toBe(5);
 });
 
-test('L8 a bind password is no way to guess either, and a right one costs nothing', async () => {
-  const { org, test, dn, tried } = await findingOne();
-  const guess = (bindDn: string, bindPassword: string) => test({ bindDn, bindPassword });
-  for (let at = 0; at < 7; at += 1)
-    expect(await guess(service.bindDn, service.bindPassword)).not.toBe('too_many_requests');
-  const answers = [];
-  for (const spelled of [dn, dn.toUpperCase(), dn, dn, dn, dn]) answers.push(await guess(spelled, 'wrong'));
-  expect(answers).toEqual([...Array(5).fill('service bind'), 'too_many_requests']);
-  // Nor by way of saving it.
-  await changeLdap(idctl.operator(), { org, bindDn: dn, bindPassword: 'wrong' });
-  expect(await test({})).toBe('too_many_requests');
-  expect(tried()).toBeLessThanOrEqual(5);
+describe('L8 a bind password is no way to guess either', () => {
+  const limited = async (org: string) =>
+    (await listEvents(idctl.operator(), { org, kind: 'ldap.bind.limited', limit: 9 })).items;
+
+  test('L8 five of an organization, saved or not, in whatever spelling; a right one costs nothing', async () => {
+    const { org, test, dn, tried, save, signIn } = await findingOne();
+    for (let at = 0; at < 7; at += 1)
+      expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe('ok');
+    const answers = [];
+    for (const bindDn of [dn, dn.replace('uid', '0.9.2342.19200300.100.1.1'), dn.replace('=', ' = ')])
+      answers.push(await test({ bindDn, bindPassword: 'wrong' }));
+    expect(answers).toEqual(Array(3).fill('service bind'));
+    const before = tried();
+    for (let at = 0; at < 5; at += 1) {
+      await save({ bindDn: dn, bindPassword: `guess ${at}` });
+      // What is tried once more of a saved one is no news.
+      for (let again = 0; again < 2; again += 1)
+        expect(await signIn(`nobody-${at}-${again}`)).toMatchObject({ status: 401 });
+      if (at < 2) expect(await test({})).toBe('service bind');
+    }
+    expect(tried() - before).toBe(2 * 3);
+    expect(await test({})).toBe('too_many_requests');
+    expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe(
+      'too_many_requests',
+    );
+    expect(await limited(org)).toMatchObject([
+      { data: { bindDn: dn, count: 7 } },
+      { data: { bindDn: service.bindDn, count: 1 } },
+    ]);
+    idctl.wait(900);
+    await save({ bindDn: service.bindDn, bindPassword: service.bindPassword });
+    expect(await signIn('ada')).toMatchObject({ status: 200 });
+  });
+
+  test('L8 twenty at once do not pass together, and who may not guess learns when they may', async () => {
+    const { org, dn, tried } = await findingOne();
+    const refused = { bindDn: dn, bindPassword: 'wrong' };
+    const input = testLdapInput.parse({ org, ...refused });
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => testLdap(idctl.operator(), input)));
+    const turnedAway = all.filter(({ status }) => status === 'rejected');
+    expect(turnedAway).toHaveLength(15);
+    for (const one of turnedAway)
+      expect(one).toMatchObject({ reason: { code: 'too_many_requests', retryAfter: expect.any(Number) } });
+    expect(tried()).toBe(5);
+  });
+
+  test('L8 a saved password that the directory has not heard of is counted when it has', async () => {
+    const { org, save, signIn, test } = await findingOne();
+    const [port = 0] = await freePorts(1);
+    for (let at = 0; at < 6; at += 1) {
+      await save({ uri: `ldap://127.0.0.1:${port}`, bindPassword: `guess ${at}` });
+      expect(await signIn('ada')).toMatchObject({ status: 502 });
+      expect(await test({})).toBe('connection');
+    }
+    const directory = await startScriptedDirectory(
+      (request) => result(request, 49),
+      undefined,
+      undefined,
+      port,
+    );
+    onTestFinished(() => directory.stop());
+    for (let at = 0; at < 7; at += 1) {
+      expect(await signIn('ada')).toMatchObject({ status: 401 });
+      await save({ bindPassword: `another ${at}` });
+    }
+    expect(directory.requests).toHaveLength(5);
+    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.signin.refused', limit: 9 });
+    expect(items.map(({ data }) => data)).toMatchObject([
+      { reason: 'service_bind_credentials_refused', count: 5 },
+      { reason: 'service_too_many_tries', count: 2 },
+    ]);
+  });
+
+  test('L8 one saved password is one try, however many sign in by it at once', async () => {
+    const { org, signIn, save, test } = await findingOne();
+    await save({ bindPassword: 'wrong' });
+    await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`ada ${at}`)));
+    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.signin.refused', limit: 9 });
+    expect(items).toMatchObject([{ data: { reason: 'service_bind_credentials_refused', count: 12 } }]);
+    for (let at = 0; at < 4; at += 1)
+      expect(await test({ bindPassword: `wrong ${at}` })).toBe('service bind');
+    expect(await test({ bindPassword: service.bindPassword })).toBe('too_many_requests');
+  });
 });

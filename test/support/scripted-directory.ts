@@ -35,6 +35,7 @@ export async function startScriptedDirectory(
   script: Script,
   greet: (socket: Socket) => void = () => undefined,
   host = '127.0.0.1',
+  port = 0,
 ): Promise<ScriptedDirectory> {
   const requests: Request[] = [];
   const sockets = new Set<Socket>();
@@ -56,7 +57,7 @@ export async function startScriptedDirectory(
     });
     greet(socket);
   });
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, 'listening');
   return {
     uri: `ldap://${host}:${portOf(server)}`,

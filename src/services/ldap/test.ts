@@ -9,8 +9,10 @@ import { requireAuthority } from '../authority/require.ts';
 import { directoryLimits, entryLimit } from '../limits/ldap.ts';
 import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
+import { type BindOutcome, tryingBind } from './bind-tries.ts';
 import { requireEncryption } from './encryption.ts';
 import { type Examination, examineDirectory, type Trial } from './examine/directory.ts';
+import type { Step } from './examine/finding.ts';
 import { rehearseSignIn } from './examine/rehearse.ts';
 import { requireConnection } from './find.ts';
 import { saveLdapInput, type testLdapInput } from './schema.ts';
@@ -35,13 +37,17 @@ export async function testLdap(ctx: Context, input: Input) {
     const visit = await ctx.outbound.visitDirectory(settings);
     return examineDirectory(visit, { ...settings, account, username, password, proving });
   };
-  const byName = (name: string) => directoryLimits(ctx, name, organization.id);
-  const examination = await counting(ctx, organization, examine, {
-    service: byName(settings.bindDn),
-    person: username === undefined || password === undefined ? [] : byName(username),
-  });
-  const { steps, entries, person } = examination;
   const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
+  const limits =
+    username === undefined || password === undefined ? [] : directoryLimits(ctx, username, organization.id);
+  const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
+  const examination = await tryingBind(
+    ctx,
+    { ...at, uri: settings.uri, bindDn: settings.bindDn, bindPassword: kept },
+    () => counting(ctx, organization, examine, limits),
+    (ended) => ('value' in ended ? bindOutcomeOf(ended.value) : 'unasked'),
+  );
+  const { steps, entries, person } = examination;
   if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
   const ok = steps.every((step) => step.ok);
   const message = messageOf(examination, person !== null);
@@ -50,26 +56,31 @@ export async function testLdap(ctx: Context, input: Input) {
 
 type Examine = (proving: Trial['proving']) => Promise<Examination>;
 
-/**
- * Passwords are tried as at a sign-in: counted before, by name and by entry, and given back when they were not refused.
- * So is the bind password, given or stored: it may be anybody's.
- */
+/** The person's password is tried as at a sign-in: counted before, by name and by entry, and given back when it was not refused. */
 async function counting(
   ctx: Context,
   organization: Organization,
   examine: Examine,
-  { service, person }: { service: Limit[]; person: Limit[] },
+  limits: Limit[],
 ): Promise<Examination> {
-  await spend(ctx, [...service, ...person]);
+  await spend(ctx, limits);
   const examination = await examine(async (found) => {
     const limit = entryLimit(ctx, found, organization.id);
     await spend(ctx, [limit]);
-    person.push(limit);
+    limits.push(limit);
   });
-  const failed = examination.steps.find(({ ok }) => !ok)?.name ?? '';
-  if (failed !== 'service bind') await giveBack(ctx, service);
-  if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, person);
+  const failed = failedStepOf(examination.steps);
+  if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, limits);
   return examination;
+}
+
+function bindOutcomeOf({ steps }: Examination): BindOutcome {
+  if (!steps.some(({ name }) => name === 'service bind')) return 'unasked';
+  return failedStepOf(steps) === 'service bind' ? 'refused' : 'accepted';
+}
+
+function failedStepOf(steps: Step[]): string | undefined {
+  return steps.find(({ ok }) => !ok)?.name;
 }
 
 /** The settings that are tried, and the bind password: a stored one only where it may go (security S10). */

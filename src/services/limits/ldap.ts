@@ -20,6 +20,12 @@ export function entryLimit(
   return { name: 'ldap entry', of: `${issuer} ${subject}`, apart: organizationId, most, seconds: 900 };
 }
 
+/** What an organization may try of passwords for the account that searches, whatever its name: that has too many spellings. */
+export function bindLimit(ctx: Context, organizationId: string): Limit {
+  const { ldapFailures: most } = ctx.config.limits;
+  return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
+}
+
 /**
  * What all spellings of a user name have in common that some directory takes for one: case, width, accents, invisible
  * characters and spaces. Two people whose names differ in no more share their tries.
