@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import type { Actor, App, Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type CredentialPlace, findCredential } from './authenticate.ts';
-import { pendingCookie, setCookieHeader } from './cookies.ts';
+import { continuationCookies, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { type Origins, refuseCrossSite } from './origins.ts';
@@ -108,10 +108,9 @@ export function answerErrors(app: App): ErrorRequestHandler {
     if (trace.speaks === 'oauth') return sendOAuthError(response, refusal);
     if (trace.speaks === 'html') return answerBrowser(app, refusal, request, response);
     response.set(refusalHeaders(refusal));
-    if (refusal.continuation !== undefined) {
-      const secure = app.config.baseUrl.startsWith('https:');
-      response.append('Set-Cookie', setCookieHeader(pendingCookie(refusal.continuation), secure));
-    }
+    const secure = app.config.baseUrl.startsWith('https:');
+    for (const change of continuationCookies(refusal))
+      response.append('Set-Cookie', setCookieHeader(change, secure));
     sendProblem(response, problemOf(refusal, trace.requestId));
   };
 }

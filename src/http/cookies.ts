@@ -1,5 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { Refusal } from '../errors.ts';
+import { unconfirmedSeconds } from '../services/codes/ticket.ts';
 
 const paths = {
   access_token: '/',
@@ -8,6 +9,8 @@ const paths = {
   social_flow: '/auth/social',
   // Answered at /api/v1/auth/second-factor, and by the page at /login/code.
   second_factor: '/',
+  // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
+  sign_up: '/',
   form: '/',
 } as const;
 
@@ -48,6 +51,17 @@ export function clearedSession(): CookieChange[] {
 /** What a sign-in that waits for the second factor goes on with, for five minutes; null clears it. */
 export function pendingCookie(continuation: string | null): CookieChange {
   return { name: 'second_factor', value: continuation ?? '', maxAge: continuation === null ? 0 : 300 };
+}
+
+/** What shows, when the address is confirmed, that this client has chosen the password. */
+export function signUpCookie(ticket: string): CookieChange {
+  return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
+}
+
+/** The cookie by which whoever was refused goes on, if there is one. */
+export function continuationCookies({ code, continuation }: Refusal): CookieChange[] {
+  if (continuation === undefined) return [];
+  return [code === 'email_unverified' ? signUpCookie(continuation) : pendingCookie(continuation)];
 }
 
 /** The `Set-Cookie` header of one change. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Account } from '../../src/database/models/account.ts';
+import { Account, type EmailProof } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
@@ -7,8 +7,10 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
 import { fresh, organization, password, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { open } from '../support/pages.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
 
@@ -54,14 +56,14 @@ async function squat(email = address()): Promise<string> {
 
 /**
  * The attacker has a session, a token, a second factor and an identity on an unproven account: from a time when the
- * instance sent no mail.
+ * instance sent no mail, or it sends some since (`auto`).
  */
-async function squatWhole() {
+async function squatWhole(emailProof: EmailProof) {
   const { account, client, code } = await enrolled(idctl, address());
   const { token } = await createToken(idctl.operator(), { user: account.id, name: 'for later' });
   const { org } = await connected(idctl, provider.issuer);
   await transaction(async () => {
-    await Account.update({ emailProof: 'none' }, { where: { id: account.id } });
+    await Account.update({ emailProof }, { where: { id: account.id } });
     await Identity.create({
       id: crypto.randomUUID(),
       accountId: account.id,
@@ -99,6 +101,66 @@ describe('pre-hijacking', () => {
     expect(await login(email, password)).toBe(401);
   });
 
+  describe('P11 whoever confirms the address keeps a password of their own alone', () => {
+    const browser = () => idctl.client({ keepCookies: true });
+    const given = (email: string) => ({ email, password: theirPassword, name: 'Ada Byron' });
+    const confirm = async (client: Client, email: string) =>
+      client.post('/api/v1/auth/verify-email', { email, code: await idctl.codeFor(email) });
+
+    test('P11 trojan password: a stranger who signs up after somebody, and they type the newest code: the stranger gets nothing, and they choose a password', async () => {
+      const email = address();
+      const victim = browser();
+      const asked = await (await open(victim, '/login/signup')).submit('/login/signup', given(email));
+      await idctl.deliver();
+      await squat(email);
+      const confirmed = await asked.submit('/login/verify', { code: await idctl.codeFor(email) });
+      expect([confirmed.status, confirmed.text]).toEqual([200, expect.stringContaining('you are signed in')]);
+      expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 401]);
+      expect((await victim.get('/api/v1/me')).body).toMatchObject({ email, emailVerified: true });
+      const choosing = await confirmed.submit('/login/reset');
+      const code = await idctl.codeFor(email);
+      await choosing.submit('/login/reset/confirm', { code, newPassword: theirPassword });
+      expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
+    });
+
+    test('P11 trojan password: a stranger who signs up first, or alone, and somebody types the code in their own browser: the stranger gets nothing', async () => {
+      const [first, alone] = [await squat(), await squat()];
+      const victim = browser();
+      await victim.post('/api/v1/auth/signup', given(first));
+      expect((await confirm(victim, first)).status).toBe(200);
+      expect([await login(first, password), await login(first, theirPassword)]).toEqual([401, 200]);
+      const screen = await open(browser(), `/login/verify?${new URLSearchParams({ identifier: alone })}`);
+      await screen.submit('/login/verify', { code: await idctl.codeFor(alone) });
+      expect(await login(alone, password)).toBe(401);
+    });
+
+    test('P11 a client that keeps no cookies is believed while nobody else has signed up, and one with another’s ticket never', async () => {
+      const [one, contested, ticketed] = [address(), address(), address()];
+      const other = browser();
+      await other.post('/api/v1/auth/signup', given(address()));
+      for (const email of [one, contested, ticketed]) await post('signup', given(email));
+      await idctl.deliver();
+      await squat(contested);
+      for (const email of [one, contested]) expect((await confirm(idctl.client(), email)).status).toBe(200);
+      expect((await confirm(other, ticketed)).status).toBe(200);
+      const own = [one, contested, ticketed].map((email) => login(email, theirPassword));
+      expect(await Promise.all(own)).toEqual([200, 401, 401]);
+      expect(await login(contested, password)).toBe(401);
+    });
+
+    test('P11 whoever gives the password in another browser keeps it', async () => {
+      const email = address();
+      await post('signup', given(email));
+      await idctl.deliver();
+      const client = browser();
+      const refused = await client.post('/api/v1/auth/login', { email, password: theirPassword });
+      expect(refused).toMatchObject({ status: 403, cookies: [{ name: 'sign_up' }] });
+      const screen = await open(client, `/login/verify?${new URLSearchParams({ identifier: email })}`);
+      await screen.submit('/login/verify', { code: await idctl.codeFor(email) });
+      expect(await login(email, theirPassword)).toBe(200);
+    });
+  });
+
   test('P11 unexpired session: an account whose address nobody has proved begins none', async () => {
     const email = await squat();
     expect(await login(email, password)).toBe(403);
@@ -110,28 +172,36 @@ describe('pre-hijacking', () => {
     expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
   });
 
-  test('P11 I3 unexpired session and trojan identity: a reset ends everything that an earlier holder left, their second factor too', async () => {
-    const { email, leftovers } = await squatWhole();
-    await post('password/reset', { email });
-    const code = await idctl.codeFor(email);
-    expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
-      204,
-    );
-    expect(await leftovers()).toEqual(nothing);
-    await post('login', { email, password: theirPassword });
-    expect(await login(email, theirPassword)).toBe(200);
-  });
+  const unproven = ['none', 'auto'] as const;
 
-  test('P11 I3 unexpired session and trojan identity: so does a code to sign in with', async () => {
-    const { email, leftovers } = await squatWhole();
-    await post('magic-code', { email });
-    const answer = await post('magic-code/verify', { email, code: await idctl.codeFor(email) });
-    expect(answer).toMatchObject({
-      status: 200,
-      body: { user: { emailVerified: true, twoFactorEnabled: false } },
-    });
-    expect(await leftovers()).toEqual(nothing);
-  });
+  test.each(unproven)(
+    'P11 I3 unexpired session and trojan identity (%s): a reset ends everything that an earlier holder left, their second factor too',
+    async (proof) => {
+      const { email, leftovers } = await squatWhole(proof);
+      await post('password/reset', { email });
+      const code = await idctl.codeFor(email);
+      expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
+        204,
+      );
+      expect(await leftovers()).toEqual(nothing);
+      await post('login', { email, password: theirPassword });
+      expect(await login(email, theirPassword)).toBe(200);
+    },
+  );
+
+  test.each(unproven)(
+    'P11 I3 unexpired session and trojan identity (%s): so does a code to sign in with',
+    async (proof) => {
+      const { email, leftovers } = await squatWhole(proof);
+      await post('magic-code', { email });
+      const answer = await post('magic-code/verify', { email, code: await idctl.codeFor(email) });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { user: { emailVerified: true, twoFactorEnabled: false } },
+      });
+      expect(await leftovers()).toEqual(nothing);
+    },
+  );
 
   test('P11 somebody whose address was proved loses nothing by a code', async () => {
     const { account, client, code: totp } = await enrolled(idctl, address());

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parse } from '../../input.ts';
-import { type CookieChange, type CookieName, pendingCookie } from '../cookies.ts';
+import { type CookieChange, type CookieName, continuationCookies, pendingCookie } from '../cookies.ts';
 import type { Html } from './html.ts';
 
 /** One request to a page. */
@@ -74,8 +74,11 @@ export function form<Input extends z.ZodObject>(
       return await act(visit, parse(data.input, visit.given));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.continuation !== undefined) return askSecondFactor(error.continuation);
-      return { ...(await refused({ ...visit, refusal: error })), refusal: error };
+      const { code, continuation } = error;
+      if (code === 'second_factor_required' && continuation !== undefined)
+        return askSecondFactor(continuation);
+      const cookies = continuationCookies(error);
+      return { ...(await refused({ ...visit, refusal: error })), refusal: error, cookies };
     }
   };
   return { ...data, method: 'POST', answer };

@@ -13,7 +13,7 @@ import {
 } from '../../services/sessions/schema.ts';
 import { signIn } from '../../services/sessions/sign-in.ts';
 import { signOut } from '../../services/sessions/sign-out.ts';
-import { clearedSession, sessionCookies } from '../cookies.ts';
+import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
 import { route } from '../route.ts';
 
 /** Signing in, staying signed in and signing out. */
@@ -36,7 +36,7 @@ export const authRoutes = [
     input: signUpInput,
     output: signedUpView,
     status: 201,
-    cookies: (view) => ('accessToken' in view ? sessionCookies(view) : []),
+    cookies: (view) => ('accessToken' in view ? sessionCookies(view) : [signUpCookie(view.ticket)]),
     run: signUp,
   }),
   route({

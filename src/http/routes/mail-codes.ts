@@ -22,6 +22,7 @@ export const mailCodeRoutes = [
     access: 'public',
     input: verifyEmailInput,
     output: signedInView,
+    filled: { ticket: { cookie: 'sign_up' } },
     cookies: sessionCookies,
     run: verifyEmail,
   }),

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Invitation } from '../../database/models/invitation.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { signUpTicket } from '../codes/ticket.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner, isClaimed } from '../domains/owns.ts';
 import { findByToken } from '../invitations/find.ts';
@@ -21,8 +22,9 @@ import { createSignedUp, type SignedUp } from './signed-up.ts';
 type Input = z.output<typeof signUpInput>;
 
 /**
- * Makes an account for whoever comes. Where the instance sends mail, a code confirms the address first; the answer and
- * the work are the same for an address that has an account, whose owner is told by mail (security P7).
+ * Makes an account for whoever comes. Where the instance sends mail, a code confirms the address first, and the ticket
+ * shows then who signed up; the answer and the work are the same for an address that has an account, whose owner is told
+ * by mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
   const invitation = await requireAdmitted(ctx, input);
@@ -37,7 +39,7 @@ export async function signUp(ctx: Context, input: Input) {
     const asked = { about: 'signup' as const, ...signedUp, invitation: invitation?.id ?? null };
     if (await mayMail(ctx, email)) await queueMail(ctx, asked);
   });
-  return { emailVerification: 'required' as const };
+  return { emailVerification: 'required' as const, ticket: signUpTicket(ctx, passwordHash) };
 }
 
 /**

@@ -10,6 +10,11 @@ export function isEmailVerified(
   return emailProof !== 'none' || !isMailConfigured(ctx);
 }
 
+/** Whether somebody has proved that the address is theirs; `auto` is nobody's word (security I3). */
+export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
+  return emailProof !== 'none' && emailProof !== 'auto';
+}
+
 /** An account as its owner sees it. */
 export function viewOwner(
   ctx: Pick<Context, 'config'>,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import { isEmailVerified } from '../accounts/view.ts';
+import { isProved } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { acceptSecondFactor, answerSecondFactor } from '../two-factor/answer.ts';
@@ -14,7 +14,7 @@ import type { resetPasswordInput } from './schema.ts';
 export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>): Promise<void> {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
     // The second factor of somebody who never proved the address is not this person's (security P11).
-    const own = isEmailVerified(ctx, found);
+    const own = isProved(found);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
     const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;
     await transaction(async () => {

@@ -11,7 +11,8 @@ const totpCode = z.string().max(20).optional();
 
 /** Whose code is asked for. */
 export const requestCodeInput = z.strictObject({ email });
-export const verifyEmailInput = z.strictObject({ email, code });
+/** With what tells the client that signed up, if it has kept it. */
+export const verifyEmailInput = z.strictObject({ email, code, ticket: z.string().max(4096).optional() });
 export const signInByCodeInput = z.strictObject({ email, code, totpCode });
 export const resetPasswordInput = z.strictObject({ email, code, newPassword: givenPassword, totpCode });
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { isEmailVerified } from '../accounts/view.ts';
+import { isProved } from '../accounts/view.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { answerCode } from './answer.ts';
@@ -12,7 +12,7 @@ import type { signInByCodeInput } from './schema.ts';
 export async function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
   return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, open }) => {
     // The second factor of somebody who never proved the address is not this person's (security P11).
-    const own = isEmailVerified(ctx, found);
+    const own = isProved(found);
     const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;
     return transaction(async () => {
       const account = await open();

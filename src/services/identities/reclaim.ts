@@ -7,6 +7,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { LoginLink } from '../../database/models/login-link.ts';
 import { MailCode } from '../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { isProved } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
@@ -18,8 +19,7 @@ import { detachIdentities, recordUnlinked } from './detach.ts';
  * vouched for does (security I2). Call it inside the sign-in's transaction, before the first link.
  */
 export async function reclaim(ctx: Context, account: Account, organizationId: string): Promise<void> {
-  if (account.emailProof !== 'none' && account.emailProof !== 'auto')
-    return dropForeignLinks(ctx, account, organizationId);
+  if (isProved(account)) return dropForeignLinks(ctx, account, organizationId);
   await account.update({ emailProof: 'domain' });
   await takeOver(ctx, account, { by: 'domain', organizationId });
 }

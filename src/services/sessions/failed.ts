@@ -11,9 +11,13 @@ export function signInFailed(reason: string, cause?: unknown): Refusal {
   });
 }
 
-/** The refusal of somebody who has proved to be the account, whose address nobody has proved yet (security P11). */
-export function emailUnverified(): Refusal {
+/**
+ * The refusal of somebody who has proved to be the account, whose address nobody has proved yet (security P11); with the
+ * ticket of the password, if that is what they gave.
+ */
+export function emailUnverified(ticket?: string): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {
     hint: 'Enter the code that was mailed to you, or ask for another one.',
+    ...(ticket === undefined ? {} : { continuation: ticket }),
   });
 }

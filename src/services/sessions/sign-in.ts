@@ -2,13 +2,15 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
+import { signUpTicket } from '../codes/ticket.ts';
 import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { beginSession } from './begin.ts';
-import { signInFailed } from './failed.ts';
+import { emailUnverified, signInFailed } from './failed.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
 import { holdPassword, type TwoSteps } from './second-step.ts';
@@ -54,7 +56,7 @@ async function enter(
     : answer.catch((error: unknown) => holdPassword(ctx, { ...held, ...steps }, error)));
   const checked = found.passwordHash;
   const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
-  return transaction(async () => {
+  const entering = transaction(async () => {
     // Refuses when the password checked has been changed, or the account deleted, while the hash was computed.
     if (rehashed !== checked) await lockAccount(found.id, 'alone');
     const session = await beginSession(ctx, found, { method: 'password', secondFactor });
@@ -62,5 +64,10 @@ async function enter(
     await rememberClient(ctx, input.email);
     await accepted();
     return session;
+  });
+  return entering.catch((error: unknown) => {
+    // Who knows the password is who has chosen it, when they confirm the address.
+    const unverified = error instanceof Refusal && error.code === 'email_unverified';
+    throw unverified ? emailUnverified(signUpTicket(ctx, checked)) : error;
   });
 }

@@ -5,7 +5,7 @@ import { resetPasswordInput } from '../../../services/codes/schema.ts';
 import { email } from '../../../services/fields.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
-import { alert, field, postForm } from '../parts.ts';
+import { alert, field, notice, postForm } from '../parts.ts';
 import { askMailedCode, totpCode } from './codes.ts';
 import { linkTo } from './place.ts';
 
@@ -17,8 +17,8 @@ const afterReset = '/login?done=new-password';
 const askPage = page({
   path,
   access: 'public',
-  input: z.object({ identifier: z.string().max(1000).optional() }),
-  show: (visit, { identifier }) => askAddress(visit, identifier),
+  input: z.object({ identifier: z.string().max(1000).optional(), done: z.string().max(50).optional() }),
+  show: (visit, { identifier, done }) => (done === 'confirmed' ? askToChoose : askAddress)(visit, identifier),
 });
 
 const requestPage = form({
@@ -52,6 +52,24 @@ const confirmPage = form({
 
 /** A new password by a code that is mailed. */
 export const resetPages = [askPage, requestPage, codePage, confirmPage];
+
+/** Where somebody goes on who has confirmed their address, and whose password nobody knows to be theirs. */
+export function linkToChoose(identifier: string): string {
+  return linkTo(path, { identifier }, { done: 'confirmed' });
+}
+
+function askToChoose(visit: Visit, identifier: string | undefined): Shown {
+  const along = { email: identifier };
+  return {
+    title: 'Choose a password',
+    main: html`<h1>Choose a password</h1>
+${notice('Your address is confirmed, and you are signed in.')}
+<p>The account had a password that was not chosen in this browser: it might have been a stranger’s, and is void.
+With another code that we send to your address you can choose one.</p>
+${postForm(visit, path, html`<button type="submit">Send me a code</button>`, along)}
+<nav class="below" aria-label="Other ways"><a href="/">Later</a></nav>`,
+  };
+}
 
 function askAddress(visit: Visit, identifier: string | undefined): Shown {
   const content = html`${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true, first: true })}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { signUpInput } from '../../../services/accounts/schema.ts';
 import { signUp } from '../../../services/accounts/sign-up.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
+import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
@@ -34,7 +35,8 @@ const signUpPage = form({
     const target = requireReturnTo(ctx, returnTo);
     const signedUp = await signUp(ctx, input);
     if (signedUp.emailVerification === 'done') return arrive(signedUp, target);
-    return { goTo: linkToVerify({ identifier: input.email, returnTo }) };
+    const goTo = linkToVerify({ identifier: input.email, returnTo });
+    return { goTo, cookies: [signUpCookie(signedUp.ticket)] };
   },
   refused: (visit) => {
     const { returnTo, invitation } = visit.given;

@@ -8,6 +8,7 @@ import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode } from './codes.ts';
 import { arrive } from './enter.ts';
 import { linkTo, type Place, returnTo } from './place.ts';
+import { linkToChoose } from './reset.ts';
 
 const path = '/login/verify';
 
@@ -21,10 +22,12 @@ const askPage = page({
 const verifyPage = form({
   path,
   access: 'public',
-  input: verifyEmailInput.extend({ returnTo }),
-  act: async ({ ctx }, { returnTo, ...input }) => {
+  input: verifyEmailInput.omit({ ticket: true }).extend({ returnTo }),
+  act: async ({ ctx, cookie }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    return arrive(await verifyEmail(ctx, input), target);
+    // A browser without a ticket has neither signed up nor given the password (security P11).
+    const session = await verifyEmail(ctx, { ...input, ticket: cookie('sign_up') ?? '' });
+    return arrive(session, session.passwordKept ? target : linkToChoose(input.email));
   },
   refused: (visit) => askVerification(visit, placeOf(visit)),
 });
