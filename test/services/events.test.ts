@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -38,6 +39,28 @@ test('spec §6 the list is polled by cursor: all of it, once, in order, and what
   await poll();
   expect(seen).toEqual(names);
   expect(await client.get(`${path}?kind=domain.verifed`)).toMatchObject({ status: 400 });
+});
+
+test('spec §6 a list is of a kind, of a group of kinds, of all; and since a time, or some time ago', async () => {
+  const { slug, owner } = await organization(idctl);
+  const client = await signedIn(idctl, owner.email);
+  await pause(2);
+  const at = new Date().toISOString();
+  await addDomain(idctl.operator(), { org: slug, domain: `${fresh('d')}.test` });
+  const kinds = async (query: string) => {
+    const { body } = await client.get(`/api/v1/orgs/${slug}/events?${query}`);
+    return body.items?.map(({ kind }: { kind: string }) => kind) ?? body.errors[0].path;
+  };
+  const all = ['organization.created', 'member.added', 'domain.added'];
+  expect(await kinds('kind=*')).toEqual(all);
+  expect(await kinds('kind=member.*')).toEqual(['member.added']);
+  expect(await kinds(`since=${at}`)).toEqual(['domain.added']);
+  expect(await kinds(`since=${at}&kind=member.*`)).toEqual([]);
+  expect(await kinds('since=1d')).toEqual(all);
+  expect(await kinds('since=99999d')).toEqual(all);
+  for (const wrong of ['since=soon', 'kind=mem*', 'kind=member', 'kind=.*']) {
+    expect(await kinds(wrong)).toBe(wrong.slice(0, wrong.indexOf('=')));
+  }
 });
 
 test('the operator sees what happens in no organization too, from now on or from the start', async () => {

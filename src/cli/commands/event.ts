@@ -18,7 +18,7 @@ const fields: Fields<Event> = [
 
 const options = {
   '--org <org>': 'only what happened in this organization, by id or slug',
-  '--kind <kind>': 'only events of this kind',
+  '--kind <kind>': 'only events of this kind, or of a group: scim.*',
 };
 
 const everyMs = 1000;
@@ -28,8 +28,8 @@ export function addEventCommands(program: Command): void {
   const event = noun(program, 'event', 'What happened', 'idctl event list --org acme');
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
-    options,
-    example: 'idctl event list --org acme --kind domain.verified',
+    options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
+    example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
       const { listAllEvents } = await import('../../services/events/list.ts');
       const { listAllEventsInput } = await import('../../services/events/schema.ts');

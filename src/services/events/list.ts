@@ -1,10 +1,12 @@
 import { Op, type WhereOptions } from 'sequelize';
 import type { z } from 'zod';
+import { secondsOf } from '../../config/duration.ts';
 import type { Context } from '../../context.ts';
+import { idOfInstant } from '../../crypto/id.ts';
 import { Event } from '../../database/models/event.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
-import type { eventPage, listAllEventsInput, listEventsInput } from './schema.ts';
+import { type eventPage, kindsOf, type listAllEventsInput, type listEventsInput } from './schema.ts';
 import { settledId } from './settled.ts';
 import { viewEvent } from './view.ts';
 
@@ -14,13 +16,13 @@ type All = z.output<typeof listAllEventsInput>;
 /** What happened in an organization, oldest first (spec §6). */
 export async function listEvents(ctx: Context, input: z.output<typeof listEventsInput>): Promise<Page> {
   const { organization } = await requireAuthority(ctx, 'events.see', input.org);
-  return read({ organizationId: organization.id }, input);
+  return read(ctx, { organizationId: organization.id }, input);
 }
 
 /** What happened in the whole instance, or in one organization, for the operator. */
 export async function listAllEvents(ctx: Context, { org, ...input }: All): Promise<Page> {
   requireOperator(ctx);
-  return org === undefined ? read({}, input) : listEvents(ctx, { org, ...input });
+  return org === undefined ? read(ctx, {}, input) : listEvents(ctx, { org, ...input });
 }
 
 /** Where the operator goes on from to see only what happens from now on. */
@@ -31,10 +33,16 @@ export async function lastEventId(ctx: Context, { org }: All): Promise<string> {
   return last?.id ?? firstKey;
 }
 
-async function read(where: WhereOptions<Event>, { cursor, kind, limit }: Omit<All, 'org'>): Promise<Page> {
+async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, 'org'>): Promise<Page> {
+  const { kind, limit } = input;
+  const cursor = beginning(ctx, input);
   const settled = await settledId();
   const rows = await Event.findAll({
-    where: { ...where, ...(kind === undefined ? {} : { kind }), id: { [Op.gt]: cursor ?? firstKey } },
+    where: {
+      ...where,
+      ...(kind === undefined ? {} : { kind: kindsOf(kind) }),
+      id: { [Op.gt]: cursor ?? firstKey },
+    },
     order: ['id'],
     limit: limit + 1,
   });
@@ -44,4 +52,13 @@ async function read(where: WhereOptions<Event>, { cursor, kind, limit }: Omit<Al
   // Events may come twice, and none is left out: one goes on from where none can come behind any more, if that is further.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
   return { items, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
+}
+
+/** The id after which to read: the cursor, or the first that `since` allows where that is further. */
+function beginning(ctx: Context, { cursor, since }: Pick<All, 'cursor' | 'since'>): string | undefined {
+  if (since === undefined) return cursor;
+  const ago = secondsOf(since);
+  const instant = Number.isNaN(ago) ? Date.parse(since) : ctx.now.getTime() - ago * 1000;
+  const first = idOfInstant(Math.max(instant, 0));
+  return cursor !== undefined && cursor > first ? cursor : first;
 }

@@ -1,15 +1,30 @@
 import { z } from 'zod';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput } from '../page.ts';
+import { isWanted } from '../webhooks/wanted.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 
-/** A kind that there is; what is none is told those that begin alike. */
-const kind = z.string().superRefine((name, ctx) => {
-  if (eventNames.some((known) => known === name)) return;
-  ctx.addIssue({ code: 'custom', message: noKind(name) });
+/** A kind of event that there is, `group.*`, or `*`; what is none is told those that begin alike. */
+export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
+  error: ({ input }) => noKind(String(input)),
 });
 
-export const listEventsInput = z.strictObject({ org: ref, kind: kind.optional(), ...pageInput });
+/** The kinds that a pattern stands for. */
+export function kindsOf(pattern: string): EventName[] {
+  return eventNames.filter((name) => isWanted(name, [pattern]));
+}
+
+const since = z.union(
+  [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,5}[smhd]$/)],
+  'must be a time such as 2026-11-20T12:00:00Z, or how long ago that was: 30m, 24h, 7d',
+);
+
+export const listEventsInput = z.strictObject({
+  org: ref,
+  kind: kindPattern.optional(),
+  since: since.optional(),
+  ...pageInput,
+});
 /** As the operator may ask: of the whole instance. */
 export const listAllEventsInput = listEventsInput.partial({ org: true });
 
@@ -44,8 +59,8 @@ function describeKind(name: EventName) {
 }
 
 /** What is said of a name that is no kind of event: those that begin alike, or else the groups. */
-export function noKind(name: string): string {
-  return `is no kind of event; there are ${alike(name).join(', ')}`;
+function noKind(name: string): string {
+  return `${name.slice(0, 100)} is no kind of event; there are ${alike(name).join(', ')}`;
 }
 
 function alike(name: string): string[] {

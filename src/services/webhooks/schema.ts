@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { deliveryStatuses } from '../../database/models/webhook-delivery.ts';
-import { eventNames } from '../events/kinds.ts';
-import { eventView, noKind } from '../events/schema.ts';
+import { eventView, kindPattern } from '../events/schema.ts';
 import { id, instant, ref } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { isWanted } from './wanted.ts';
 
 /** Where events are sent: an address as it is dialled, without credentials, which would be shown with it. */
 const url = z
@@ -15,15 +13,7 @@ const url = z
     return username === '' && password === '' && hash === '';
   }, 'must not hold credentials or a fragment');
 
-/** A kind of event, `group.*`, or `*`. */
-const pattern = z
-  .string()
-  .regex(/^(\*|[a-z_.]+\.\*|[a-z_.]+)$/i, 'must be a kind of event, or group.*')
-  .refine((text) => eventNames.some((kind) => isWanted(kind, [text])), {
-    error: ({ input }) => `${String(input)} ${noKind(String(input))}`,
-  });
-
-const events = z.array(pattern).min(1, 'must name at least one kind').max(100, 'must be at most 100');
+const events = z.array(kindPattern).min(1, 'must name at least one kind').max(100, 'must be at most 100');
 
 export const listWebhooksInput = z.strictObject({ org: ref, ...pageInput });
 export const addWebhookInput = z.strictObject({ org: ref, url, events: events.default(['*']) });
