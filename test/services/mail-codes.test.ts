@@ -4,6 +4,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { unlockUser } from '../../src/services/accounts/unlock.ts';
 import { admitSignUp } from '../../src/services/codes/admit-sign-up.ts';
+import { requestPasswordReset } from '../../src/services/codes/request.ts';
 import { deactivate } from '../../src/services/memberships/deactivate.ts';
 import { changeSignInSettings } from '../../src/services/signin/save.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
@@ -276,6 +277,23 @@ describe('what is sent', () => {
     idctl.wait(3601);
     await post('magic-code', { email });
     expect(await idctl.lettersTo(email)).toHaveLength(7);
+  });
+
+  test('P8 P10 strangers do not use up the mails of somebody: two of the hour’s five are left to where that one has signed in lately', async () => {
+    const email = await known();
+    await signedIn(idctl, email);
+    const stranger = (at: number) => ({
+      ...idctl.as({ kind: 'anonymous' }),
+      client: { address: `192.0.2.${at}`, userAgent: null },
+    });
+    for (let at = 1; at <= 6; at += 1) await requestPasswordReset(stranger(at), { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(3);
+    for (let count = 0; count < 3; count += 1) await post('password/reset', { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(5);
+    idctl.wait(31 * 86_400);
+    for (let at = 1; at <= 6; at += 1) await requestPasswordReset(stranger(at), { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(10);
+    idctl.wait(-31 * 86_400);
   });
 
   test('P8 one client asks for so many a minute, whomever they are for, and is told so', async () => {

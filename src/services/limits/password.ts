@@ -36,6 +36,18 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   await select(remember, [keyOf(ctx, own), subjectOf(ctx, email), ...window]);
 }
 
+/** Whether the person has signed in lately, and from elsewhere alone. */
+export async function isStranger(ctx: Context, email: string): Promise<boolean> {
+  // No other row about somebody outlives its second window.
+  const remembered = epochSeconds(ctx.now) + 2 * day;
+  const rows = await select<{ key: string }>(
+    'SELECT key FROM counters WHERE subject = $1 AND expires_at > $2',
+    [subjectOf(ctx, email), remembered],
+  );
+  const here = keyOf(ctx, ownLimit(ctx, email));
+  return rows.length > 0 && rows.every(({ key }) => key !== here);
+}
+
 function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
   const { accountFailures: most } = ctx.config.limits;
   const apart = networkOf(ctx.client.address);
