@@ -21,4 +21,13 @@ describe('a letter', () => {
       expect(html).not.toMatch(/<(img|script|link|style)|src=|url\(/);
     },
   );
+
+  test('O6 P9 the name of an organization that invites is no link and no advertisement: short, and not in the subject', () => {
+    const told = (organization: string) => invitationLetter(from, { ...invited, organization });
+    const { subject, opening } = told('Win at https://evil.test/now or mail win@evil.test');
+    expect(subject).toBe(`You are invited - ${from.service}`);
+    expect(opening).toContain('to join Win at https evil test now or mail win evil test on');
+    expect(told('Acme Inc. & Sons').opening).toContain('to join Acme Inc. & Sons on');
+    expect(told('x'.repeat(200)).opening).toContain(`to join ${'x'.repeat(50)}… on`);
+  });
 });

@@ -190,7 +190,6 @@ describe('O6 invitations where the instance sends mail', () => {
       const made = await createInvitation(idctl.operator(), { org, email, role: 'member' });
       const [letter] = await idctl.lettersTo(email);
       expect([letter?.text, letter?.html]).toEqual(Array(2).fill(expect.stringContaining(made.url)));
-      expect(letter?.subject).toContain('Join acme');
       const body = signUpBody(email, { invitation: made.token });
       const client = idctl.client();
       expect((await client.post('/api/v1/auth/signup', body)).body).toEqual({
@@ -214,6 +213,31 @@ describe('O6 invitations where the instance sends mail', () => {
       await transaction(() => Account.update({ emailProof: 'none' }, { where: { email: unproved } }));
       const refused = await session.post('/api/v1/invitations/accept', { token });
       expect(refused).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
+    } finally {
+      await idctl.close();
+    }
+  });
+
+  test('O6 five invitations a day are mailed to one address, whichever organizations invite; a further one is its link alone, as its event says', async () => {
+    const idctl = await openMailingIdctl();
+    try {
+      const orgs = [await organization(idctl), await organization(idctl)];
+      const email = address();
+      const invite = async (at: number) => {
+        const org = orgs[at % 2]?.slug ?? '';
+        const { url } = await createInvitation(idctl.operator(), { org, email, role: 'member' });
+        return { url, letters: await idctl.lettersTo(email) };
+      };
+      for (let at = 0; at < 5; at += 1) {
+        const { url, letters } = await invite(at);
+        expect([letters.length, letters.at(-1)?.text]).toEqual([at + 1, expect.stringContaining(url)]);
+      }
+      const { url, letters } = await invite(5);
+      expect(letters).toHaveLength(5);
+      const events = await Event.findAll({ where: { kind: 'invitation.created' }, order: ['id'] });
+      expect(events.map(({ data }) => data['mailed'])).toEqual([...Array(5).fill(true), false]);
+      const page = await idctl.client().get(url.slice(idctl.baseUrl.length), { accept: 'text/html' });
+      expect(page.body).toContain(`Join ${orgs[1]?.name}`);
     } finally {
       await idctl.close();
     }

@@ -9,6 +9,7 @@ import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
+import { mayMailInvitation } from '../limits/mail.ts';
 import { requirePlace } from '../limits/spend.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 import { queueMail } from '../mail/queue.ts';
@@ -26,7 +27,8 @@ const mostADay = 50;
 
 /**
  * Invites an address into the organization, with or without an account of it, in a role that the actor may grant
- * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed.
+ * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed, unless
+ * the address was invited too often lately; the event says whether.
  */
 export async function createInvitation(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
@@ -40,8 +42,9 @@ async function invite(ctx: Context, organization: Organization, input: Input) {
   const limit = { name: 'invitations', of: organization.id, most: mostADay, seconds: 86_400 };
   await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
   await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
-  const invitation = await write(ctx, organization, input);
-  if (isMailConfigured(ctx))
+  const mailed = isMailConfigured(ctx) && (await mayMailInvitation(ctx, input.email));
+  const invitation = await write(ctx, organization, input, mailed);
+  if (mailed)
     await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId: organization.id });
   const token = invitationToken(ctx, invitation.id);
   return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token) };
@@ -55,7 +58,12 @@ async function requireNoMember(organization: Organization, email: string): Promi
   });
 }
 
-async function write(ctx: Context, organization: Organization, { email, role }: Input): Promise<Invitation> {
+async function write(
+  ctx: Context,
+  organization: Organization,
+  { email, role }: Input,
+  mailed: boolean,
+): Promise<Invitation> {
   const id = orderedId();
   const invitation = await Invitation.create({
     id,
@@ -71,7 +79,7 @@ async function write(ctx: Context, organization: Organization, { email, role }: 
     kind: 'invitation.created',
     organizationId: organization.id,
     subject: { type: 'invitation', id, name: email },
-    data: { role },
+    data: { role, mailed },
   });
   return invitation;
 }

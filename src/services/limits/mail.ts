@@ -12,6 +12,17 @@ export async function countAsking(ctx: Context): Promise<void> {
   await transaction(() => requirePlace(ctx, client, 'Too many mails were asked for.'));
 }
 
+const mostInvitationsADay = 5;
+
+/**
+ * Whether one more invitation may be mailed to this address, whichever organization invites; call it inside the
+ * transaction that queues the mail.
+ */
+export async function mayMailInvitation(ctx: Context, email: string): Promise<boolean> {
+  const limit = { name: 'invited', of: email, most: mostInvitationsADay, seconds: 86_400 };
+  return ctx.config.limits.enabled === 'off' || (await countUp(ctx, limit)) !== null;
+}
+
 /** So many of the hour's mails to somebody strangers leave to where that one has signed in lately. */
 const kept = 2;
 

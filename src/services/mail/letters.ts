@@ -1,6 +1,9 @@
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 
-/** What a mail says, before it is written out as text and HTML. Nothing in it comes from a stranger. */
+/**
+ * What a mail says, before it is written out as text and HTML. Nothing in it comes from a stranger, but for the name of an
+ * organization that invites, and that as `spoken` leaves it.
+ */
 export interface Letter {
   subject: string;
   /** What it is about, in one sentence. */
@@ -64,6 +67,14 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
+const longestName = 50;
+
+/** A name that an admin chose, for a mail to anybody: short, and without what a mail program would make a link of. */
+function spoken(name: string): string {
+  const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
+  return signs.length > longestName ? `${signs.slice(0, longestName).join('').trimEnd()}…` : signs.join('');
+}
+
 /** An invitation into an organization. */
 export function invitationLetter(
   { service }: Sender,
@@ -71,8 +82,8 @@ export function invitationLetter(
 ): Letter {
   const as = role === 'member' ? 'a member' : `an ${role}`;
   return {
-    subject: `Join ${organization} - ${service}`,
-    opening: `You are invited to join ${organization} on ${service} as ${as}.`,
+    subject: `You are invited - ${service}`,
+    opening: `You are invited to join ${spoken(organization)} on ${service} as ${as}.`,
     button: { label: 'Accept the invitation', url },
     closing: [
       'The link works once, for seven days, and only for this address.',
