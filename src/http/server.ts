@@ -72,7 +72,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.set('trust proxy', config.http.trustedProxies);
   if (surface.watch) web.use(surface.watch);
   web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost, serveScim(app));
-  web.use(['/api/v1', '/auth', '/login/link'], (_request, response, next) => {
+  web.use(['/api/v1', '/auth'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();
   });

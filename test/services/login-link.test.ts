@@ -5,6 +5,7 @@ import { createLoginLink } from '../../src/services/signin/link.ts';
 import { saveSignInSettings } from '../../src/services/signin/save.ts';
 import { organization, person, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type Opened, open } from '../support/pages.ts';
 import { enrolled } from '../support/two-factor.ts';
 
 let idctl: Idctl;
@@ -16,11 +17,15 @@ beforeAll(async () => {
 afterAll(() => idctl.close());
 
 const linkFor = (user: string) => createLoginLink(idctl.operator(), { user });
-const open = (url: string, client = idctl.client({ keepCookies: true })) => {
+const browser = () => idctl.client({ keepCookies: true });
+const look = (url: string, client = browser()) => {
   const { pathname, search } = new URL(url);
-  return client.get(pathname + search);
+  return open(client, pathname + search);
 };
-const spent = { status: 401, body: { code: 'invalid_credential' }, cookies: [] };
+/** Opens the link and presses its button. */
+const enter = async (url: string, client = browser()) => (await look(url, client)).submit('/login/link');
+const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
+const spent = { status: 401, text: expect.stringContaining('This link was used already') };
 
 test('O4 the operator’s link signs in once, within ten minutes, whatever the settings say, with an event', async () => {
   const org = await organization(idctl);
@@ -35,53 +40,72 @@ test('O4 the operator’s link signs in once, within ten minutes, whatever the s
   const { url, expiresAt } = await linkFor(account.id);
   expect(url).toMatch(new RegExp(`^${idctl.baseUrl}/login/link\\?token=[\\w-]{43}$`));
   expect(Date.parse(expiresAt)).toBeGreaterThan(idctl.app.clock().getTime() + 590_000);
-  const browser = idctl.client({ keepCookies: true, headers: { accept: 'text/html' } });
-  // A program that looks what is behind a link does not use it up.
-  const look = (path: string) => idctl.client().send('HEAD', path);
-  expect(await look(url.slice(idctl.baseUrl.length))).toMatchObject({
-    status: 303,
-    headers: { location: '/login' },
-    cookies: [],
-  });
-  expect(await look('/auth/sso/callback')).toMatchObject({ status: 405, headers: { allow: 'GET' } });
-  expect(await open(url, browser)).toMatchObject({
-    status: 302,
-    headers: { location: '/', 'cache-control': 'no-store' },
-  });
-  expect((await browser.get('/api/v1/me/sessions', { accept: 'application/json' })).body.items).toMatchObject(
-    [{ method: 'loginLink' }],
-  );
-  expect(await open(url)).toMatchObject(spent);
+  const client = browser();
+  expect(isIn(await enter(url, client))).toBe(true);
+  expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([{ method: 'loginLink' }]);
+  expect(await look(url)).toMatchObject(spent);
   const events = await Event.findAll({ where: { kind: 'user.login_link.created' } });
   expect(events.map(({ subject }) => subject?.id)).toContain(account.id);
   const late = await linkFor(account.id);
   idctl.wait(601);
-  expect(await open(late.url)).toMatchObject(spent);
+  expect(await look(late.url)).toMatchObject(spent);
+});
+
+test('O4 looking behind the link uses nothing up: not a scanner of mail, not a preview, not a browser that is ahead', async () => {
+  const { id, email } = await person(idctl);
+  const { url } = await linkFor(id);
+  const path = url.slice(idctl.baseUrl.length);
+  for (const headers of [
+    {},
+    { accept: '*/*' },
+    { accept: 'application/json' },
+    { accept: 'text/html', 'sec-purpose': 'prefetch', purpose: 'prefetch' },
+  ]) {
+    for (const method of ['HEAD', 'GET']) {
+      const answer = await idctl.client().send(method, path, { headers });
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+      expect(answer.cookies.map(({ name }) => name)).toEqual(['form']);
+    }
+  }
+  // Nor is it pressed by another site, in a browser that it has led here.
+  const client = browser();
+  const shown = await look(url, client);
+  expect(shown.text).toContain(`as ${email}`);
+  const forged = { link: new URL(url).searchParams.get('token') ?? '' };
+  expect((await client.form('/login/link', forged)).status).toBe(403);
+  expect((await client.form('/login/link', forged, { origin: 'https://evil.test' })).status).toBe(403);
+  expect(isIn(await shown.submit('/login/link'))).toBe(true);
+  const callback = await idctl.client().send('HEAD', '/auth/sso/callback');
+  expect(callback).toMatchObject({ status: 405, headers: { allow: 'GET' } });
 });
 
 test('O4 a link opened twice at once begins one session; a new one voids the last', async () => {
   const account = await person(idctl);
   const old = await linkFor(account.id);
   const { url } = await linkFor(account.id);
-  expect(await open(old.url)).toMatchObject(spent);
-  const answers = await Promise.all([open(url), open(url), open(url)]);
+  expect(await look(old.url)).toMatchObject(spent);
+  const looked = await Promise.all([look(url), look(url), look(url)]);
+  const answers = await Promise.all(looked.map((page) => page.submit('/login/link')));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
 });
 
 test('P12 O4 the second factor is still asked, by the cookie, and the link is used up by then', async () => {
   const { account, code } = await enrolled(idctl);
   const { url } = await linkFor(account.id);
-  const client = idctl.client({ keepCookies: true });
-  expect(await open(url, client)).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
-  expect(await open(url)).toMatchObject(spent);
-  const done = await client.post('/api/v1/auth/second-factor', { totpCode: code() });
-  expect(done).toMatchObject({ status: 200, body: { user: { id: account.id } } });
+  const asked = await enter(url);
+  expect(asked.text).toContain('Second factor');
+  expect(await look(url)).toMatchObject(spent);
+  expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
 });
 
 test('O4 a disabled account is let in by no link', async () => {
   const account = await person(idctl);
   const { url } = await linkFor(account.id);
   await disableUser(idctl.operator(), { user: account.id });
-  expect((await open(url)).status).toBe(401);
+  const refused = await enter(url);
+  expect([refused.status, refused.text]).toEqual([
+    401,
+    expect.stringContaining('The sign-in did not succeed.'),
+  ]);
   await expect(linkFor(account.id)).rejects.toMatchObject({ code: 'conflict' });
 });

@@ -170,7 +170,6 @@ export const samples: Record<string, Sample> = {
   'GET /auth/sso/start': { query: { domain: 'acme.test' } },
   'GET /auth/social/google/callback': { query: { code: 'c', state: 's' } },
   'GET /auth/social/github/callback': { query: { code: 'c', state: 's' } },
-  'GET /login/link': { query: { token: 'none' } },
   'GET /auth/sso/callback': { query: { code: 'c', state: 's' } },
 };
 

@@ -62,12 +62,12 @@ async function recognize(
 
 async function gather(page: Page, token: string, request: Request, response: Response) {
   const isForm = page.method === 'POST';
-  const { token: sent, ...given } = isForm
-    ? await readForm(request, response, bodyLimit)
-    : queryOf(page, request);
+  const sent = isForm ? await readForm(request, response, bodyLimit) : queryOf(page, request);
+  const { token: proof, ...fields } = sent;
+  const given = isForm ? fields : sent;
   const repeated = Object.entries(given).find(([, value]) => typeof value !== 'string');
   if (repeated) throw refuseField(repeated[0], 'is given more than once');
-  if (isForm) requireFormToken(token, sent);
+  if (isForm) requireFormToken(token, proof);
   const texts = Object.entries(given).map(([field, value]) => [field, String(value)] as const);
   if (texts.some(([, text]) => text.includes('\0'))) {
     throw new Refusal('invalid_input', 'The input contains a NUL character.');

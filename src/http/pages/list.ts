@@ -1,4 +1,5 @@
 import { accountPages } from './account/forms.ts';
+import { linkPages } from './link.ts';
 import { directoryPages } from './login/directory.ts';
 import { acceptPage } from './login/invitation.ts';
 import { mailCodePages } from './login/mail-code.ts';
@@ -14,6 +15,7 @@ import type { Page } from './page.ts';
 export const pages: Page[] = [
   signInPage,
   passwordPage,
+  ...linkPages,
   ...directoryPages,
   ...secondFactorPages,
   ...mailCodePages,

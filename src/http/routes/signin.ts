@@ -1,17 +1,13 @@
-import { signedInView } from '../../services/sessions/schema.ts';
-import { openLoginLink } from '../../services/signin/link.ts';
 import { listMethods } from '../../services/signin/methods.ts';
 import { saveSignInSettings } from '../../services/signin/save.ts';
 import {
   listMethodsInput,
   methodsView,
-  openLoginLinkInput,
   saveSignInSettingsInput,
   signInSettingsRefInput,
   signInSettingsView,
 } from '../../services/signin/schema.ts';
 import { showSignInSettings } from '../../services/signin/show.ts';
-import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
 /** How people of an organization may sign in, and what is offered to whom (spec §2.9). */
@@ -24,17 +20,6 @@ export const signInRoutes = [
     input: listMethodsInput,
     output: methodsView,
     run: listMethods,
-  }),
-  route({
-    method: 'GET',
-    path: '/login/link',
-    summary: "Sign in by the operator's one-time link",
-    access: 'public',
-    input: openLoginLinkInput,
-    output: signedInView,
-    cookies: sessionCookies,
-    redirect: { to: (view) => view.returnTo },
-    run: openLoginLink,
   }),
   route({
     method: 'GET',

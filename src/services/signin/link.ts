@@ -19,6 +19,8 @@ import type { openLoginLinkInput } from './schema.ts';
 
 // Break-glass (security O4): the operator on the host lets somebody in whatever the settings say.
 
+type Input = z.output<typeof openLoginLinkInput>;
+
 const linkSeconds = 600;
 
 /** A link that signs the account in once within ten minutes; one made before for it is void. */
@@ -39,8 +41,14 @@ export async function createLoginLink(ctx: Context, input: z.output<typeof userR
   return { url: `${ctx.config.baseUrl}/login/link?token=${token}`, expiresAt: expiresAt.toISOString() };
 }
 
+/** Whom an unused link lets in; it is not used up by this. */
+export async function lookAtLoginLink(ctx: Context, { token }: Input) {
+  const { email, name } = await requireLinked(ctx, token);
+  return { email, name };
+}
+
 /** Begins the session of the link, which is used up by this; the second factor, where there is one, is still asked. */
-export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
+export async function openLoginLink(ctx: Context, { token }: Input) {
   const account = await requireLinked(ctx, token);
   try {
     const session = await transaction(async () => {
@@ -78,7 +86,7 @@ function idOf(token: string): string {
 
 function spent(): Refusal {
   return new Refusal('invalid_credential', 'This link was used already, or is older than ten minutes.', {
-    hint: 'Ask the operator for another: idctl user login-link EMAIL',
+    hint: 'Ask the operator for another one.',
   });
 }
 

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { lookAtLoginLink, openLoginLink } from '../../services/signin/link.ts';
+import { openLoginLinkInput } from '../../services/signin/schema.ts';
+import { html } from './html.ts';
+import { arrive } from './login/enter.ts';
+import { askWho } from './login/who.ts';
+import { form, page, type Shown, type Visit } from './page.ts';
+import { postForm } from './parts.ts';
+
+// Mail scanners and previews open every link they see, so that looking uses nothing up: a person presses the button.
+
+const path = '/login/link';
+
+const lookPage = page({
+  path,
+  access: 'public',
+  input: openLoginLinkInput,
+  show: (visit, { token }) => askToEnter(visit, token),
+});
+
+const enterPage = form({
+  path,
+  access: 'public',
+  // `token` is the form's own.
+  input: z.strictObject({ link: openLoginLinkInput.shape.token }),
+  act: async ({ ctx }, { link }) => {
+    const session = await openLoginLink(ctx, { token: link });
+    return arrive(session, session.returnTo);
+  },
+  refused: (visit) => askWho(visit, {}),
+});
+
+/** The operator's one-time link: whom it lets in, and the button that does. */
+export const linkPages = [lookPage, enterPage];
+
+async function askToEnter(visit: Visit, link: string): Promise<Shown> {
+  const { email, name } = await lookAtLoginLink(visit.ctx, { token: link });
+  return {
+    title: 'Sign in',
+    main: html`<h1>Sign in</h1>
+<p>This link signs you in once, as <strong class="address">${email ?? name}</strong></p>
+${postForm(visit, path, html`<button type="submit">Sign in</button>`, { link })}`,
+  };
+}
