@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
+import { readNamedFile } from './named-file.ts';
 
 /** What a file lists, and the line on which each of them begins. */
 interface MappingFile {
@@ -9,9 +9,7 @@ interface MappingFile {
 
 /** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three. */
 export async function readMappingFile(file: string): Promise<MappingFile> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw refuseField('file', `cannot be read (${error.code ?? error.message}): ${file}`);
-  });
+  const text = (await readNamedFile('file', file)).toString('utf8');
   try {
     return /\.ya?ml$/i.test(file) ? await readYaml(text) : await readCsv(text);
   } catch (error) {

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { Refusal, refuseField } from '../errors.ts';
+import { readNamedFile } from './named-file.ts';
 
 /** Whether a person is there to be asked. */
 export function canAsk(): boolean {
@@ -29,7 +29,7 @@ export async function givenSecret({ name, stdin, file }: SecretSource): Promise<
     throw refuseField(`--${name}-file`, `cannot be combined with --${name}-stdin`);
   }
   if (stdin === true) return cleaned(await readStandardInput(), `--${name}-stdin`);
-  if (typeof file === 'string') return cleaned(await readSecretFile(file, name), `--${name}-file`);
+  if (typeof file === 'string') return cleaned(await readNamedFile(`--${name}-file`, file), `--${name}-file`);
   return undefined;
 }
 
@@ -86,15 +86,6 @@ async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T>
     return await ask({ output: process.stderr, signal: left.signal });
   } finally {
     process.stdin.off('pause', leave);
-  }
-}
-
-async function readSecretFile(file: string, name: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw refuseField(`--${name}-file`, `cannot be read (${reason}): ${file}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../errors.ts';
+import { fileFault, isMissing } from '../file-fault.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import type { Environment } from './places.ts';
 import { type Setting, settings } from './settings.ts';
@@ -94,8 +95,8 @@ async function readSecret(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ENOENT') return null;
-    throw new Refusal('config_invalid', `${path} cannot be read: ${String(code)}`, { cause });
+    if (isMissing(cause)) return null;
+    const hint = 'The file of a secret is for the user that idctl runs as, and nobody else.';
+    throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, { hint, cause });
   }
 }

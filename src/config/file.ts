@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isMap, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { Refusal } from '../errors.ts';
+import { fileFault, isMissing } from '../file-fault.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './settings.ts';
 
@@ -10,9 +11,8 @@ export async function readConfigFile(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new Refusal('config_invalid', `${path} cannot be read: ${String(code)}`, {
+    if (isMissing(cause)) return null;
+    throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, {
       hint: `run idctl as the owner of ${path}, or name another file with --config`,
       cause,
     });

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } fr
 import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Refusal } from '../errors.ts';
+import { codeOf, fileFault, isMissing } from '../file-fault.ts';
 
 const keyBytes = 32;
 const longest = 4096;
@@ -90,7 +91,7 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 }
 
 function unwritable(path: string, cause: unknown): Refusal {
-  return new Refusal('key_invalid', `the master key ${path} cannot be written: ${causeOf(cause)}`, {
+  return new Refusal('key_invalid', `the master key ${path} ${fileFault(cause, 'written')}`, {
     hint: `run idctl as who may write in ${dirname(path)}`,
     cause,
   });
@@ -113,12 +114,10 @@ function openOld(path: string): number {
   try {
     return openSync(path, 'r');
   } catch (cause) {
-    const missing = codeOf(cause) === 'ENOENT';
+    const missing = isMissing(cause);
     throw new Refusal(
       'key_invalid',
-      missing
-        ? `the master key ${path} is missing`
-        : `the master key ${path} cannot be read: ${causeOf(cause)}`,
+      missing ? `the master key ${path} is missing` : `the master key ${path} ${fileFault(cause, 'read')}`,
       {
         hint: missing
           ? 'put the key file back from its copy; only for a new instance: idctl init'
@@ -172,14 +171,6 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function codeOf(cause: unknown): string | undefined {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
-}
-
-function causeOf(cause: unknown): string {
-  return codeOf(cause) ?? 'unknown cause';
 }
 
 function shellWord(text: string): string {

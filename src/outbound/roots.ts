@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Refusal } from '../errors.ts';
+import { fileFault } from '../file-fault.ts';
 
 /**
  * What TLS connections trust: Node's own certificate authorities and those of the PEM file that a setting names;
@@ -14,12 +15,20 @@ export function trustedRoots(setting: string, file: string | undefined): SecureC
 }
 
 function readPem(setting: string, file: string): string {
+  const pem = readText(setting, file);
   try {
-    const pem = readFileSync(file, 'utf8');
     createSecureContext({ ca: pem });
     if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   } catch (cause) {
     throw new Refusal('config_invalid', `${setting}: ${file} cannot be read as certificates`, { cause });
   }
   throw new Refusal('config_invalid', `${setting}: ${file} holds no PEM certificate`);
+}
+
+function readText(setting: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Refusal('config_invalid', `${setting}: ${file} ${fileFault(cause, 'read')}`, { cause });
+  }
 }

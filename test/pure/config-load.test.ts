@@ -208,5 +208,5 @@ test('a named file that is missing is refused with the command that makes it, bu
 
 test('a file that cannot be read is refused with the cause', async () => {
   await mkdir(file);
-  await expect(loadConfig({ file, env: {} })).rejects.toEqual(refused(`${file} cannot be read: EISDIR`));
+  await expect(loadConfig({ file, env: {} })).rejects.toEqual(refused(`${file} is a folder`));
 });

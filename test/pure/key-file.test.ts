@@ -52,7 +52,7 @@ test('X3 a key is never made over anything that is there', async () => {
 
 test('X3 a key that cannot be written says where and why', async () => {
   const nowhere = join(folder, 'missing', 'master.key');
-  await expect(createKeyFile(nowhere)).rejects.toEqual(refused(`${nowhere} cannot be written: ENOENT`));
+  await expect(createKeyFile(nowhere)).rejects.toEqual(refused(`${nowhere} is in no folder that exists`));
 });
 
 test('X3 a missing key file is refused with what to do', async () => {

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { ldapDisabledView, ldapView } from '../../services/ldap/schema.ts';
 import { noun, verb } from '../command.ts';
+import { readNamedFile } from '../named-file.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -126,17 +126,8 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
     ...(groupsAttribute === undefined ? {} : { groupsAttribute: groupsAttribute || null }),
     ...(caFile === undefined
       ? {}
-      : { caCertificate: caFile ? await readCertificates(String(caFile)) : null }),
+      : { caCertificate: caFile ? String(await readNamedFile('--ca-file', String(caFile))) : null }),
   };
-}
-
-async function readCertificates(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw refuseField('--ca-file', `cannot be read (${reason}): ${file}`);
-  }
 }
 
 /** Runs the work with the bind password that was given, or asked for when it is all that was missing. */

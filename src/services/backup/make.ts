@@ -14,6 +14,7 @@ import { dialectOfDatabase, select } from '../../database/select.ts';
 import { copySqlite, synced } from '../../database/sqlite-copy.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal, refuseField } from '../../errors.ts';
+import { codeOf, fileFault, isMissing } from '../../file-fault.ts';
 import { readVersion } from '../../version.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
@@ -65,11 +66,9 @@ async function requirePlace(file: string): Promise<void> {
   try {
     await access(beside, constants.W_OK);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause';
-    if (reason === 'ENOENT')
-      throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
+    if (isMissing(error)) throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
     const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
-    throw refuseField('file', `${beside} cannot be written to (${reason})`, hint);
+    throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }
 
@@ -118,7 +117,7 @@ async function recordMade(ctx: Context, bytes: number): Promise<void> {
 
 /** What the disk or the reader of a pipe did, as a refusal. */
 function explained(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) ?? '';
   if (code === 'EPIPE')
     return invalid('Whoever reads the backup stopped reading.', 'What it has is not whole.');
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { readKeyFile } from '../../crypto/key-file.ts';
 import { createKeyring } from '../../crypto/seal.ts';
 import { refuseField } from '../../errors.ts';
+import { accessHint, fileFault } from '../../file-fault.ts';
 import { type Backup, readBackup } from './container.ts';
 
 /** Opens the file of a backup; whoever asks closes it. */
@@ -10,10 +11,10 @@ export async function openBackupFile(path: string): Promise<FileHandle> {
     const file = await open(path, 'r');
     if ((await file.stat()).isFile()) return file;
     await file.close();
-    throw refuseField('file', `is not a file: ${path}`);
+    throw refuseField('file', `${path} is not a file`);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
-    throw refuseField('file', `cannot be read (${String(error.code)}): ${path}`);
+    throw refuseField('file', `${path} ${fileFault(error, 'read')}`, accessHint(error));
   }
 }
 

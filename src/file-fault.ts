@@ -1,0 +1,53 @@
+import { userInfo } from 'node:os';
+
+/**
+ * What is wrong with a file or folder that could not be read or written, in words that follow its name: `does not
+ * exist`. Of what is no word of the system about files, its code.
+ */
+export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
+  const code = codeOf(cause) ?? 'unknown cause';
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return wanted === 'read' ? 'does not exist' : 'is in no folder that exists';
+    case 'EISDIR':
+      return 'is a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return `may not be ${wanted} by the user ${userName()}`;
+    case 'EROFS':
+      return 'is on a disk that can only be read';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'cannot be written: there is no space left';
+    default:
+      return `cannot be ${wanted}: ${code}`;
+  }
+}
+
+/** What to do where the user that runs idctl may not read a file; undefined where that is not what is wrong. */
+export function accessHint(cause: unknown): string | undefined {
+  const denied = ['EACCES', 'EPERM'].includes(codeOf(cause) ?? '');
+  return denied
+    ? 'Let that user read it, and enter the folders above it; or run idctl as who may.'
+    : undefined;
+}
+
+/** Whether it is that there is no such file. */
+export function isMissing(cause: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
+}
+
+/** The system's code for what was thrown, such as `ENOENT`, if it has one. */
+export function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+}
+
+/** As whom idctl runs: root may have become the owner of the database. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.geteuid?.() ?? 'that runs it');
+  }
+}

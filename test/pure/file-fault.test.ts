@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { accessHint, fileFault } from '../../src/file-fault.ts';
+import { trustedRoots } from '../../src/outbound/roots.ts';
+
+const nowhere = join(import.meta.dirname, 'nowhere');
+
+function thrown(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+const withCode = (code: string) => Object.assign(new Error(code), { code });
+
+test('what is wrong with a file is said in words, not in codes', () => {
+  const reading = (path: string) =>
+    fileFault(
+      thrown(() => readFileSync(path)),
+      'read',
+    );
+  expect(reading(nowhere)).toBe('does not exist');
+  expect(reading(join(import.meta.filename, 'below'))).toBe('does not exist');
+  expect(reading(import.meta.dirname)).toBe('is a folder');
+  // Root, as whom tests may run, may read everything.
+  const { username } = userInfo();
+  expect(fileFault(withCode('EACCES'), 'read')).toBe(`may not be read by the user ${username}`);
+  expect(fileFault(withCode('EPERM'), 'written')).toBe(`may not be written by the user ${username}`);
+  expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in no folder that exists');
+  expect(accessHint(withCode('EACCES'))).toMatch(/^Let that user read it/);
+  expect(accessHint(withCode('ENOENT'))).toBeUndefined();
+  expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');
+});
+
+test('a file of certificates that is not there is told from one that holds none', () => {
+  expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(`doh.caFile: ${nowhere} does not exist`);
+  expect(() => trustedRoots('doh.caFile', import.meta.filename)).toThrow('holds no PEM certificate');
+});
