@@ -510,6 +510,21 @@ describe('concurrency', () => {
     const returned = back.filter(({ data }) => data['record'] === id);
     expect(gone.length - returned.length).toBe(active ? 0 : 1);
   });
+
+  test('of a POST and changes that want one name and one address at once, nobody waits for each other', async () => {
+    const client = await scimClient(idctl);
+    for (let round = 0; round < 12; round += 1) {
+      const made = await Promise.all([1, 2].map(() => client.create({ userName: fresh('login') })));
+      const [name, other] = [fresh('one'), fresh('other')];
+      const wanted = [name, other].map((userName) => ({ userName, emails: [{ value: address() }] }));
+      const all = wanted.flatMap((resource) => [
+        client.send('POST', '/Users', resource),
+        ...made.map(({ id }) => client.patch(id, { op: 'replace', value: resource })),
+        ...made.map(({ id }) => client.send('PUT', `/Users/${id}`, resource)),
+      ]);
+      for (const { status } of await Promise.all(all)) expect([200, 201, 409]).toContain(status);
+    }
+  });
 });
 
 async function scimUsers(client: ScimClient) {

@@ -45,9 +45,9 @@ async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Pr
   if (!rewritten && !toggled) return;
   if (fold(resource.userName) !== fold(record.userName)) await requireFreeName(record, resource);
   const link = record.link === 'member' && rewritten ? 'adopted' : record.link;
+  if (rewritten) await followResource(ctx, held, resource);
   await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
   if (rewritten) {
-    await followResource(ctx, held, resource);
     await recordEvent(ctx, { ...about(held, 'scim.user.updated'), data: changes(before, resource) });
   }
   if (toggled && active) await activateMember(ctx, held, 'member.added');

@@ -76,8 +76,8 @@ async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise
   const unchanged = !active && !record.hidden && isNamed(record, resource);
   if (record.active || unchanged) throw notUnique(resource.userName);
   const link = record.link === 'member' ? 'adopted' : record.link;
-  await changeRecord(ctx, record, { resource, active, hidden: false, link });
   await followResource(ctx, held, resource);
+  await changeRecord(ctx, record, { resource, active, hidden: false, link });
   await begin(ctx, held);
   return record;
 }

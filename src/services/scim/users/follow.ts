@@ -11,7 +11,8 @@ import { calledBy } from './called.ts';
 /**
  * What a change of the record means to the account: an address for one that was made without, and a new name for one
  * that was made for this record, where the organization has verified the domain. Nothing else of an account is the
- * organization's to change (security I4).
+ * organization's to change (security I4). Call it before the record is changed: addresses are taken before names, as by
+ * whoever makes an account and its record, so that on PostgreSQL nobody waits for each other.
  */
 export async function followResource(
   ctx: Context,
