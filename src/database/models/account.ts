@@ -31,7 +31,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare totpEnabledAt: CreationOptional<Date | null>;
   /** The last time step whose code was accepted: none is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
-  /** When somebody signed up in the place of somebody else, before anybody proved the address (security P11). */
+  /** When somebody signed up last for an account that was there, and whose address nobody had proved (security P11). */
   declare signUpReplacedAt: CreationOptional<Date | null>;
   declare createdAt: Date;
 }
@@ -59,7 +59,10 @@ export function initAccount(sequelize: Sequelize): void {
       tableName: 'accounts',
       underscored: true,
       timestamps: false,
-      indexes: [{ name: 'accounts_email', unique: true, fields: ['email'] }],
+      indexes: [
+        { name: 'accounts_email', unique: true, fields: ['email'] },
+        { name: 'accounts_unproved', fields: ['id'], where: { email_proof: 'none' } },
+      ],
     },
   );
 }

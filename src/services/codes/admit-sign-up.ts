@@ -22,12 +22,11 @@ export async function admitSignUp(
   if (holder !== null && holder.disabledAt !== null) return;
   if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
   if (holder !== null) {
-    const signUpReplacedAt = holder.passwordHash === null ? holder.signUpReplacedAt : ctx.now;
     await takeOver(ctx, holder, { by: 'signup' });
     // A member is called what their organization knows them by (security I4).
     const called = (await belongsSomewhere(holder.id)) ? {} : { name };
     const spoken = locale === null ? {} : { locale };
-    await holder.update({ ...called, ...spoken, passwordHash, signUpReplacedAt });
+    await holder.update({ ...called, ...spoken, passwordHash, signUpReplacedAt: ctx.now });
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);

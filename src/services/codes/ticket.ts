@@ -16,7 +16,7 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 
 /**
  * Whether the password of an account that waits is the choice of the client that confirms it. A client that keeps no
- * cookies has no ticket: it is believed unless one sign-up took the place of another.
+ * cookies has no ticket: it is believed unless the sign-up took the place of another.
  */
 export function isOwnSignUp(
   ctx: Pick<Context, 'keyring'>,

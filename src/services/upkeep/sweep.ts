@@ -17,10 +17,11 @@ import { reseal } from '../keys/reseal.ts';
 import { epochSeconds } from '../limits/count.ts';
 import { after } from '../sessions/lifetimes.ts';
 import { sweepDeliveries } from '../webhooks/delivery/sweep.ts';
+import { sweepUnconfirmed } from './unconfirmed.ts';
 
 const attemptSeconds = 7 * 24 * 3600;
 
-/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, and events as old as `events.retention`. */
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */
 export async function sweepExpired(ctx: Context): Promise<void> {
   const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
@@ -38,6 +39,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
     await ScimRequest.destroy(old);
     await sweepDeliveries(ctx);
   });
+  await sweepUnconfirmed(ctx);
   await sweepEvents(ctx);
   // What was sealed while another process replaced the master key (security X1).
   await reseal(ctx);
