@@ -1,13 +1,12 @@
 import type { Context } from '../../context.ts';
-import { execute } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { Role } from '../../database/models/membership.ts';
-import { select } from '../../database/select.ts';
+import { selectTogether } from '../../database/together.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { leaveProjects } from '../projects/leave.ts';
 import { recordLeft } from '../scim/records/member.ts';
-import { endSessionsThrough } from '../sessions/end.ts';
+import { endingThrough } from '../sessions/end.ts';
 
 /** As `endMembership`, of an account that is not held yet; its record says so too. */
 export async function deactivate(
@@ -31,23 +30,18 @@ export async function endMembership(
   organizationId: string,
   account: Pick<Account, 'id' | 'email'>,
 ): Promise<Role | null> {
-  const bind = [organizationId, account.id];
-  const [ended] = await select<{ role: Role }>(
-    'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
-    bind,
+  const domain = account.email === null ? null : domainOf(account.email);
+  const [ended] = await selectTogether<{ role: Role }>(
+    [
+      'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
+      `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
+       ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
+      // Only one that is made from now on lifts the tombstone.
+      'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
+      endingThrough,
+    ],
+    [organizationId, account.id, ctx.now, account.email, domain],
   );
   await leaveProjects(organizationId, account.id);
-  await execute(
-    `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
-     ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
-    [...bind, ctx.now],
-  );
-  // Only one that is made from now on lifts the tombstone.
-  await execute('DELETE FROM invitations WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL', [
-    organizationId,
-    account.email,
-  ]);
-  const domain = account.email === null ? null : domainOf(account.email);
-  await endSessionsThrough(ctx, organizationId, { accountId: account.id, domain });
   return ended?.role ?? null;
 }

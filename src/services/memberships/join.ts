@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
-import { execute, insertRow } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../database/models/membership.ts';
 import type { Organization } from '../../database/models/organization.ts';
+import { selectTogether } from '../../database/together.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
@@ -47,11 +47,13 @@ export async function addMembership(
 ): Promise<Membership> {
   const key = { organizationId, accountId };
   const { role, origin } = as;
-  const row = { organization_id: organizationId, account_id: accountId, role, origin, joined_at: ctx.now };
-  await insertRow('memberships', row);
-  await execute('DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2', [
-    organizationId,
-    accountId,
-  ]);
+  await selectTogether(
+    [
+      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at) VALUES ($1, $2, $3, $4, $5)
+       RETURNING role`,
+      'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
+    ],
+    [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
+  );
   return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
 }

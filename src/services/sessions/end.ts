@@ -1,6 +1,5 @@
 import { Op, type WhereOptions } from 'sequelize';
 import type { Context } from '../../context.ts';
-import { execute } from '../../database/execute.ts';
 import { Session, type SignInMethod } from '../../database/models/session.ts';
 
 type Which =
@@ -21,17 +20,8 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
 }
 
 /**
- * Ends the live sessions of an account that came through the organization, and all of them when it has verified the
- * domain. Past the ORM: provisioning does it by the thousand.
+ * Ends the live sessions of an account ($2) that came through the organization ($1), and all of them when it has verified
+ * the domain ($5); at the instant $3. A statement, for provisioning, which ends them by the thousand.
  */
-export async function endSessionsThrough(
-  ctx: Context,
-  organizationId: string,
-  { accountId, domain }: { accountId: string; domain: string | null },
-): Promise<void> {
-  await execute(
-    `UPDATE sessions SET ended_at = $1 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $3
-        OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $3 AND name = $4 AND state = $5))`,
-    [ctx.now, accountId, organizationId, domain, 'Verified'],
-  );
-}
+export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
+    OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

@@ -52,7 +52,7 @@ export async function requireRecord(organizationId: string, id: string): Promise
 }
 
 /** The refusal of a User that is not there for the client. */
-export function noSuchUser(id: string) {
+function noSuchUser(id: string) {
   return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
 }
 
@@ -66,14 +66,22 @@ export interface Held {
  * Holds the record as it is now, and its account before it, as everybody does, so that nobody waits for each other; null
  * when it is gone.
  */
-export async function holdRecord({ id, accountId }: Pick<Entry, 'id' | 'accountId'>): Promise<Held | null> {
+export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
   const [row] = await select<Row & Pick<Person, 'email' | 'name'>>(
     `SELECT ${columns}, a.email, a.name FROM accounts a
-       JOIN scim_records r ON r.account_id = a.id WHERE a.id = $1 AND r.id = $2 ${hold}`,
-    [accountId, id],
+       JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
+    [of.id, of.organizationId],
   );
   if (row === undefined) return null;
-  return { account: { id: accountId, email: row.email, name: row.name }, record: entryOf(row) };
+  const { account_id: id, email, name } = row;
+  return { account: { id, email, name }, record: entryOf(row) };
+}
+
+/** As `holdRecord`, of this id, which clients of the organization see, or 404. */
+export async function requireHeld(organizationId: string, id: string): Promise<Held> {
+  const held = isUuid(id) ? await holdRecord({ id: id.toLowerCase(), organizationId }) : null;
+  if (held === null || held.record.hidden) throw noSuchUser(id);
+  return held;
 }

@@ -4,7 +4,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { recordEvent } from '../../events/record.ts';
 import { fold } from '../names.ts';
-import { findRecordNamed, type Held, holdRecord, noSuchUser, requireRecord } from '../records/find.ts';
+import { findRecordNamed, type Held, requireHeld } from '../records/find.ts';
 import type { Entry } from '../records/record.ts';
 import { changeRecord, type Named, resourceOf } from '../records/write.ts';
 import { notUnique, requireMatch } from './checks.ts';
@@ -25,10 +25,8 @@ export async function changeUser(
   { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
   decide: (current: Decided) => Decided,
 ): Promise<Entry> {
-  const found = await requireRecord(organizationId, id);
   const changing = transaction(async () => {
-    const held = await holdRecord(found);
-    if (held === null || held.record.hidden) throw noSuchUser(id);
+    const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
     const { active } = held.record;
     await apply(ctx, held, decide({ ...resourceOf(held.record), active }));

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { requireScim } from '../../authority/require.ts';
-import { holdRecord, noSuchUser, requireRecord } from '../records/find.ts';
+import { requireHeld } from '../records/find.ts';
 import { changeRecord } from '../records/write.ts';
 import { requireMatch } from './checks.ts';
 import type { AtUser } from './input.ts';
@@ -13,11 +13,9 @@ import { deactivateMember } from './membership.ts';
  */
 export async function deleteUser(ctx: Context, { org, id, ifMatch }: AtUser): Promise<void> {
   const organizationId = requireScim(ctx, org);
-  const found = await requireRecord(organizationId, id);
   const hidden = ctx.config.scim.deleteMode === 'remove';
   await transaction(async () => {
-    const held = await holdRecord(found);
-    if (held === null || held.record.hidden) throw noSuchUser(id);
+    const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
     const wasActive = held.record.active;
     if (wasActive || hidden) await changeRecord(ctx, held.record, { active: false, hidden });
