@@ -24,6 +24,9 @@ export function addOrganizationCommands(program: Command): void {
       const { createOrganization } = await import('../../services/organizations/create.ts');
       const { createOrganizationInput } = await import('../../services/organizations/schema.ts');
       call.show(await call.operate(createOrganizationInput, createOrganization), fields);
+      const { findOverruled } = await import('../../services/signin/reach.ts');
+      const overruled = await call.operate(createOrganizationInput, findOverruled);
+      if (overruled !== null) call.note(heardNoMore(overruled));
     },
   });
   verb(org, 'list', {
@@ -55,6 +58,11 @@ export function addOrganizationCommands(program: Command): void {
     },
   });
   addDelete(org);
+}
+
+/** Whoever was alone governed everybody's sign-in; beside another organization its verified domains do (security O1). */
+function heardNoMore(slug: string): string {
+  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: idctl domain add DOMAIN --org ${slug}`;
 }
 
 function addDelete(org: Command): void {

@@ -1,14 +1,12 @@
 import type { Organization } from '../../database/models/organization.ts';
 import { SignInSettings } from '../../database/models/sign-in-settings.ts';
-import { governsNobody } from '../signin/reach.ts';
-import { settingNames } from '../signin/settings.ts';
+import { governsNobody, saysSomething } from '../signin/reach.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
 /** Whether what an organization says of ways to sign in holds for anybody; null where it says nothing. */
 export async function checkSignIn(organization: Organization): Promise<Check | null> {
   const { id, slug } = organization;
-  const settings = await SignInSettings.findByPk(id);
-  if (settings === null || settingNames.every((name) => settings[name] === null)) return null;
+  if (!saysSomething(await SignInSettings.findByPk(id))) return null;
   return check(`sign-in of ${slug}`, 'its settings hold for somebody', async () => {
     if (!(await governsNobody(organization))) return right('its settings hold');
     return wrong(
