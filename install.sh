@@ -168,13 +168,13 @@ fingerprint() {
     -exec cksum {} + | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
 }
 
-# Makes the release in $stage/idctl; the compiler is installed beside it and goes with the stage.
+# Makes the release in $stage/idctl; the bundler is installed beside it and goes with the stage.
 build() {
   stage=$lib/staging.$$
   new=$stage/idctl
   mkdir -p "$new"
   (cd "$here" && cp package-lock.json "$stage" && cp -R bin config docs man scripts src package.json \
-    package-lock.json .npmrc tsconfig.json tsconfig.build.json LICENSE README.md CHANGELOG.md "$new")
+    package-lock.json .npmrc tsconfig.json LICENSE README.md CHANGELOG.md "$new")
   if node=$(system_node); then
     say "Installing packages (Node is there: $node)"
     add_packages "$new" --omit=dev --omit=optional
@@ -182,10 +182,10 @@ build() {
     say 'Installing packages and a private Node (the one here is not 24.15 or newer)'
     add_packages "$new" --omit=dev --include=optional
   fi
-  say 'Compiling'
-  add_compiler
+  say 'Building'
+  add_bundler
   quietly "$new" node_modules/.bin/node scripts/build.ts
-  (cd "$new" && rm -rf src scripts tsconfig.json tsconfig.build.json .npmrc node_modules/node-*/include)
+  (cd "$new" && rm -rf src scripts tsconfig.json .npmrc node_modules/node-*/include)
   for unit in "$new"/config/*.service; do
     sed "s|/usr/local/bin/idctl|$bin|; s|/usr/local/lib/idctl|$lib|" "$unit" >"$stage/unit"
     mv "$stage/unit" "$unit"
@@ -197,9 +197,9 @@ build() {
 }
 
 # The version the lockfile names; nothing else that only development needs.
-add_compiler() {
-  compiler=$(cd "$here" && node -p 'require("./package.json").devDependencies.typescript')
-  printf '{ "private": true, "dependencies": { "typescript": "%s" } }\n' "$compiler" >"$stage/package.json"
+add_bundler() {
+  bundler=$(cd "$here" && node -p 'require("./package.json").devDependencies.rolldown')
+  printf '{ "private": true, "dependencies": { "rolldown": "%s" } }\n' "$bundler" >"$stage/package.json"
   npm_in "$stage" install
 }
 

@@ -22,7 +22,7 @@ const postgres = {
     name: 'postgres',
     include: tests(onDatabases),
     exclude: [...configDefaults.exclude, ...onOneDatabase],
-    globalSetup: ['test/support/setup-postgres.ts'],
+    globalSetup: ['test/support/setup-postgres.ts', 'test/support/setup-release.ts'],
   },
 };
 
@@ -60,7 +60,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: tests(onDatabases),
-          globalSetup: ['test/support/setup-sqlite.ts'],
+          globalSetup: ['test/support/setup-sqlite.ts', 'test/support/setup-release.ts'],
         },
       },
       ...(missing === null ? [postgres] : []),

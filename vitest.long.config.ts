@@ -9,7 +9,7 @@ const on = (database: string, also: string[] = []) => ({
   test: {
     name: database,
     include: [...tests('!(pure)'), ...also],
-    globalSetup: [`test/support/setup-${database}.ts`],
+    globalSetup: [`test/support/setup-${database}.ts`, 'test/support/setup-release.ts'],
   },
 });
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -9,40 +10,113 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { type PluginContext, rolldown } from 'rolldown';
 
-// Writes dist/: the sources without their types (`npm run check` has checked those), and whatever
-// else src/ holds as it is. The compiler may be installed beside the checkout: install.sh does that.
+// Writes dist/: the sources without their types (`npm run check` has checked those), joined with the packages that
+// nearly every command loads, because finding and reading 650 files was most of what a command cost (decision 0009).
+// All lies flat in dist/, where the sources look for what is not code. `node scripts/build.ts [DIR]` writes it there,
+// with what starts it. The bundler may be installed beside the checkout: install.sh does that.
 const root = dirname(import.meta.dirname);
-const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+const release = resolve(process.argv[2] ?? root);
+const dist = join(release, 'dist');
+const source = (path: string) => join(root, 'src', path);
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
-cpSync(join(root, 'src'), join(root, 'dist'), {
-  recursive: true,
-  filter: (source) => !source.endsWith('.ts'),
-});
-// The first page that people ask for, so that nothing has to be loaded to show it.
-const main = join(root, 'dist/main.js');
-const help = execFileSync(process.execPath, [main, '--help'], { env: {}, encoding: 'utf8' });
-writeFileSync(join(root, 'dist/help.txt'), help);
+/** What the bundler has read. */
+type Modules = Pick<PluginContext, 'getModuleInfo'>;
 
-const compiled = join(root, 'dist/compiled');
-mkdirSync(compiled);
-// Each start keeps there what Node has made of the sources; these two what most commands need.
-const folder = mkdtempSync(join(tmpdir(), 'idctl-build-'));
-for (const words of [
-  ['init', '--yes'],
-  ['org', 'list'],
-]) {
-  const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };
-  execFileSync(process.execPath, [main, ...words], { env, stdio: ['ignore', 'ignore', 'ignore'] });
+/** Packages that are joined in, with what they import; all others stay as npm has installed them. */
+const joined = ['chalk', 'commander', 'fast-string-truncated-width', 'pino', 'sequelize', 'yaml', 'zod'];
+
+await writePrograms();
+if (release !== root) {
+  for (const path of ['bin', 'package.json'])
+    cpSync(join(root, path), join(release, path), { recursive: true });
 }
-rmSync(folder, { recursive: true, force: true });
-// Whoever runs idctl reads them, whoever has installed it.
-for (const name of ['', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) {
-  const path = join(compiled, name);
-  chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
+copyFileSync(source('http/pages/style.css'), join(dist, 'style.css'));
+writeHelp();
+compile();
+
+async function writePrograms(): Promise<void> {
+  const bundle = await rolldown({
+    cwd: root,
+    // Beside the program a thread and a process that it starts.
+    input: [source('main.ts'), source('database/sqlite-reader.ts'), source('database/sqlite-copier.ts')],
+    platform: 'node',
+    external,
+    // Sequelize asks it for nothing but fixed offsets: without the history of the world's clocks.
+    resolve: { alias: { 'moment-timezone': 'moment-timezone/moment-timezone.js' } },
+    preserveEntrySignatures: 'allow-extension',
+  });
+  const ahead = reachedFrom(['main.ts', 'cli/program.ts']);
+  const opening = reachedFrom(['app.ts', 'config/load.ts', 'cli/operator.ts', 'cli/run.ts']);
+  await bundle.write({
+    dir: dist,
+    cleanDir: true,
+    chunkFileNames: '[name]-[hash].js',
+    comments: false,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        {
+          debugName: 'database',
+          // One file of what every command needs that opens the database.
+          name: (id, modules) => (opening(id, modules) && !ahead(id, modules) ? 'database' : null),
+        },
+      ],
+    },
+  });
+  await bundle.close();
+}
+
+/** Node's own, every package that is not joined in, and one that Sequelize names although it is not there. */
+function external(id: string, importer: string | undefined): boolean {
+  if (/^[./\0]/.test(id)) return false;
+  return id === 'pg-hstore' || !(joined.includes(id) || importer?.includes('/node_modules/'));
+}
+
+/** Whether a module is one of these sources or is imported by them, however far off. */
+function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean {
+  const found = new Set<string>();
+  const reach = (id: string, modules: Modules): void => {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const next of modules.getModuleInfo(id)?.importedIds ?? []) reach(next, modules);
+  };
+  return (id, modules) => {
+    for (const path of paths) reach(source(path), modules);
+    return found.has(id);
+  };
+}
+
+/** The first page that people ask for, so that nothing has to be loaded to show it. */
+function writeHelp(): void {
+  writeFileSync(join(dist, 'help.txt'), run(['--help'], {}));
+}
+
+/** Each start keeps there what Node has made of the sources; these two what most commands need. */
+function compile(): void {
+  const compiled = join(dist, 'compiled');
+  mkdirSync(compiled);
+  const folder = mkdtempSync(join(tmpdir(), 'idctl-build-'));
+  const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };
+  run(['init', '--yes'], env);
+  run(['org', 'list'], env);
+  rmSync(folder, { recursive: true, force: true });
+  // Whoever runs idctl reads them, whoever has installed it.
+  for (const name of ['', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) {
+    const path = join(compiled, name);
+    chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
+  }
+}
+
+/** As it is run once installed: what is compiled counts only with the same options of Node. */
+function run(words: string[], env: Record<string, string>): string {
+  const { PATH = '' } = process.env;
+  return execFileSync(join(release, 'bin/idctl'), words, {
+    env: { PATH, ...env },
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
 }

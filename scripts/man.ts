@@ -6,4 +6,4 @@ import { manualPages } from './man/pages.ts';
 const folder = join(dirname(import.meta.dirname), 'man');
 mkdirSync(folder, { recursive: true });
 for (const page of globSync(join(folder, '*.[15]'))) rmSync(page);
-for (const [name, page] of manualPages()) writeFileSync(join(folder, name), page);
+for (const [name, page] of await manualPages()) writeFileSync(join(folder, name), page);

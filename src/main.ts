@@ -15,7 +15,11 @@ if (ready !== null) {
 } else {
   // A release brings its sources compiled: that is half of what a command would wait for.
   const compiled = join(import.meta.dirname, 'compiled');
-  if (existsSync(compiled)) enableCompileCache({ directory: compiled, portable: true });
+  if (existsSync(compiled)) {
+    enableCompileCache({ directory: compiled, portable: true });
+    // Node warns of what packages do that is out of fashion only where they stand apart; there they are joined in.
+    process.noDeprecation = true;
+  }
   const { failed, main } = await import('./cli/program.ts');
   process.on('uncaughtException', (error) => process.exit(failed(error, argv)));
   const code = await main(argv);

@@ -5,8 +5,8 @@ import { programPage } from './program.ts';
 import { settingsPage } from './settings.ts';
 
 /** Every manual page by its file name, from the commands and the settings as they are. */
-export function manualPages(): Map<string, string> {
-  const program = createProgram();
+export async function manualPages(): Promise<Map<string, string>> {
+  const program = await createProgram();
   const version = readVersion();
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   return new Map([

@@ -1,41 +1,48 @@
 import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
-import { addAppCommands } from './commands/app.ts';
-import { addBackupCommand } from './commands/backup.ts';
-import { addCompletionCommand } from './commands/completion.ts';
-import { addConfigCommands } from './commands/config.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addDomainCommands } from './commands/domain.ts';
-import { addEventCommands } from './commands/event.ts';
-import { addIdentityCommands } from './commands/identity.ts';
-import { addInitCommand } from './commands/init.ts';
-import { addInvitationCommands } from './commands/invitation.ts';
-import { addKeyCommands } from './commands/key.ts';
-import { addLdapCommands } from './commands/ldap.ts';
-import { addMappingCommands } from './commands/mappings.ts';
-import { addMemberCommands } from './commands/member.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addOrganizationCommands } from './commands/org.ts';
-import { addPatCommands } from './commands/pat.ts';
-import { addProjectCommands } from './commands/project.ts';
-import { addProjectMemberCommands } from './commands/project-member.ts';
-import { addRestoreCommand } from './commands/restore.ts';
-import { addScimCommands } from './commands/scim.ts';
-import { addServeCommand } from './commands/serve.ts';
-import { addSessionCommands } from './commands/session.ts';
-import { addSignInCommands } from './commands/signin.ts';
-import { addSsoCommands } from './commands/sso.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addTotpCommands } from './commands/totp.ts';
-import { addUserCommands } from './commands/user.ts';
-import { addVersionCommand } from './commands/version.ts';
-import { addWebhookCommands } from './commands/webhook.ts';
 import { asking } from './complete/asking.ts';
 import { report } from './report.ts';
 
-/** Every command with its options and help; what a command does is imported only when it runs. */
-export function createProgram(): Command {
+/** What declares each command, in the order of the first page; the file is read when the command is asked for. */
+const declarations = new Map<string, () => Promise<(program: Command) => void>>([
+  ['init', async () => (await import('./commands/init.ts')).addInitCommand],
+  ['serve', async () => (await import('./commands/serve.ts')).addServeCommand],
+  ['migrate', async () => (await import('./commands/migrate.ts')).addMigrateCommand],
+  ['config', async () => (await import('./commands/config.ts')).addConfigCommands],
+  ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
+  ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],
+  ['org', async () => (await import('./commands/org.ts')).addOrganizationCommands],
+  ['user', async () => (await import('./commands/user.ts')).addUserCommands],
+  ['totp', async () => (await import('./commands/totp.ts')).addTotpCommands],
+  ['member', async () => (await import('./commands/member.ts')).addMemberCommands],
+  ['invitation', async () => (await import('./commands/invitation.ts')).addInvitationCommands],
+  ['project', async () => (await import('./commands/project.ts')).addProjectCommands],
+  ['project-member', async () => (await import('./commands/project-member.ts')).addProjectMemberCommands],
+  ['session', async () => (await import('./commands/session.ts')).addSessionCommands],
+  ['identity', async () => (await import('./commands/identity.ts')).addIdentityCommands],
+  ['pat', async () => (await import('./commands/pat.ts')).addPatCommands],
+  ['app', async () => (await import('./commands/app.ts')).addAppCommands],
+  ['domain', async () => (await import('./commands/domain.ts')).addDomainCommands],
+  ['signin', async () => (await import('./commands/signin.ts')).addSignInCommands],
+  ['sso', async () => (await import('./commands/sso.ts')).addSsoCommands],
+  ['ldap', async () => (await import('./commands/ldap.ts')).addLdapCommands],
+  ['scim', async () => (await import('./commands/scim.ts')).addScimCommands],
+  ['mappings', async () => (await import('./commands/mappings.ts')).addMappingCommands],
+  ['event', async () => (await import('./commands/event.ts')).addEventCommands],
+  ['webhook', async () => (await import('./commands/webhook.ts')).addWebhookCommands],
+  ['key', async () => (await import('./commands/key.ts')).addKeyCommands],
+  ['backup', async () => (await import('./commands/backup.ts')).addBackupCommand],
+  ['restore', async () => (await import('./commands/restore.ts')).addRestoreCommand],
+  ['completion', async () => (await import('./commands/completion.ts')).addCompletionCommand],
+  ['version', async () => (await import('./commands/version.ts')).addVersionCommand],
+]);
+
+/**
+ * The commands with their options and help; what a command does is imported only when it runs. Whoever knows the first
+ * word typed is given that command alone, when it is one.
+ */
+export async function createProgram(first = ''): Promise<Command> {
   const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
     .description('Identity daemon: verified domains and single sign-on, run from the terminal')
     .usage('<command> [options]')
@@ -46,42 +53,15 @@ export function createProgram(): Command {
     .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
-  addInitCommand(program);
-  addServeCommand(program);
-  addMigrateCommand(program);
-  addConfigCommands(program);
-  addStatusCommand(program);
-  addDoctorCommand(program);
-  addOrganizationCommands(program);
-  addUserCommands(program);
-  addTotpCommands(program);
-  addMemberCommands(program);
-  addInvitationCommands(program);
-  addProjectCommands(program);
-  addProjectMemberCommands(program);
-  addSessionCommands(program);
-  addIdentityCommands(program);
-  addPatCommands(program);
-  addAppCommands(program);
-  addDomainCommands(program);
-  addSignInCommands(program);
-  addSsoCommands(program);
-  addLdapCommands(program);
-  addScimCommands(program);
-  addMappingCommands(program);
-  addEventCommands(program);
-  addWebhookCommands(program);
-  addKeyCommands(program);
-  addBackupCommand(program);
-  addRestoreCommand(program);
-  addCompletionCommand(program);
-  addVersionCommand(program);
+  const only = declarations.get(first);
+  const wanted = only === undefined ? [...declarations.values()] : [only];
+  for (const declare of await Promise.all(wanted.map((read) => read()))) declare(program);
   return program;
 }
 
 /** Runs one command line; answers the exit code of the process. */
 export async function main(argv: string[]): Promise<number> {
-  const program = createProgram();
+  const program = await createProgram(argv[0]);
   if (argv[0] === asking) {
     const { answerShell } = await import('./complete/answer.ts');
     await answerShell(program, argv.slice(1));

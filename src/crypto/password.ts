@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { argon2id, type HashOptions, hash as makeHash, verify as matchHash } from 'argon2';
 import { createGate } from './gate.ts';
 
 /** Hashes and checks passwords with argon2id, a bounded number at once. */
@@ -11,6 +10,8 @@ export interface PasswordHasher {
    * `onTurn` runs when its turn has come and before anything is hashed; what it throws is thrown.
    */
   verify(hash: string | null, password: string, onTurn?: () => Promise<void>): Promise<boolean>;
+  /** Loads what hashes; throws where that cannot be, so that a daemon says so when it starts. */
+  ready(): Promise<void>;
   /** How many are being hashed or checked now, and how many wait for their turn. */
   load(): { running: number; waiting: number };
   /** Whether the hash was made with other parameters than those configured now. */
@@ -26,6 +27,9 @@ export interface HashingOptions {
   maxWaitMs?: number;
 }
 
+// Most commands hash nothing.
+const argon2 = () => import('argon2');
+
 /** A hasher with these parameters; `hash` and `verify` refuse `overloaded` when their turn does not come (P6). */
 export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
@@ -34,15 +38,21 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const turn = createGate(places, options.maxWaitMs ?? 2000);
   // No password makes a random hash, so this one costs as much as a real one and never matches (P7).
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
-  const parameters: HashOptions = { type: argon2id, memoryCost: memory, timeCost: time, parallelism: lanes };
+  const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
     load: turn.load,
-    hash: (password) => turn(() => makeHash(password, parameters)),
+    ready: async () => void (await argon2()),
+    hash: (password) =>
+      turn(async () => {
+        const { argon2id, hash } = await argon2();
+        return hash(password, { type: argon2id, ...parameters });
+      }),
     verify: (hash, password, onTurn) => {
       const known = hash !== null && readHash(hash) !== null;
       return turn(async () => {
         await onTurn?.();
-        return matchHash(known ? hash : dummy, password);
+        const { verify } = await argon2();
+        return verify(known ? hash : dummy, password);
       });
     },
     needsRehash: (hash) => {

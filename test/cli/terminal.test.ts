@@ -1,9 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import measure from 'fast-string-truncated-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
 
@@ -12,7 +13,6 @@ const csi = '\u001b[';
 describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
-  const main = resolve(import.meta.dirname, '../../src/main.ts');
   const idctl = (line: string, answers: Answers = [], more: NodeJS.ProcessEnv = {}) => {
     return inTerminal(`'${process.execPath}' '${main}' ${line}`, { ...env, ...more }, answers);
   };

@@ -104,7 +104,7 @@ const ofPeople: Record<string, Act> = {
   'session revoke': (ctx) => revokeSession(ctx, { id: someId }),
 };
 
-const commands = leaves(createProgram());
+const commands = leaves(await createProgram());
 const named = new Set(surface.routes.map(({ cli }) => cli).filter((cli) => cli !== undefined));
 
 function leaves(command: Command, before = ''): string[] {

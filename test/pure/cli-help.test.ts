@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 
-describe('the help of every command', () => {
-  const pages = commandsOf(createProgram()).map((command) => ({
-    name: spelled(command),
-    text: helpOf(command),
-  }));
+const pages = commandsOf(await createProgram()).map((command) => ({
+  name: spelled(command),
+  text: helpOf(command),
+}));
 
+describe('the help of every command', () => {
   it('is what stands in the golden file', async () => {
     const book = pages.map(({ name, text }) => `=== ${name}\n${text}`).join('\n');
     await expect(book).toMatchFileSnapshot('../golden/help.txt');
@@ -26,7 +26,7 @@ describe('the help of every command', () => {
   });
 
   it.each(pages)('has an example that the program understands: $name', async ({ text }) => {
-    const program = createProgram();
+    const program = await createProgram();
     for (const command of commandsOf(program)) if (command.commands.length === 0) command.action(() => {});
     const example = text.slice(text.indexOf('  $ ') + 4).replaceAll(/\\\n */g, '');
     await program.parseAsync(wordsOf(example), { from: 'user' });

@@ -51,6 +51,13 @@ const wrong: [line: string[], field: string][] = [
   [['event', 'list', ...org, '--kind', ''], '--kind'],
 ];
 
+const commands = leavesOf(await createProgram()).map((command) => {
+  const words = spelled(command).split(' ');
+  const mandatory = command.options.filter((option) => option.mandatory);
+  const options = mandatory.flatMap(({ long }) => [long ?? '', 'x']);
+  return { name: words.join(' '), words, options, count: command.registeredArguments.length };
+});
+
 describe('wrong usage is told before anything is opened', () => {
   let out = '';
   let err = '';
@@ -114,24 +121,17 @@ describe('wrong usage is told before anything is opened', () => {
     expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
   });
 
-  const leaves = leavesOf(createProgram()).map((command) => {
-    const words = spelled(command).split(' ');
-    const mandatory = command.options.filter((option) => option.mandatory);
-    const options = mandatory.flatMap(({ long }) => [long ?? '', 'x']);
-    return { name: words.join(' '), words, options, count: command.registeredArguments.length };
-  });
-
-  it.each(leaves)('$name refuses an option it does not know', async ({ name, words, options }) => {
+  it.each(commands)('$name refuses an option it does not know', async ({ name, words, options }) => {
     expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
     expect(err).toBe(`idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`);
   });
 
-  it.each(leaves)('$name refuses an argument too many', async ({ words, options, count }) => {
+  it.each(commands)('$name refuses an argument too many', async ({ words, options, count }) => {
     expect(await main([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
     expect(err).toContain('too many arguments');
   });
 
-  it.each(leaves.filter(({ options }) => options.length > 0))(
+  it.each(commands.filter(({ options }) => options.length > 0))(
     '$name asks for its options',
     async ({ words, count, options }) => {
       expect(await main([...words, ...Array(count).fill('x')])).toBe(2);
@@ -140,7 +140,7 @@ describe('wrong usage is told before anything is opened', () => {
   );
 
   it.each(
-    leaves.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)),
+    commands.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)),
   )('$name asks for its argument', async ({ words, options }) => {
     expect(await main([...words, ...options])).toBe(2);
     expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);

@@ -6,7 +6,7 @@ import { manualPages } from '../../scripts/man/pages.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 
 const folder = join(import.meta.dirname, '../../man');
-const pages = manualPages();
+const pages = await manualPages();
 
 describe('the manual pages (write them with: npm run man)', () => {
   test('are those of the commands and settings, and no more', () => {

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { chmod, chown, copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../support/daemon.ts';
 import { dialect } from '../support/database.ts';
 
 const nobody = 65_534;
-const main = resolve(import.meta.dirname, '../../src/main.ts');
 
 describe.skipIf(process.getuid?.() !== 0 || dialect !== 'sqlite')('X8: run as root, the command line', () => {
   let folder: string;

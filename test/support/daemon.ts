@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
 
-/** The program as it runs in a checkout. */
-export const main = resolve(import.meta.dirname, '../../src/main.ts');
+/** The program: of the release that the run has built, or of the checkout. */
+export const main = process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
 /** The real daemon, as a process of its own. */
 export interface Daemon {
@@ -72,10 +72,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
 }
 
-/** The environment of a process of ours: none of our own settings, and what makes it start sooner. */
+/** The environment of a process of ours: none of our own settings. */
 export function surroundings(): Record<string, string> {
   const { PATH = '' } = process.env;
-  return { PATH, NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../.tmp/compile-cache') };
+  return { PATH };
 }
 
 async function untilReady(url: string, ended: () => string | null): Promise<void> {

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { expect } from 'vitest';
+import { main } from './daemon.ts';
 
 // A transcript is what a terminal shows. A line that begins with `$ ` is typed into sh; the lines after it
 // are its standard output, those that begin with `! ` its standard error, and `[N]` its exit code when
@@ -66,7 +67,6 @@ async function openTerminal({ env, values, commands }: Surroundings = {}): Promi
     PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
     HOME: folder,
     SUDO_USER: 'alex',
-    NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../.tmp/compile-cache'),
     IDCTL_CONFIG: join(folder, 'idctl.yaml'),
     ...env,
   };
@@ -87,7 +87,6 @@ async function openTerminal({ env, values, commands }: Surroundings = {}): Promi
 
 async function installIdctl(bin: string): Promise<void> {
   await mkdir(bin);
-  const main = resolve(import.meta.dirname, '../../src/main.ts');
   const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
   await writeFile(join(bin, 'idctl'), script, { mode: 0o755 });
 }

@@ -45,6 +45,7 @@ async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App):
     import('../../http/server.ts'),
     import('../../http/surface.ts'),
     import('../../jobs/scheduler.ts'),
+    app.passwords.ready(),
   ]);
   const metrics = await openMetrics(app, config.metrics.listen);
   const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
