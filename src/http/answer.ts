@@ -88,7 +88,8 @@ function send(route: Route, { body, location }: Reply, request: Request, respons
   }
 }
 
-function wantsPage(request: Request): boolean {
+/** Whether whoever asks would rather have a page than JSON: a browser at its address line. */
+export function wantsPage(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }
 

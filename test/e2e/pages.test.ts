@@ -2,6 +2,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createInvitation } from '../../src/services/invitations/create.ts';
+import { createLoginLink } from '../../src/services/signin/link.ts';
 import { type Browser, startBrowser, type Window } from '../support/browser.ts';
 import { fresh, organization, password, person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -215,6 +216,20 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByRole('button', { name: `Join ${org.name}` }).click();
         await told(page, 'status').toBe('You have joined.');
         expect(await page.getByText(org.name).count()).toBe(1);
+      });
+
+      test('O4 the operator’s link signs in by its button, and a mistyped address leads on', async () => {
+        const { id } = await person(idctl);
+        const { url } = await createLoginLink(idctl.operator(), { user: id });
+        const page = await arrive(script);
+        await page.goto(url);
+        await page.reload();
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await greeted(page, 'Ada Byron');
+        await page.goto(`${base}/acount`);
+        await told(page, 'alert').toContain('There is no page at this address.');
+        await page.getByRole('link', { name: 'Go on' }).click();
+        await greeted(page, 'Ada Byron');
       });
 
       test('§5.2 an access token that expired is renewed without anybody noticing, in a form too', async () => {

@@ -73,9 +73,9 @@ async function signUpAtOnce(
 }
 
 /** The invitation that lets this person sign up, or null where everybody may; refuses `signup_closed`. */
-async function requireAdmitted(
+export async function requireAdmitted(
   ctx: Context,
-  { email, invitation: token }: Input,
+  { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
 ): Promise<Invitation | null> {
   const domain = domainOf(email);
   const invitation = token === undefined ? null : await findInvitation(ctx, email, token);

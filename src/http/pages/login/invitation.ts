@@ -14,7 +14,7 @@ type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 /** What an invitation is to, and how to accept it: by signing in, by a new account, or at once. */
 export async function showInvitation(visit: Visit, invitation: string): Promise<Shown> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
-  if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? isOver() }, {});
+  if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationOver() }, {});
   const { email, role, organization } = to;
   return {
     title: `Join ${organization}`,
@@ -60,7 +60,8 @@ async function asSomebody(
 ${postForm(visit, '/account/sign-out', html`<button type="submit">Sign out</button>`)}`;
 }
 
-function isOver(): Refusal {
+/** What is told of an invitation that cannot be accepted any more. */
+export function invitationOver(): Refusal {
   return new Refusal('invitation_invalid', 'There is no such invitation, or it works no longer.', {
     hint: 'Ask whoever invited you for another one.',
   });

@@ -3,6 +3,7 @@ import { requestMagicCode } from '../../../services/codes/request.ts';
 import { signInByCodeInput } from '../../../services/codes/schema.ts';
 import { signInByCode } from '../../../services/codes/sign-in.ts';
 import { email } from '../../../services/fields.ts';
+import { requireMail } from '../../../services/mail/configured.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode, totpCode } from './codes.ts';
@@ -30,7 +31,10 @@ const askPage = page({
   path,
   access: 'public',
   input: z.object({ identifier: email, returnTo }),
-  show: (visit, place) => askCode(visit, place),
+  show: (visit, place) => {
+    requireMail(visit.ctx);
+    return askCode(visit, place);
+  },
 });
 
 const enterPage = form({

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { Refusal } from '../../../errors.ts';
 import { requestPasswordReset } from '../../../services/codes/request.ts';
 import { resetPassword } from '../../../services/codes/reset-password.ts';
 import { resetPasswordInput } from '../../../services/codes/schema.ts';
 import { email } from '../../../services/fields.ts';
+import { isMailConfigured } from '../../../services/mail/configured.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
@@ -18,7 +20,10 @@ const askPage = page({
   path,
   access: 'public',
   input: z.object({ identifier: z.string().max(1000).optional(), done: z.string().max(50).optional() }),
-  show: (visit, { identifier, done }) => (done === 'confirmed' ? askToChoose : askAddress)(visit, identifier),
+  show: (visit, { identifier, done }) => {
+    requireCodes(visit);
+    return done === 'confirmed' ? askToChoose(visit, identifier) : askAddress(visit, identifier);
+  },
 });
 
 const requestPage = form({
@@ -36,7 +41,10 @@ const codePage = page({
   path: confirmPath,
   access: 'public',
   input: z.object({ identifier: email }),
-  show: (visit, { identifier }) => askNewPassword(visit, identifier),
+  show: (visit, { identifier }) => {
+    requireCodes(visit);
+    return askNewPassword(visit, identifier);
+  },
 });
 
 const confirmPage = form({
@@ -102,6 +110,18 @@ function askNewPassword(visit: Visit, identifier: string): Shown {
         autocomplete: 'new-password',
         note,
       }),
+    },
+  );
+}
+
+/** Refuses the screens where no code would come: somebody else has to help. */
+function requireCodes({ ctx }: Visit): void {
+  if (isMailConfigured(ctx)) return;
+  throw new Refusal(
+    'mail_not_configured',
+    'No mail is sent here, so you cannot be sent a code for a new password.',
+    {
+      hint: 'Ask your administrator for a new password, or sign in another way.',
     },
   );
 }

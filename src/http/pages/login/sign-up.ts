@@ -1,12 +1,17 @@
 import { z } from 'zod';
+import { Refusal } from '../../../errors.ts';
 import { signUpInput } from '../../../services/accounts/schema.ts';
-import { signUp } from '../../../services/accounts/sign-up.ts';
+import { requireAdmitted, signUp } from '../../../services/accounts/sign-up.ts';
+import { canonicalEmail } from '../../../services/domains/canonical.ts';
+import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
+import { selfSignupAllowed } from '../../../services/signin/require.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
 import { arrive } from './enter.ts';
+import { invitationOver } from './invitation.ts';
 import { linkTo, type Place, returnTo } from './place.ts';
 import { linkToVerify } from './verify.ts';
 
@@ -24,7 +29,10 @@ const askPage = page({
     returnTo,
     invitation: signUpInput.shape.invitation,
   }),
-  show: (visit, newcomer) => ask(visit, newcomer),
+  show: async (visit, newcomer) => {
+    await requireOpen(visit, newcomer);
+    return ask(visit, newcomer);
+  },
 });
 
 const signUpPage = form({
@@ -46,6 +54,21 @@ const signUpPage = form({
 
 /** Making an account by oneself, or by an invitation. */
 export const signUpPages = [askPage, signUpPage];
+
+/** Refuses what would be refused once the form is filled in, as far as that is known. */
+async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer): Promise<void> {
+  const to = invitation === undefined ? null : await lookAtInvitation(ctx, { token: invitation });
+  if (invitation !== undefined && to === null) throw invitationOver();
+  const email = canonicalEmail(identifier ?? '') ?? to?.email;
+  if (email !== undefined) await requireAdmitted(ctx, { email, invitation });
+  else if (!(await selfSignupAllowed(ctx, ''))) throw notForEverybody();
+}
+
+function notForEverybody(): Refusal {
+  return new Refusal('signup_closed', 'Not everybody can make an account here.', {
+    hint: 'Enter your address: where your organization lets its people sign up, that is offered next. Else ask your administrator.',
+  });
+}
 
 function ask(visit: Visit, { identifier, returnTo, invitation }: Newcomer): Shown {
   const least = visit.ctx.config.password.minLength;

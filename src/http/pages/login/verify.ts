@@ -3,6 +3,7 @@ import { resendVerification } from '../../../services/codes/request.ts';
 import { verifyEmailInput } from '../../../services/codes/schema.ts';
 import { verifyEmail } from '../../../services/codes/verify-email.ts';
 import { email } from '../../../services/fields.ts';
+import { requireMail } from '../../../services/mail/configured.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode } from './codes.ts';
@@ -16,7 +17,10 @@ const askPage = page({
   path,
   access: 'public',
   input: z.object({ identifier: email, returnTo }),
-  show: (visit, place) => askVerification(visit, place),
+  show: (visit, place) => {
+    requireMail(visit.ctx);
+    return askVerification(visit, place);
+  },
 });
 
 const verifyPage = form({

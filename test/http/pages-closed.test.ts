@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createInvitation } from '../../src/services/invitations/create.ts';
+import { revokeInvitation } from '../../src/services/invitations/revoke.ts';
+import { changeSignInSettings } from '../../src/services/signin/save.ts';
+import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { type Opened, open } from '../support/pages.ts';
+
+// What is not there, or not open: an instance that sends no mail, and where nobody signs up by themselves.
+
+let idctl: Idctl;
+beforeAll(async () => {
+  idctl = await openIdctl({ http: { returnToOrigins: ['https://app.example.test'] } });
+  await organization(idctl);
+});
+afterAll(() => idctl.close());
+
+const browser = () => idctl.client({ keepCookies: true });
+const at = (path: string, query: Record<string, string> = {}) =>
+  open(browser(), `${path}?${new URLSearchParams(query)}`);
+
+describe('an address where nothing is', () => {
+  const typed = [
+    '/logon',
+    '/login/',
+    '/accounts/me',
+    '/%E0%A4%A0',
+    '/logon/<script>alert(1)</script>',
+    '/api-v1',
+  ];
+
+  test.each(typed)('X10 %s is told to a browser on a page, to others as a problem', async (path) => {
+    const page = await browser().get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'Accept',
+    ]);
+    expect(page.headers).toMatchObject({
+      'content-security-policy': expect.stringContaining("style-src 'self'; img-src 'self' data:"),
+      'cache-control': 'no-store',
+    });
+    expect(page.body).toContain('There is no page at this address.');
+    expect(page.body).not.toMatch(/logon|script|style=/);
+    const problem = await browser().get(path, { accept: '*/*' });
+    expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
+      404,
+      'not_found',
+      'Accept',
+    ]);
+  });
+
+  test.each(['/api/v1/nothing', '/api/v2', '/auth/nothing', '/.well-known/nothing'])(
+    'X10 %s belongs to programs: a problem, whatever is asked for',
+    async (path) => {
+      const { status, headers } = await browser().get(path, { accept: 'text/html' });
+      expect([status, headers['content-type']]).toEqual([
+        404,
+        expect.stringMatching(/^application\/(problem|scim)\+json/),
+      ]);
+    },
+  );
+});
+
+describe('a screen whose form would be refused', () => {
+  const noForm = ({ body }: Opened) => !String(body).includes('method="post"');
+
+  test.each<[string, Record<string, string>]>([
+    ['/login/reset', {}],
+    ['/login/reset', { identifier: 'ada@example.test' }],
+    ['/login/reset', { identifier: 'ada@example.test', done: 'confirmed' }],
+    ['/login/reset/confirm', { identifier: 'ada@example.test' }],
+    ['/login/mail-code', { identifier: 'ada@example.test' }],
+    ['/login/verify', { identifier: 'ada@example.test' }],
+  ])('§4.4 %s %j says at once that no mail is sent, and how else one may come', async (path, query) => {
+    const page = await at(path, query);
+    expect([page.status, noForm(page), page.text]).toEqual([
+      409,
+      true,
+      expect.stringMatching(/(No mail is sent here|This instance sends no mail)/),
+    ]);
+    expect(page.text).toContain('sign in another way');
+    expect(page.body).toContain('name="identifier"');
+  });
+
+  const signUp = (query: Record<string, string> = {}) => at('/login/signup', query);
+  const closed = (page: Opened, said: string) =>
+    expect([page.status, noForm(page), page.text]).toEqual([403, true, expect.stringContaining(said)]);
+  const isOpen = (page: Opened) =>
+    expect([page.status, page.body]).toEqual([200, expect.stringContaining('action="/login/signup"')]);
+
+  test('O2 signing up where it is closed: to everybody, to an address, to a domain of an organization', async () => {
+    closed(await signUp(), 'Not everybody can make an account here. Enter your address');
+    closed(await signUp({ identifier: 'no address' }), 'Not everybody can make an account here.');
+    closed(await signUp({ identifier: 'ada@example.test' }), 'Nobody can sign up here by themselves.');
+    const org = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org.slug);
+    const who = { identifier: `ada@${domain}` };
+    closed(await signUp(who), `Addresses on ${domain} belong to an organization.`);
+    await changeSignInSettings(idctl.operator(), { org: org.slug, allowSelfSignup: true });
+    isOpen(await signUp(who));
+    closed(await signUp(), 'Not everybody can make an account here.');
+  });
+
+  test('O6 an invitation opens it, for its address and while it lasts', async () => {
+    const org = await organization(idctl);
+    const email = `${fresh('guest')}@example.test`;
+    const { id, token: invitation } = await createInvitation(idctl.operator(), {
+      org: org.slug,
+      email,
+      role: 'member',
+    });
+    isOpen(await signUp({ invitation }));
+    closed(
+      await signUp({ invitation, identifier: 'other@example.test' }),
+      'Nobody can sign up here by themselves.',
+    );
+    const page = await signUp({ invitation, identifier: email });
+    isOpen(page);
+    await revokeInvitation(idctl.operator(), { org: org.slug, id });
+    const over = await signUp({ invitation });
+    expect([over.status, noForm(over), over.text]).toEqual([
+      404,
+      true,
+      expect.stringContaining('There is no such invitation'),
+    ]);
+    const refused = await page.submit('/login/signup', { email, name: 'Guest', password });
+    expect(refused.status).toBe(403);
+  });
+});
