@@ -34,7 +34,8 @@ export const signInRoutes = [
   route({
     method: 'PUT',
     path: '/api/v1/orgs/:org/signin-settings',
-    summary: "Set the sign-in settings; what is absent is the instance's default",
+    summary:
+      "Set the sign-in settings; what is absent is the instance's default. Beside other organizations they hold for addresses on verified domains alone",
     access: 'signin.change',
     input: saveSignInSettingsInput,
     output: signInSettingsView,
