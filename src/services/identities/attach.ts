@@ -131,8 +131,8 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
 /** The same for an address with an account and for one without. */
 function notAnsweredFor(provider: SocialProvider, email: string): Refusal {
   const name = providerNames[provider];
-  return new Refusal('sign_in_first', `${name} does not answer for ${email} being yours today.`, {
-    hint: `Sign in another way, and connect ${name} on the account page: from then on it signs you in.`,
+  return new Refusal('sign_in_first', `${name} does not vouch for the address ${email}.`, {
+    hint: `Sign in another way, then connect ${name} on the account page: from then on it signs you in.`,
   });
 }
 

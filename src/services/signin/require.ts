@@ -32,8 +32,8 @@ export async function requireMethodAllowed(
   if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
   if (allowed) {
-    throw new Refusal('signin_method_off', `This ${name} account is of no address on a verified domain.`, {
-      hint: `Use the ${name} account of your address at your organization, or sign in another way.`,
+    throw new Refusal('signin_method_off', `${name} does not vouch for an address of your organization.`, {
+      hint: `Use the ${name} account that has one, or sign in another way.`,
       extra: { methods },
     });
   }
