@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { type AddressKind, type AllowList, canonicalHost, kindOf } from './address.ts';
 import { defaultLimits } from './limits.ts';
-import { inTurn } from './lookups.ts';
+import { inTurn, lookupsAtOnce } from './lookups.ts';
 
 // Security S9: where tenant-supplied hosts may lead. A name is resolved once, every address it has is judged, and
 // the connection goes to a judged address. `net` and `tls` never look up an IP literal, so those are judged first.
@@ -63,13 +63,13 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-// One for the process, as its threads are. libuv gives lookups half of them.
+// One for the process, as its threads are.
 const systemResolve = inTurn(
   (host) =>
     new Promise((resolve, reject) => {
       lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
     }),
-  Math.max(2, Math.ceil((Number(process.env['UV_THREADPOOL_SIZE']) || 4) / 2) - 1),
+  lookupsAtOnce(Number(process.env['UV_THREADPOOL_SIZE']) || 4),
   defaultLimits.total,
 );
 

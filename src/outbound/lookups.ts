@@ -3,6 +3,15 @@ import { getDomain } from 'tldts';
 import type { ResolveHost } from './guard.ts';
 
 /**
+ * How many lookups of names that tenants give run at once beside so many threads. libuv lets lookups have half of them;
+ * one of those stays free for the names that the operator gave, the database's among them, and the others hash. Two at
+ * least: one slow name would keep everybody waiting.
+ */
+export function lookupsAtOnce(threads: number): number {
+  return Math.max(2, Math.ceil(threads / 2) - 1);
+}
+
+/**
  * The same resolver, asked in turn. A lookup keeps a thread of libuv's pool, which all tenants share, until the system
  * gives up: of one domain one lookup runs at a time, of all of them as many as there are places, and a name that is
  * asked for twice is looked up once. Who waits longer than `patience` (milliseconds) is told that it took too long.

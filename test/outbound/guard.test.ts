@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -7,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { allowList } from '../../src/outbound/address.ts';
 import { createGuard, type ResolveHost } from '../../src/outbound/guard.ts';
 import { guardedClient } from '../../src/outbound/http.ts';
 import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';
-import { inTurn } from '../../src/outbound/lookups.ts';
+import { inTurn, lookupsAtOnce } from '../../src/outbound/lookups.ts';
 import { trustedRoots } from '../../src/outbound/roots.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { portOf } from '../support/ports.ts';
@@ -97,6 +99,19 @@ describe('S9 names are looked up in turn', () => {
     await first;
     expect(begun).toEqual(['a.evil.test']);
   });
+});
+
+test('S9 P6 names of tenants leave a place for the operator’s, and threads for passwords', async () => {
+  const told = 'data:text/javascript,console.error(process.env.UV_THREADPOOL_SIZE)';
+  const env = { ...process.env, UV_THREADPOOL_SIZE: undefined, NODE_OPTIONS: `--import=${told}` };
+  const { stderr } = await promisify(execFile)(join(import.meta.dirname, '../../bin/idctl'), ['--version'], {
+    env,
+  });
+  const threads = Number(stderr.split('\n')[0]);
+  // What libuv lets lookups have: (threads + 1) / 2, in whole numbers.
+  const lookups = Math.floor((threads + 1) / 2);
+  expect(lookupsAtOnce(threads)).toBeLessThan(lookups);
+  expect(threads - lookups).toBeGreaterThanOrEqual(4);
 });
 
 describe('S9 where connections may go', () => {
