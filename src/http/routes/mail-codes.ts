@@ -18,7 +18,8 @@ export const mailCodeRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/verify-email',
-    summary: 'Confirm the address of a new account by the code that was mailed to it, and sign in',
+    summary:
+      'Confirm the address of a new account by the code that was mailed to it, and sign in; its password stays for the client that chose it',
     access: 'public',
     input: verifyEmailInput,
     output: signedInView,
