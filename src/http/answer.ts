@@ -88,9 +88,17 @@ function send(route: Route, { body, location }: Reply, request: Request, respons
   }
 }
 
-/** Whether whoever asks would rather have a page than JSON: a browser at its address line. */
-export function wantsPage(request: Request): boolean {
+function wantsPage(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
+}
+
+/** Whether somebody typed the address into a browser; what belongs to programs is answered as they read it. */
+export function speaksToPeople(request: Request): boolean {
+  return isOfPeople(request) && wantsPage(request);
+}
+
+function isOfPeople({ path }: Request): boolean {
+  return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
 }
 
 /** Answers what was thrown: a refusal as its problem, anything else as a bug that only the log explains. */
@@ -98,6 +106,8 @@ export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const trace = traceOf(request);
+    if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
+    if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
     const refusal = error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
     if (refusal === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');

@@ -1,10 +1,10 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { type Authenticate, answerErrors, answerRoute, type Door, wantsPage } from './answer.ts';
+import { type Authenticate, answerErrors, answerRoute, type Door, speaksToPeople } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
@@ -12,7 +12,7 @@ import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
 import type { Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
-import { traceOf, traceRequests } from './trace.ts';
+import { traceRequests } from './trace.ts';
 
 /** The HTTP door of one process. */
 export interface HttpServer {
@@ -130,7 +130,7 @@ function refuseUnknown(
   }
   paths.use((request, response) => {
     const methods = found.get(request);
-    if (!methods) throw nothingThere(request, response);
+    if (!methods) throw nothingThere(request);
     response.set('Allow', [...methods].join(', '));
     throw new Refusal('method_not_allowed', `${request.method} is not possible here.`, {
       hint: `Use ${[...methods].join(' or ')}.`,
@@ -139,14 +139,11 @@ function refuseUnknown(
   return paths;
 }
 
-/** Of an address that may have been typed people are told on a page, which repeats nothing of it. */
-function nothingThere(request: Request, response: Response): Refusal {
-  const typed = !/^\/(api|auth|scim|\.well-known)(\/|$)/.test(request.path);
-  if (typed) response.vary('Accept');
-  if (!typed || !wantsPage(request)) {
+/** People are told nothing of what they asked for: others can write it for them. */
+function nothingThere(request: Request): Refusal {
+  if (!speaksToPeople(request)) {
     return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
   }
-  traceOf(request).speaks = 'html';
   return new Refusal('not_found', 'There is no page at this address.', {
     hint: 'Look whether it is typed right, or go on to the start page.',
   });

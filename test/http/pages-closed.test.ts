@@ -50,7 +50,23 @@ describe('an address where nothing is', () => {
     ]);
   });
 
-  test.each(['/api/v1/nothing', '/api/v2', '/auth/nothing', '/.well-known/nothing'])(
+  test('X10 nor is one that cannot be read, or not be asked so, told to a browser as a problem', async () => {
+    for (const [method, path, status] of [
+      ['GET', '/login/%', 400],
+      ['POST', '/login', 405],
+    ] as const) {
+      const asked = (accept: string) => browser().send(method, path, { headers: { accept } });
+      const page = await asked('text/html');
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        status,
+        'text/html; charset=utf-8',
+        'Accept',
+      ]);
+      expect((await asked('*/*')).headers['content-type']).toMatch(/^application\/problem\+json/);
+    }
+  });
+
+  test.each(['/api/v1/nothing', '/api/v2', '/auth/nothing', '/.well-known/nothing', '/healthz/nothing'])(
     'X10 %s belongs to programs: a problem, whatever is asked for',
     async (path) => {
       const { status, headers } = await browser().get(path, { accept: 'text/html' });
