@@ -84,11 +84,14 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
-  return {
-    id: subKey('key id', 8).toString('base64url'),
-    seal: subKey('seal v1'),
-    derive: (purpose) => subKey(`derive ${purpose}`),
+  // Every attempt at signing in counts under one.
+  const derived = new Map<string, Buffer>();
+  const derive = (purpose: string): Buffer => {
+    const key = derived.get(purpose) ?? subKey(`derive ${purpose}`);
+    derived.set(purpose, key);
+    return key;
   };
+  return { id: subKey('key id', 8).toString('base64url'), seal: subKey('seal v1'), derive };
 }
 
 function encrypt(key: Buffer, plaintext: string, place: Place): Buffer {

@@ -22,7 +22,7 @@ export interface Figure {
 export function figure(
   what: string,
   value: number,
-  unit: 'ms' | '%' | '/s' | '×',
+  unit: 'ms' | '%' | '/s' | '×' | 'MB',
   goal?: { least: number } | { most: number },
 ): Figure {
   const digits = unit === '/s' || value >= 100 ? 0 : 1;

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { startHello } from './child.ts';
+import { benchDaemonStart } from './daemon-start.ts';
 import { table } from './figures.ts';
 import { benchMail } from './mail.ts';
 import { benchMe } from './me.ts';
+import { buildRelease } from './release.ts';
 import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
 import { benchStartUp } from './start-up.ts';
@@ -18,7 +20,14 @@ const rounds = Number(values.rounds);
 const wanted = (name: string) => values.only === undefined || values.only === name;
 const print = (text: string) => process.stdout.write(text);
 
-if (wanted('start-up')) print(table('Start', await benchStartUp(rounds)));
+if (wanted('start-up')) {
+  const release = await buildRelease();
+  try {
+    print(table('Start', [...benchStartUp(release, rounds), ...(await benchDaemonStart(release, rounds))]));
+  } finally {
+    await release.remove();
+  }
+}
 if (values.only === 'start-up') process.exit(0);
 
 const hello = await startHello();
