@@ -46,12 +46,21 @@ async function check(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
   const { checkKeyFile } = await import('../../services/setup/key.ts');
   const missing = await checkKeyFile(loaded.config.keyFile);
-  const warnings = [...loaded.warnings, ...(missing === null ? [] : [missing])];
+  const unseen = await unseenCredentials();
+  const warnings = [...loaded.warnings, missing, unseen].filter((warning) => warning !== null);
   for (const warning of warnings) call.note(`warning: ${warning}`);
   call.show({ ok: true, file: loaded.file, warnings }, [
     ['Valid', (view) => view.ok],
     ['File', (view) => view.file],
   ]);
+}
+
+/** What the daemon's unit brings cannot be seen here, and so not be checked. */
+async function unseenCredentials(): Promise<string | null> {
+  const { unitCredentials } = await import('../../config/unit-credentials.ts');
+  const names = await unitCredentials(process.env);
+  if (names.length === 0) return null;
+  return `idctl.service brings ${names.join(', ')} as systemd credentials, which only the daemon sees: whether they fit, its start tells`;
 }
 
 interface View {
