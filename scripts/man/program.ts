@@ -95,7 +95,7 @@ const walk = `$ idctl init --base-url https://id.example.com --org 'Acme Ltd' \\
 $ idctl domain add acme.com --org acme-ltd
 $ idctl domain verify acme.com --org acme-ltd --wait
 $ idctl sso set --org acme-ltd --domain acme.com \\
-      --issuer https://idp.acme.com --client-id idctl --secret-file secret.txt
+      --issuer https://idp.acme.com --client-id idctl --secret-file secret
 $ idctl sso test --org acme-ltd
 $ idctl sso enable --org acme-ltd
 $ idctl doctor`;

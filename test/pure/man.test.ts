@@ -24,4 +24,14 @@ describe('the manual pages (write them with: npm run man)', () => {
     });
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   });
+
+  test.skipIf(counterpartMissing('groff-base'))('fit 80 columns', () => {
+    const plain = ['-man', '-Tascii', '-P-cbou', '-rLL=80n'];
+    const long = readdirSync(folder).flatMap((name) => {
+      const { stdout } = spawnSync('/usr/bin/groff', [...plain, join(folder, name)], { encoding: 'utf8' });
+      expect(stdout).toContain('idctl');
+      return stdout.split('\n').filter((line) => line.length > 80);
+    });
+    expect(long).toEqual([]);
+  });
 });

@@ -69,7 +69,7 @@ export function addLdapCommands(program: Command): void {
     example: `idctl ldap set --org acme --uri ldaps://ldap.acme.com \\
       --bind-dn cn=idctl,dc=acme,dc=com --password-stdin \\
       --search-base ou=people,dc=acme,dc=com \\
-      --search-filter '(uid={username})' --email-attribute mail <password.txt`,
+      --search-filter '(uid={username})' --email-attribute mail <password`,
     run: set,
   });
   verb(ldap, 'show', {

@@ -66,7 +66,7 @@ export function addMappingCommands(program: Command): void {
     summary: 'Remove a mapping; memberships stay until the next sign-in',
     required: org,
     destroys: true,
-    example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --org acme --yes',
+    example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
     run: async (call) => {
       const { removeMapping } = await import('../../services/mappings/remove.ts');
       const { mappingRefInput } = await import('../../services/mappings/schema.ts');
@@ -103,7 +103,7 @@ function addPreview(mappings: Command): void {
       '--group <group...>': 'plan with this group; once for each',
       '--from-attempt <id>': 'plan with the groups of an attempt (idctl sso attempts)',
     },
-    example: 'idctl mappings preview --org acme --user ada@example.com --groups dev,ops',
+    example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {
       const { previewMappings } = await import('../../services/mappings/preview.ts');
       const { previewMappingsInput } = await import('../../services/mappings/schema.ts');

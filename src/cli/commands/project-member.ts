@@ -54,7 +54,7 @@ export function addProjectMemberCommands(program: Command): void {
   verb(member, 'role <user>', {
     summary: 'Give a member of a project another role; a synced one becomes manual',
     required: { ...at, ...role },
-    example: 'idctl project-member role ada@example.com --org acme --project website \\\n      --role admin',
+    example: 'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
     run: (call) => put(call, 'present'),
   });
   addRemove(member);

@@ -107,7 +107,7 @@ function addSet(sso: Command): void {
       '--no-require-local-two-factor': 'trust the provider with it (default)',
     },
     example: `idctl sso set --org acme --domain acme.com \\
-      --issuer https://id.acme.com --client-id idctl --secret-stdin <secret.txt`,
+      --issuer https://id.acme.com --client-id idctl --secret-stdin <secret`,
     run: set,
   });
 }
@@ -194,7 +194,7 @@ function addRelink(sso: Command): void {
     summary: 'After a change of provider: link people anew at their next sign-in',
     required: { ...org, '--from-issuer <url>': 'the provider that was used before' },
     rehearsable: true,
-    example: 'idctl sso relink --org acme --from-issuer https://old.acme.com --dry-run',
+    example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
       const { relinkSso } = await import('../../services/sso/relink.ts');
       const { relinkSsoInput } = await import('../../services/sso/schema.ts');

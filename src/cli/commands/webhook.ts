@@ -172,7 +172,7 @@ function addDeliveries(webhook: Command): void {
   verb(webhook, 'deliveries <id>', {
     summary: 'List what was sent to a webhook, waits or was given up, newest first',
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
-    example: `idctl webhook deliveries ${example} --status dead`,
+    example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
       const { listDeliveries } = await import('../../services/webhooks/delivery/list.ts');
       const { listDeliveriesInput } = await import('../../services/webhooks/schema.ts');
