@@ -94,8 +94,8 @@ const walk = `$ idctl init --base-url https://id.example.com --org 'Acme Ltd' \\
       --owner ada@acme.com
 $ idctl domain add acme.com --org acme-ltd
 $ idctl domain verify acme.com --org acme-ltd --wait
-$ idctl sso set --org acme-ltd --domain acme.com \\
-      --issuer https://idp.acme.com --client-id idctl --secret-file secret
+$ idctl sso set --org acme-ltd --domain acme.com --client-id idctl \\
+      --issuer https://idp.acme.com --secret-file secret.txt
 $ idctl sso test --org acme-ltd
 $ idctl sso enable --org acme-ltd
 $ idctl doctor`;
