@@ -34,8 +34,8 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * As `transaction`, for what a power cut may take back and nothing else may: on SQLite it is not waited for until
- * the disk has it. Inside another transaction it is as safe as that one.
+ * As `transaction`, for what a power cut may take back and nothing else may: nobody waits until the disk has it.
+ * Inside another transaction it is as safe as that one.
  */
 export function unsynced<T>(work: () => Promise<T>): Promise<T> {
   return withoutSync.run(true, () => transaction(work));
@@ -87,6 +87,8 @@ export function transactionsInHand(): number {
 /** Runs the work in one transaction of this Sequelize, whichever serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
+  if (withoutSync.getStore() && sequelize.getDialect() === 'postgres')
+    await sequelize.query('SET LOCAL synchronous_commit TO OFF', { transaction: opened });
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {

@@ -1,3 +1,4 @@
+import { QueryTypes } from 'sequelize';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
@@ -95,16 +96,20 @@ test('in tests a transaction refuses to end while a query inside it is in flight
   expect(await slugs('floating')).toEqual([]);
 });
 
-if (dialect === 'sqlite') {
-  test('what may be lost in a power cut is committed without a wait for the disk, and nothing else is', async () => {
-    const level = async () => (await database.sequelize.query('PRAGMA synchronous'))[0];
-    const [normal, full] = [[{ synchronous: 1 }], [{ synchronous: 2 }]];
-    expect(await transaction(level)).toEqual(full);
-    expect(await unsynced(level)).toEqual(normal);
-    expect(await transaction(level)).toEqual(full);
-    expect(await transaction(() => unsynced(level))).toEqual(full);
-  });
+test('what may be lost in a power cut is committed without a wait for the disk, and nothing else is', async () => {
+  const setting = dialect === 'sqlite' ? 'PRAGMA synchronous' : 'SHOW synchronous_commit';
+  const level = async () => (await database.sequelize.query(setting, { type: QueryTypes.SELECT }))[0];
+  const [waiting, quick] =
+    dialect === 'sqlite'
+      ? [{ synchronous: 2 }, { synchronous: 1 }]
+      : [{ synchronous_commit: 'on' }, { synchronous_commit: 'off' }];
+  expect(await transaction(level)).toEqual(waiting);
+  expect(await unsynced(level)).toEqual(quick);
+  expect(await transaction(level)).toEqual(waiting);
+  expect(await transaction(() => unsynced(level))).toEqual(waiting);
+});
 
+if (dialect === 'sqlite') {
   test('a write outside a transaction is refused and says so', async () => {
     await expect(create('outside')).rejects.toThrow(
       'a write outside a transaction: wrap it in transaction()',
