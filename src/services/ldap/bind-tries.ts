@@ -61,7 +61,7 @@ async function pay(ctx: Context, bind: Bind, secret: Secret | null): Promise<voi
     if (error instanceof Refusal && error.code === 'too_many_requests') {
       const subject = { type: 'ldap', id, name: uri };
       const what = { kind: 'ldap.bind.limited' as const, organizationId, subject, data: { bindDn } };
-      await transaction(() => tallyEvent(ctx, what, { of: organizationId, apart: bindDn }));
+      await transaction(() => tallyEvent(ctx, what, { of: organizationId, apart: '' }));
     }
     throw error;
   });
