@@ -95,7 +95,9 @@ async function redeem(
   if (subject !== null && !isSubject(subject)) {
     throw providerFailed('userinfo', 'sub_invalid', 'its subject is too long or holds control characters');
   }
-  return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {} };
+  const { hd } = { ...userinfo, ...idToken };
+  const managedBy = typeof hd === 'string' && hd !== '' ? hd : null;
+  return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
 /** OpenID Connect Core §2: at most 255 characters; what cannot be seen could not be stored or shown either. */

@@ -145,6 +145,8 @@ export interface Proof {
   userinfo: Record<string, unknown>;
   /** The claims of the validated ID token; empty when the provider returned none. */
   idToken: Record<string, unknown>;
+  /** The domain of the organization that manages their account at Google (`hd`); null where none does. */
+  managedBy: string | null;
 }
 
 /** Where a directory is, and how it is talked with. */

@@ -62,17 +62,17 @@ function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
 type Proof = Awaited<ReturnType<Outbound['redeem']>>;
 
 /** Who somebody is by Google's ID token, which has been validated whole; without one nobody is (security S4). */
-function readGoogle({ issuer, subject, userinfo, idToken }: Proof): SocialWord {
+function readGoogle({ issuer, subject, userinfo, idToken, managedBy }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
     throw providerFailed('id_token', 'id_token_missing', 'there is none');
   }
-  const { email, email_verified: verified, hd, name } = { ...userinfo, ...idToken };
+  const { email, email_verified: verified, name } = { ...userinfo, ...idToken };
   return {
     issuer,
     subject,
     email: typeof email === 'string' ? email : null,
     emailVerified: verified === true || verified === 'true',
-    managedBy: typeof hd === 'string' && hd !== '' ? hd : null,
+    managedBy,
     name: typeof name === 'string' ? name : null,
   };
 }

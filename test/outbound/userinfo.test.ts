@@ -46,6 +46,7 @@ describe('S4 userinfo', () => {
       subject: 'person-1',
       userinfo: person,
       idToken: {},
+      managedBy: null,
     });
     expect(asked('/jwks')).toEqual([]);
   });

@@ -4,7 +4,9 @@ import { readProof } from '../../src/services/sso/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
 const kept = (userinfo: Record<string, unknown>, claim = 'groups', idToken: Record<string, unknown> = {}) =>
-  claimsToKeep(readProof({ issuer: 'https://idp.test', subject: 's', userinfo, idToken }, claim));
+  claimsToKeep(
+    readProof({ issuer: 'https://idp.test', subject: 's', userinfo, idToken, managedBy: null }, claim),
+  );
 
 describe('I7 where the groups are', () => {
   test('a claim of that very name comes before a dotted path', () => {

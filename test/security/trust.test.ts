@@ -510,6 +510,36 @@ describe('I6 the provider’s word on the address', () => {
       expect(await reasons(org.slug)).toEqual(['email_not_verified']);
     },
   );
+
+  test('I6 an address that Google verified once is no word of Google’s unless an organization manages the account', async () => {
+    const { outbound } = idctl.app;
+    // The provider of the test under Google's own name.
+    const redeem: typeof outbound.redeem = async (client, response) => ({
+      ...(await outbound.redeem(client, response)),
+      issuer: 'https://accounts.google.com',
+    });
+    idctl.app.outbound = { ...outbound, redeem };
+    try {
+      const { org, domain } = await connected(idctl, provider.issuer);
+      const victim = await person(idctl, `ada@${domain}`);
+      const comingWith = async (hd: string | undefined, email = victim.email ?? '') => {
+        const sub = fresh('sub');
+        provider.people.set(sub, { email, email_verified: true, ...(hd === undefined ? {} : { hd }) });
+        return (await signInAt(idctl, provider, domain, sub)).answer;
+      };
+      expect(await comingWith(undefined)).toMatchObject(refused);
+      expect(await comingWith('')).toMatchObject(refused);
+      expect(await Identity.count({ where: { accountId: victim.id } })).toBe(0);
+      expect(await reasons(org.slug)).toEqual(['email_not_verified']);
+      expect((await comingWith(domain)).body.user.id).toBe(victim.id);
+      const lenient = await connected(idctl, provider.issuer, { ignoreEmailVerified: true });
+      const sub = fresh('sub');
+      provider.people.set(sub, { email: `bob@${lenient.domain}`, email_verified: true });
+      expect((await signInAt(idctl, provider, lenient.domain, sub)).answer.status).toBe(200);
+    } finally {
+      idctl.app.outbound = outbound;
+    }
+  });
 });
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -2,13 +2,14 @@ import type { Proof } from '../../outbound/outbound.ts';
 import { canonicalEmail, domainOf } from '../domains/canonical.ts';
 import { name as nameField } from '../fields.ts';
 import { type Groups, readGroups } from '../mappings/groups.ts';
+import { answersFor } from '../redirect/answers-for.ts';
 
 /** What is used of a provider's word on a person, and all that is kept of it while a second factor is awaited. */
 export interface Said {
   issuer: string;
   /** Null when the provider names none. */
   subject: string | null;
-  /** Canonical, with whether the provider says that it is not verified; or what is wrong with it. */
+  /** Canonical, with whether the provider does not answer for it; or what is wrong with it. */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
   name: string | null;
   /** An absent claim is unknown here, whatever the connection takes it for. */
@@ -24,7 +25,7 @@ export function readProof(proof: Proof, groupsClaim: string): Said {
   return {
     issuer,
     subject,
-    email: emailIn(userinfo),
+    email: emailIn(userinfo, (domain) => answersFor(proof, domain)),
     name: nameIn(userinfo),
     groups: readGroups(proof, { groupsClaim, absentGroups: 'unknown' }),
   };
@@ -42,10 +43,14 @@ export function profileOf(
   return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
 
-function emailIn({ email, email_verified: verified }: Record<string, unknown>): Said['email'] {
+function emailIn(
+  { email, email_verified: verified }: Record<string, unknown>,
+  isAnsweredFor: (domain: string) => boolean,
+): Said['email'] {
   if (typeof email !== 'string' || email === '') return { reason: 'email_missing' };
   const address = canonicalEmail(email);
-  return address === null ? { reason: 'email_malformed' } : { address, denied: isDenied(verified) };
+  if (address === null) return { reason: 'email_malformed' };
+  return { address, denied: isDenied(verified) || !isAnsweredFor(domainOf(address)) };
 }
 
 /** Absent is accepted: the organization has verified the domain, and Entra never sends the claim. */
