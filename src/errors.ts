@@ -1,3 +1,5 @@
+import { fileFault } from './file-fault.ts';
+
 /**
  * What a refusal means to whoever asked; each door maps a kind to a status or an exit code.
  */
@@ -141,11 +143,18 @@ export function refuseField(path: string, message: string, hint?: string): Refus
  */
 export function withReason(refusal: Refusal): Refusal {
   if (refusal.code !== 'database_unreachable') return refusal;
-  const reason = rootOf(refusal).message.split('\n')[0] ?? '';
+  const reason = reasonOf(rootOf(refusal));
   if (reason === '' || reason === refusal.message) return refusal;
   const { code, hint, extra } = refusal;
   const message = `${refusal.message.replace(/\.$/, '')}: ${reason}`;
   return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Of a file of the database, which is opened to be written, where and why; else the first line of what was thrown. */
+function reasonOf(root: Error): string {
+  const path = 'path' in root && 'syscall' in root && root.syscall === 'open' ? root.path : undefined;
+  if (typeof path === 'string') return `${path} ${fileFault(root, 'written')}`;
+  return root.message.split('\n')[0] ?? '';
 }
 
 /** The error at the bottom of the causes; of several attempts at one name, the first. */

@@ -74,8 +74,11 @@ export function keyFileReader(path: string): () => Buffer[] {
 function readKeys(path: string): { of: string; keys: Buffer[] } {
   const file = openOld(path);
   try {
-    const found = requirePrivateFile(file, path);
-    return { of: versionOf(found), keys: keysIn(readFileSync(file, 'utf8'), path) };
+    const found = requireSmallFile(file, path);
+    const keys = keysIn(readFileSync(file, 'utf8'), path);
+    // Last, so that nobody is told to change the mode of a file that holds no key.
+    requirePrivate(found, path);
+    return { of: versionOf(found), keys };
   } finally {
     closeSync(file);
   }
@@ -120,7 +123,7 @@ function openOld(path: string): number {
       missing ? `the master key ${path} is missing` : `the master key ${path} ${fileFault(cause, 'read')}`,
       {
         hint: missing
-          ? 'put the key file back from its copy; only for a new instance: idctl init'
+          ? 'correct keyFile, or put the key file back from its copy; only for a new instance: idctl init'
           : `run idctl as the owner of ${path}`,
         cause,
       },
@@ -128,17 +131,20 @@ function openOld(path: string): number {
   }
 }
 
-function requirePrivateFile(file: number, path: string): Stats {
+function requireSmallFile(file: number, path: string): Stats {
   const found = fstatSync(file);
-  if (!found.isFile()) throw new Refusal('key_invalid', `the master key ${path} is not a file`);
+  if (!found.isFile()) throw notKey(path, 'it is not a file');
+  if (found.size > longest) throw notKey(path, `it has ${found.size} bytes`);
+  return found;
+}
+
+function requirePrivate(found: Stats, path: string): void {
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
     throw new Refusal('key_invalid', `the master key ${path} is open to others (mode ${mode})`, {
       hint: `chmod 600 ${shellWord(path)}`,
     });
   }
-  if (found.size > longest) throw notKey(path, `it has ${found.size} bytes`);
-  return found;
 }
 
 function keysIn(text: string, path: string): Buffer[] {
@@ -160,7 +166,7 @@ function keyIn(line: string, path: string): Buffer {
 
 function notKey(path: string, why: string): Refusal {
   return new Refusal('key_invalid', `the master key ${path} is not usable: ${why}`, {
-    hint: 'put the key file back from its copy',
+    hint: 'correct keyFile, or put the key file back from its copy',
   });
 }
 

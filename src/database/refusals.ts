@@ -19,7 +19,22 @@ const denied: Meaning = {
 const unusable: Meaning = {
   code: 'database_unreachable',
   message: 'The database file cannot be used.',
-  hint: 'See that the file of database.url is a database of idctl, and that its folder may be written to.',
+  hint: 'See that database.url names the right file, and that idctl may write to it and to its folder.',
+};
+const forbidden: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database file cannot be used.',
+  hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as who may.',
+};
+const damaged: Meaning = {
+  code: 'database_unreachable',
+  message: 'The database file is damaged.',
+  hint: 'Stop idctl, move the file of database.url away, its -wal and -shm too, then: idctl restore BACKUP',
+};
+const foreign: Meaning = {
+  code: 'database_unreachable',
+  message: 'The file of database.url is no database, or damaged.',
+  hint: 'Correct database.url; if it names the right file, stop idctl, move that away, then: idctl restore BACKUP',
 };
 const untrusted: Meaning = {
   code: 'database_unreachable',
@@ -63,8 +78,8 @@ const meanings: Record<string, Meaning> = {
   CERT_HAS_EXPIRED: untrusted,
   // Files
   ENOENT: unusable,
-  EACCES: unusable,
-  EPERM: unusable,
+  EACCES: forbidden,
+  EPERM: forbidden,
   EROFS: unusable,
   EISDIR: unusable,
   ENOTDIR: unusable,
@@ -74,8 +89,8 @@ const meanings: Record<string, Meaning> = {
   SQLITE_FULL: full,
   SQLITE_CANTOPEN: unusable,
   SQLITE_IOERR: unusable,
-  SQLITE_CORRUPT: unusable,
-  SQLITE_NOTADB: unusable,
+  SQLITE_CORRUPT: damaged,
+  SQLITE_NOTADB: foreign,
   SQLITE_READONLY: unusable,
   SQLITE_CONSTRAINT_FOREIGNKEY: removed,
   // PostgreSQL, appendix A of its manual

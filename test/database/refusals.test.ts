@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryTypes } from 'sequelize';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/database/open.ts';
 import { databaseRefusal } from '../../src/database/refusals.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { withReason } from '../../src/errors.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
@@ -51,7 +52,40 @@ test('a refusal says what to do and keeps its reason for the log', () => {
   expect(refusal?.cause).toMatchObject({ cause: reason });
 });
 
+test('the operator is told the file that may not be opened, in words', () => {
+  const path = '/var/lib/idctl/idctl.db';
+  const reason = Object.assign(new Error('EACCES: permission denied'), {
+    code: 'EACCES',
+    syscall: 'open',
+    path,
+  });
+  const refusal = databaseRefusal(reason);
+  expect(refusal?.hint).toContain('run idctl as who may');
+  expect(refusal && withReason(refusal).message).toMatch(
+    /^The database file cannot be used: \/var\/lib\/idctl\/idctl\.db may not be written by the user /,
+  );
+});
+
 if (dialect === 'sqlite') {
+  test('a file with pages overwritten is called damaged, and the restore is named', async () => {
+    const url = await freshDatabaseUrl();
+    const file = url.replace('sqlite:', '');
+    const whole = await openDatabase({ url, sqliteDriver });
+    await whole.migrate();
+    await whole.close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xa5, 4096, bytes.length));
+    const database = await opened(url);
+    const refusal = await database
+      .ping()
+      .then(() => database.pending())
+      .catch(databaseRefusal);
+    expect(refusal).toMatchObject({
+      message: 'The database file is damaged.',
+      hint: expect.stringMatching(/move the file .* away, .*-wal.*: idctl restore/),
+    });
+  });
+
   test('a file that is no database, or cannot be opened, is database_unreachable', async () => {
     const url = await freshDatabaseUrl();
     writeFileSync(
@@ -59,7 +93,10 @@ if (dialect === 'sqlite') {
       'this is not a database, whatever its name may say'.repeat(100),
     );
     const noDatabase = await openDatabase({ url, sqliteDriver });
-    expect(await noDatabase.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+    expect(await noDatabase.ping().catch(databaseRefusal)).toMatchObject({
+      code: 'database_unreachable',
+      message: 'The file of database.url is no database, or damaged.',
+    });
     expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
     await noDatabase.close();
 

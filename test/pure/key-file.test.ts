@@ -56,7 +56,9 @@ test('X3 a key that cannot be written says where and why', async () => {
 });
 
 test('X3 a missing key file is refused with what to do', async () => {
-  await expect(readKeyFile(path)).rejects.toEqual(refused(`${path} is missing`, 'from its copy'));
+  await expect(readKeyFile(path)).rejects.toEqual(
+    refused(`${path} is missing`, '^correct keyFile, .*from its copy'),
+  );
 });
 
 test.each([
@@ -90,6 +92,12 @@ test.each([
 ])('X3 a key file that is %s is refused with the cause', async (_, text, cause) => {
   await writeFile(path, text, { mode: 0o600 });
   await expect(readKeyFile(path)).rejects.toEqual(refused(cause, 'from its copy'));
+});
+
+test('X3 nobody is told to change the mode of a file that holds no key', async () => {
+  await writeFile(path, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 });
+  await chmod(path, 0o644);
+  await expect(readKeyFile(path)).rejects.toEqual(refused('not base64url', '^correct keyFile, or put'));
 });
 
 test('X3 a folder in the place of the key file is refused', async () => {

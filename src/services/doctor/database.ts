@@ -75,7 +75,13 @@ async function checkPages(file: string) {
   }
   const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
   const said = rows[0]?.quick_check ?? 'nothing';
-  return said === 'ok' ? right('whole') : wrong(said, 'Restore the last backup: idctl restore FILE');
+  if (said === 'ok') return right('whole');
+  // Its first line only names the database.
+  const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;
+  return wrong(
+    `damaged: ${fault}`,
+    `Stop idctl, move ${file} away, ${file}-wal and ${file}-shm too, then: idctl restore BACKUP`,
+  );
 }
 
 async function checkModes(file: string) {
