@@ -158,7 +158,8 @@ describe('L8 a bind password is no way to guess either', () => {
     await save({ bindPassword: 'wrong' });
     await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`ada ${at}`)));
     const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.signin.refused', limit: 9 });
-    expect(items).toMatchObject([{ data: { reason: 'service_bind_credentials_refused', count: 12 } }]);
+    const counts = items.map(({ data }) => Number(data['count']));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(12);
     for (let at = 0; at < 4; at += 1)
       expect(await test({ bindPassword: `wrong ${at}` })).toBe('service bind');
     expect(await test({ bindPassword: service.bindPassword })).toBe('too_many_requests');

@@ -335,13 +335,21 @@ describe('L4 L6 I2 what a directory says', () => {
 });
 
 describe('L7 L8 what is not the person’s doing', () => {
-  test('L8 a service account that is refused costs nobody a try', async () => {
+  test('L8 a service account that is refused costs nobody a try, and is not locked by it', async () => {
     const directory = await scripted((request) => result(request, 49));
     const { org } = await joined(idctl, plain(directory.uri));
     for (let done = 0; done < 7; done += 1) {
       expect(await signInByLdap(idctl, { username: 'ada', org: org.slug })).toMatchObject(failed);
     }
-    expect(await reasons(org.slug)).toEqual([['service_bind_credentials_refused', 7]]);
+    expect(await reasons(org.slug)).toEqual([
+      ['service_bind_credentials_refused', 5],
+      ['service_too_many_tries', 2],
+    ]);
+    expect(directory.requests).toHaveLength(5);
+    // Saved again, it is tried again.
+    await changeLdap(idctl.operator(), { org: org.slug, bindPassword: service.bindPassword });
+    await signInByLdap(idctl, { username: 'ada', org: org.slug });
+    expect(directory.requests).toHaveLength(6);
   });
 
   test.each([

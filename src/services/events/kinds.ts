@@ -143,14 +143,10 @@ export const eventKinds = {
     message: text,
     ...refused,
   }),
-  'ldap.bind.limited': inOrg(
-    'ldap',
-    'Too many new bind passwords were refused; no other is tried for a while',
-    {
-      bindDn: text,
-      ...tally,
-    },
-  ),
+  'ldap.bind.limited': inOrg('ldap', 'Too many bind passwords were refused; none is tried for a while', {
+    bindDn: text,
+    ...tally,
+  }),
   'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
   'ldap.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
     why: text,

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Secret } from './judged.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
@@ -24,6 +25,12 @@ export function entryLimit(
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
+}
+
+/** How often a stored password of the account that searches is refused before it is not tried for a while. */
+export function refusedBindLimit(ctx: Context, { of, apart }: Secret): Limit {
+  const { ldapFailures: most } = ctx.config.limits;
+  return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
 }
 
 /**
