@@ -95,8 +95,10 @@ test('X1 a daemon serves all the while a master key is replaced, and follows it'
 
 test('X1 killed half-way, every secret opens, and the next one finishes it', async () => {
   const [former = ''] = (await canaries()).slice(-1);
+  const unasked = await rotate();
+  expect(unasked).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
   const env = { ...surroundings(), IDCTL_DATABASE: site.database, IDCTL_KEY_FILE: site.keyFile };
-  const child = spawn(process.execPath, [main, 'key', 'rotate', 'master'], { env });
+  const child = spawn(process.execPath, [main, 'key', 'rotate', 'master', '--yes'], { env });
   const ended = once(child, 'exit');
   while (child.exitCode === null && (await canaries()).at(-1) === former) await pause(1);
   child.kill('SIGKILL');

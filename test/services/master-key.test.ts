@@ -11,6 +11,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { requireRightKey } from '../../src/services/keys/canary.ts';
 import { followMasterKey } from '../../src/services/keys/follow-master.ts';
 import { forgetKeys } from '../../src/services/keys/key-set.ts';
+import { listLeavingKeys } from '../../src/services/keys/leaving.ts';
 import { listKeys } from '../../src/services/keys/list.ts';
 import { sealedColumns } from '../../src/services/keys/reseal.ts';
 import { rotateMasterKey } from '../../src/services/keys/rotate-master.ts';
@@ -87,9 +88,11 @@ describe('X1 `key rotate master`', () => {
 
   test('X1 X8 the key file has the new key and the former, for its owner alone; of three the first is gone', async () => {
     const [first] = await lines();
-    await rotate();
+    const { former } = await rotate();
     const [second, ...kept] = await lines();
     expect(kept).toEqual([first]);
+    const leaving = await listLeavingKeys(idctl.operator(), {});
+    expect(leaving.ids).toEqual([former]);
     await rotate();
     expect((await lines()).slice(1)).toEqual([second]);
     expect((await stat(keyFile())).mode & 0o777).toBe(0o600);

@@ -31,11 +31,15 @@ const rotated: Fields<Rotated> = [
 
 const advice: Record<Rotated['state'], string> = {
   rotated:
-    'The key file has the new key and the former one. Copy it to wherever a copy of\nit is kept; backups made before open with the former copy.',
+    'The key file has the new key and the former one, which earlier backups need and\nwhich leaves it at the next rotation. Keep a copy of the file apart from them.',
   prepared:
     'The new key waits in the key file. Copy that to every host of this database, then:\n  idctl key rotate master',
   finished: 'An earlier rotation had been broken off; it is finished now. No new key was made.',
 };
+
+function losing(ids: string[]): string {
+  return `The key ${ids.join(', ')} leaves the key file: backups made with it will open only with a copy that you kept.`;
+}
 
 /** Declares `idctl key`. */
 export function addKeyCommands(program: Command): void {
@@ -56,7 +60,10 @@ export function addKeyCommands(program: Command): void {
     example: 'idctl key rotate master',
     run: async (call) => {
       const { rotateMasterKey } = await import('../../services/keys/rotate-master.ts');
-      const { rotateMasterKeyInput } = await import('../../services/keys/schema.ts');
+      const { listLeavingKeys } = await import('../../services/keys/leaving.ts');
+      const { leavingKeysInput, rotateMasterKeyInput } = await import('../../services/keys/schema.ts');
+      const { ids } = await call.operate(leavingKeysInput, listLeavingKeys, {});
+      if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
       const view = await call.operate(rotateMasterKeyInput, rotateMasterKey);
       call.show(view, rotated);
       call.note(advice[view.state]);

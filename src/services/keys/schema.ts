@@ -11,6 +11,8 @@ export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 export const listKeysInput = z.strictObject(pageInput);
 export const rotateSigningKeyInput = z.strictObject({});
+export const leavingKeysInput = z.strictObject({});
+export const leavingKeysView = z.object({ ids: z.array(z.string()) });
 export const rotateMasterKeyInput = z.strictObject({ prepare: z.boolean().default(false) });
 
 export const keyView = z.object({
