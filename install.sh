@@ -140,6 +140,7 @@ install_release() {
   add_system_user
   clean_up
   say "Installed: $bin"
+  [ -z "$running" ] || say "The release $running is still running: restart the daemon, and it runs this one."
   advise_path
   advise_service
 }
@@ -205,6 +206,7 @@ add_bundler() {
 
 # Makes $release the one in use, and keeps the one before it.
 switch() {
+  running=
   before=$(readlink "$lib/current" 2>/dev/null) || before=
   replace "$lib/current" "releases/$id"
   if [ -n "$before" ] && [ "$before" != "releases/$id" ]; then replace "$lib/previous" "$before"; fi
@@ -213,8 +215,24 @@ switch() {
   link_shared
   kept=$(readlink "$lib/previous" 2>/dev/null) || kept=
   for old in "$lib"/releases/*; do
-    case releases/${old##*/} in "releases/$id" | "$kept") ;; *) rm -rf "$old" ;; esac
+    case releases/${old##*/} in
+      "releases/$id") ;;
+      "$kept") if runs "$old"; then running=${old##*/}; fi ;;
+      *) if runs "$old"; then running=${old##*/}; else rm -rf "$old"; fi ;;
+    esac
   done
+}
+
+# Whether something runs out of this release: it may yet read files of it that it has not needed so far.
+runs() {
+  main=$(cd "$1" && pwd -P)/dist/main.js
+  if [ -d /proc/self ]; then
+    processes=$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ') || true
+  else
+    processes=$(ps -A -o args=)
+  fi
+  case $processes in *"$main"*) return 0 ;; esac
+  return 1
 }
 
 # Where shells and man look: each a link to the release in use, and nothing that is somebody else's.
