@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { readyAnswer } from './ready-answer.ts';
 
 process.umask(0o077);
-let unwritten = false;
+let unwritten: string | undefined;
+let ended: number | undefined;
 process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => {});
 
 const argv = process.argv.slice(2);
 const ready = argv.length === 1 ? readyAnswer(argv[0] ?? '') : null;
 if (ready !== null) {
+  ended = 0;
   process.stdout.write(ready);
 } else {
   // A release brings its sources compiled: that is half of what a command would wait for.
@@ -22,17 +24,24 @@ if (ready !== null) {
   }
   const { failed, main } = await import('./cli/program.ts');
   process.on('uncaughtException', (error) => process.exit(failed(error, argv)));
-  const code = await main(argv);
-  process.exitCode = unwritten ? 3 : code;
+  ended = await main(argv);
+  process.exitCode = ended;
+  tellUnwritten();
 }
 
 /** Who reads may stop reading (`idctl … | head`), and a disk may be full; the command still does all it was asked. */
 function outputFailed({ code }: NodeJS.ErrnoException): void {
-  if (code === 'EPIPE' || unwritten) return;
-  unwritten = true;
+  if (code === 'EPIPE' || unwritten !== undefined) return;
+  unwritten = code ?? 'unknown cause';
+  tellUnwritten();
+}
+
+/** Told at the command's end: only then is it known whether all was done. */
+function tellUnwritten(): void {
+  if (unwritten === undefined || ended === undefined) return;
   process.exitCode = 3;
   process.stderr.write(
-    `idctl: The result could not be written (${code}); what was asked for has been done.\n` +
+    `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
       'hint: Make room where standard output goes, then look with a command that only shows.\n',
   );
 }

@@ -4,15 +4,26 @@ import { escaped } from './escape.ts';
 
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 
-/** What a person sees of a view: titles, each with its value; `whole` values are never cut short. */
-export type Fields<View> = readonly (readonly [title: string, value: (view: View) => Cell, cut?: 'whole'])[];
+/**
+ * What a person sees of a view: titles, each with its value. In a table `whole` values are never cut short, and neither
+ * are times; a `broken` one, which is the last, goes on below itself.
+ */
+export type Fields<View> = readonly (readonly [
+  title: string,
+  value: (view: View) => Cell,
+  manner?: 'whole' | 'broken',
+])[];
 
 const gap = '  ';
-const narrowest = 8;
+const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
+/** What a column keeps that has to give way. */
+const narrowest = { cut: 8, broken: 16 };
 
 interface Column {
+  cells: string[];
   width: number;
-  whole: boolean;
+  /** The width below which it does not go. */
+  least: number;
 }
 
 /** Where results go, and how much of a terminal it is. */
@@ -41,19 +52,52 @@ export function printJson(view: unknown, screen: Screen): void {
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
-/** Prints views as a table; what does not fit a terminal ends with `…`. */
+/** Prints views as a table, where what does not fit a terminal ends with `…`; as blocks, when it would not fit even so. */
 export function printTable<View>(views: readonly View[], fields: Fields<View>, screen: Screen): void {
-  const columns = fields.map(([title, value, cut]) => {
-    const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
-    const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
-    return { cells, width, whole: cut === 'whole' };
-  });
-  narrow(columns, screen.columns);
+  const columns = fields.map((field) => columnOf(field, views));
+  if (!narrow(columns, screen.columns)) {
+    printBlocks(views, fields, screen);
+    return;
+  }
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });
+  const broken = fields.at(-1)?.[2] === 'broken';
   for (let row = 0; row <= views.length; row += 1) {
     const cells = columns.map(({ cells, width }) => pad(cells[row] ?? '', width));
     const line = cells.join(gap).trimEnd();
-    screen.write(`${row === 0 ? chalk.bold(line) : line}\n`);
+    if (row === 0) screen.write(`${chalk.bold(line)}\n`);
+    else if (!broken) screen.write(`${line}\n`);
+    else writeBroken([...cells.slice(0, -1), ''].join(gap), columns.at(-1)?.cells[row] ?? '', screen);
+  }
+}
+
+function columnOf<View>([title, value, manner]: Fields<View>[number], views: readonly View[]): Column {
+  const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
+  const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
+  const whole = manner === 'whole' || cells.some((cell) => time.test(cell));
+  return { cells, width, least: whole ? width : Math.min(width, narrowest[manner ?? 'cut']) };
+}
+
+/** Writes a text after what leads it, broken between words where a terminal ends. */
+export function writeBroken(lead: string, text: string, { columns, write }: Screen): void {
+  const [first = '', ...rest] = escaped(text).split(' ');
+  const indent = ' '.repeat(widthOf(lead));
+  let written = `${lead}${first}`;
+  for (const word of rest) {
+    const longer = `${written} ${word}`;
+    if (widthOf(longer) <= columns) {
+      written = longer;
+      continue;
+    }
+    write(`${written.trimEnd()}\n`);
+    written = `${indent}${word}`;
+  }
+  write(`${written.trimEnd()}\n`);
+}
+
+function printBlocks<View>(views: readonly View[], fields: Fields<View>, screen: Screen): void {
+  for (const [at, view] of views.entries()) {
+    if (at > 0) screen.write('\n');
+    printBlock(view, fields, screen);
   }
 }
 
@@ -77,24 +121,34 @@ function shown(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'object') return cell.length === 0 ? '-' : escaped(cell.join(', '));
   // People read times to the second.
-  return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z$/, '$1Z'));
+  return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z'));
 }
 
-/** Takes width from the widest columns until the table fits; no column goes below a few characters. */
-function narrow(columns: Column[], available: number): void {
+/** Takes width from the widest columns until the table fits; false when it does not come to fit. */
+function narrow(columns: Column[], available: number): boolean {
   const room = available - gap.length * (columns.length - 1);
-  const flexible = columns.filter(({ whole }) => !whole);
   while (columns.reduce((sum, { width }) => sum + width, 0) > room) {
+    const flexible = columns.filter(({ width, least }) => width > least);
     const [widest] = flexible.toSorted((a, b) => b.width - a.width);
-    if (widest === undefined || widest.width <= narrowest) return;
+    if (widest === undefined) return false;
     widest.width -= 1;
   }
+  return true;
 }
 
 function pad(text: string, width: number): string {
-  const cut = measure(text, { limit: width, ellipsis: '…' });
-  const kept = cut.truncated ? `${text.slice(0, cut.index)}${cut.ellipsed ? '…' : ''}` : text;
+  const kept = cutTo(text, width);
   return kept + ' '.repeat(Math.max(0, width - widthOf(kept)));
+}
+
+function cutTo(text: string, width: number): string {
+  // Between two wide characters the library cuts one too late.
+  for (let limit = width; limit > 0; limit -= 1) {
+    const cut = measure(text, { limit, ellipsis: '…' });
+    const kept = cut.truncated ? `${text.slice(0, cut.index)}${cut.ellipsed ? '…' : ''}` : text;
+    if (widthOf(kept) <= width) return kept;
+  }
+  return '';
 }
 
 /** Columns that the text takes on a terminal; East Asian characters take two. */

@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk';
 import { escaped } from './escape.ts';
-import type { Screen } from './output.ts';
+import { type Screen, writeBroken } from './output.ts';
 
 /** An examination of something outside, step by step. */
 export interface Examination {
@@ -42,18 +42,4 @@ function seenIn({ seen }: Step): string {
 
 function line(title: string, text: string | undefined, screen: Screen): void {
   if (text !== undefined) writeBroken(`    ${`${title}:`.padEnd(10)}`, text, screen);
-}
-
-/** Writes a text after what leads it, broken between words where a terminal ends. */
-export function writeBroken(lead: string, text: string, { columns, write }: Screen): void {
-  const indent = ' '.repeat(lead.length);
-  let written = lead;
-  for (const word of escaped(text).split(' ')) {
-    if (written.length + word.length > columns && written.trim() !== '') {
-      write(`${written.trimEnd()}\n`);
-      written = indent;
-    }
-    written += `${word} `;
-  }
-  write(`${written.trimEnd()}\n`);
 }

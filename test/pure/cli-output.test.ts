@@ -41,7 +41,7 @@ describe('a table', () => {
     );
   });
 
-  it.each([60, 80])('fits a terminal of %i columns and keeps identifiers whole', (columns) => {
+  it.each([59, 60, 80])('fits a terminal of %i columns and keeps identifiers whole', (columns) => {
     const id = '01a1f85a-5b56-7b47-9e50-754bcc9a517d';
     const rows = [{ id, name: `${'東京都'.repeat(30)}`, tags: ['x'.repeat(90)] }];
     const lines = shown((screen) => printTable(rows, fields, screen), columns)
@@ -50,6 +50,42 @@ describe('a table', () => {
     for (const line of lines) expect(measure(line).width).toBeLessThanOrEqual(columns);
     expect(lines[1]).toContain(id);
     expect(lines[1]).toContain('…');
+  });
+
+  it('keeps times and what is typed next whole; names give way', () => {
+    const rows = [
+      { slug: 'muller-sohne-holding', name: 'Müller '.repeat(9), at: '2026-11-20T16:42:17.123Z' },
+    ];
+    const narrow: Fields<(typeof rows)[number]> = [
+      ['Slug', (row) => row.slug, 'whole'],
+      ['Name', (row) => row.name],
+      ['At', (row) => row.at],
+    ];
+    const [, line] = shown((screen) => printTable(rows, narrow, screen), 56).split('\n');
+    expect(line).toBe('muller-sohne-holding  Müller Müll…  2026-11-20T16:42:17Z');
+  });
+
+  it('goes on below itself in a last column that is broken between words', () => {
+    const rows = [{ id: '1', name: 'because the provider has not said who it is' }];
+    const broken: Fields<Row> = [
+      ['ID', (row) => row.id],
+      ['Why', (row) => row.name, 'broken'],
+    ];
+    expect(shown((screen) => printTable(rows, broken, screen), 30)).toBe(
+      'ID  WHY\n1   because the provider has\n    not said who it is\n',
+    );
+    const path = [{ id: '1', name: `/${'x'.repeat(40)}` }];
+    expect(shown((screen) => printTable(path, broken, screen), 30)).toContain(`\n1   /${'x'.repeat(40)}\n`);
+  });
+
+  it('becomes blocks where what must be whole does not fit', () => {
+    const rows = [
+      { id: '0123456789', name: 'Ada', tags: ['x'] },
+      { id: 'abcdefghij', name: null },
+    ];
+    expect(shown((screen) => printTable(rows, fields, screen), 20)).toBe(
+      'Name:  Ada\nTags:  x\nID:    0123456789\n\nName:  -\nTags:  -\nID:    abcdefghij\n',
+    );
   });
 
   it('is not cut in a pipe, and holds no tab', () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { noun, verb } from '../command.ts';
 import { masked } from '../mask.ts';
@@ -35,9 +36,9 @@ async function show(call: Call): Promise<void> {
     loaded.file === null ? 'No configuration file; defaults and environment.' : `From ${loaded.file}`,
   );
   const fields: Fields<View> = [
-    ['Key', (view) => view.key],
-    ['Value', shownText],
-    ['From', (view) => view.where ?? view.origin],
+    ['Key', (view) => view.key, 'whole'],
+    ['From', (view) => shortened(view.where, loaded.file) ?? view.origin, 'whole'],
+    ['Value', shownText, 'broken'],
   ];
   call.table(views, fields, 'There are no settings.');
 }
@@ -69,6 +70,12 @@ interface View {
   origin: string;
   /** The line or the variable that says it, when that was asked for and there is one. */
   where?: string | null;
+}
+
+/** The note names the folder already. */
+function shortened(where: string | null | undefined, file: string | null): string | null {
+  if (where === null || where === undefined || file === null) return where ?? null;
+  return where.startsWith(`${file} `) ? `${basename(file)}${where.slice(file.length)}` : where;
 }
 
 function shownText({ value }: View): string | null {

@@ -19,7 +19,7 @@ const block: Fields<Domain> = [
 ];
 
 const row: Fields<Domain> = [
-  ['Domain', (view) => view.domain],
+  ['Domain', (view) => view.domain, 'whole'],
   ['State', (view) => view.state],
   ['TXT record', (view) => view.txtRecord.value, 'whole'],
   ['By', (view) => view.verifiedBy],

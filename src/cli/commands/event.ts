@@ -10,7 +10,7 @@ import type { Call } from '../run.ts';
 type Event = z.output<typeof eventView>;
 
 const fields: Fields<Event> = [
-  ['At', (view) => view.at, 'whole'],
+  ['At', (view) => view.at],
   ['Kind', (view) => view.kind],
   ['Actor', (view) => view.actor.name ?? view.actor.kind],
   ['Subject', (view) => view.subject?.name ?? view.subject?.id],

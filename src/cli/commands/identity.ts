@@ -8,11 +8,11 @@ type Identity = z.output<typeof identityView>;
 type Unlinked = z.output<typeof unlinkedView>;
 
 const row: Fields<Identity> = [
-  ['ID', (view) => view.id, 'whole'],
   ['Kind', (view) => view.kind],
   ['Issuer', (view) => view.issuer],
   ['Subject', (view) => view.subject],
   ['Linked', (view) => view.linkedAt],
+  ['ID', (view) => view.id, 'whole'],
 ];
 
 const unlinked: Fields<Unlinked> = [

@@ -5,13 +5,13 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const fields: Fields<z.output<typeof invitationView>> = [
-  ['E-mail', (view) => view.email],
+  ['E-mail', (view) => view.email, 'whole'],
   ['Role', (view) => view.role],
   ['Expires', (view) => view.expiresAt],
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const made: Fields<z.output<typeof newInvitationView>> = [['Link', (view) => view.url, 'whole'], ...fields];
+const made: Fields<z.output<typeof newInvitationView>> = [['Link', (view) => view.url], ...fields];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 

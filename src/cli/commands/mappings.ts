@@ -14,7 +14,7 @@ type Preview = z.output<typeof previewView>;
 
 const fields: Fields<z.output<typeof mappingView>> = [
   ['Group', (view) => view.group],
-  ['Project', (view) => view.project.slug],
+  ['Project', (view) => view.project.slug, 'whole'],
   ['Role', (view) => view.role],
   ['ID', (view) => view.id, 'whole'],
 ];
@@ -172,9 +172,9 @@ interface Step {
 
 const steps: Fields<Step> = [
   ['Does', ({ does }) => does],
-  ['Project', ({ project }) => project],
+  ['Project', ({ project }) => project, 'whole'],
   ['Role', ({ role }) => role],
-  ['Because of', ({ because }) => because],
+  ['Because of', ({ because }) => because, 'broken'],
 ];
 
 function lines({ adds, changes, removes }: Preview): Step[] {

@@ -5,11 +5,11 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const fields: Fields<z.output<typeof memberView>> = [
-  ['E-mail', (view) => view.email],
+  ['E-mail', (view) => view.email, 'whole'],
   ['Name', (view) => view.name],
   ['Role', (view) => view.role],
   ['Origin', (view) => view.origin.kind],
-  ['Joined', (view) => view.joinedAt, 'whole'],
+  ['Joined', (view) => view.joinedAt],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };

@@ -9,7 +9,13 @@ type Organization = z.output<typeof organizationView>;
 const fields: Fields<Organization> = [
   ['Slug', (view) => view.slug],
   ['Name', (view) => view.name],
-  ['Created', (view) => view.createdAt, 'whole'],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id],
+];
+
+const row: Fields<Organization> = [
+  ['Slug', (view) => view.slug, 'whole'],
+  ['Name', (view) => view.name],
   ['ID', (view) => view.id, 'whole'],
 ];
 
@@ -36,7 +42,7 @@ export function addOrganizationCommands(program: Command): void {
       const { listOrganizations } = await import('../../services/organizations/list.ts');
       const { listOrganizationsInput } = await import('../../services/organizations/schema.ts');
       const views = await call.every(listOrganizationsInput, listOrganizations);
-      call.table(views, fields, 'There are no organizations.');
+      call.table(views, row, 'There are no organizations.');
     },
   });
   verb(org, 'show <org>', {

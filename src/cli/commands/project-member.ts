@@ -7,7 +7,7 @@ import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
 const fields: Fields<z.output<typeof projectMemberView>> = [
-  ['E-mail', (view) => view.email],
+  ['E-mail', (view) => view.email, 'whole'],
   ['Name', (view) => view.name],
   ['Role', (view) => view.role],
   ['Synced', (view) => view.synced],

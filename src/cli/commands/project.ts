@@ -14,6 +14,13 @@ const fields: Fields<Project> = [
   ['ID', (view) => view.id],
 ];
 
+const row: Fields<Project> = [
+  ['Slug', (view) => view.slug, 'whole'],
+  ['Name', (view) => view.name],
+  ['Members', (view) => view.members],
+  ['ID', (view) => view.id, 'whole'],
+];
+
 const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl project`. */
@@ -37,7 +44,7 @@ export function addProjectCommands(program: Command): void {
     run: async (call) => {
       const { listProjects } = await import('../../services/projects/list.ts');
       const { listProjectsInput } = await import('../../services/projects/schema.ts');
-      call.table(await call.every(listProjectsInput, listProjects), fields, 'There are no projects.');
+      call.table(await call.every(listProjectsInput, listProjects), row, 'There are no projects.');
     },
   });
   verb(project, 'rename <project> <name>', {

@@ -27,12 +27,12 @@ const user: Fields<z.output<typeof scimUserView>> = [
 ];
 
 const request: Fields<z.output<typeof scimRequestView>> = [
-  ['At', (view) => view.at, 'whole'],
+  ['At', (view) => view.at],
   ['Method', (view) => view.method],
   // Below the base: that is the same on every line.
   ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
   ['Status', (view) => view.status],
-  ['Reason', (view) => view.reason],
+  ['Reason', (view) => view.reason, 'broken'],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };

@@ -7,11 +7,11 @@ import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
 const fields: Fields<z.output<typeof sessionView>> = [
-  ['ID', (view) => view.id, 'whole'],
-  ['Method', (view) => view.method],
   ['Seen', (view) => view.lastSeenAt],
-  ['Address', (view) => view.address],
+  ['Method', (view) => view.method],
+  ['Address', (view) => view.address, 'whole'],
   ['Browser', (view) => view.userAgent],
+  ['ID', (view) => view.id, 'whole'],
 ];
 
 const user = { '--user <user>': 'the account, by address or id' };

@@ -161,7 +161,7 @@ function addTest(sso: Command): void {
 }
 
 const attempt: Fields<z.output<typeof attemptView>> = [
-  ['At', (view) => view.at, 'whole'],
+  ['At', (view) => view.at],
   ['OK', (view) => view.ok],
   ['Stage', (view) => view.stage],
   ['Code', (view) => view.code],

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { statusView } from '../../services/status/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
-import { readConfiguration } from '../operator.ts';
+import { isDatabaseIdle, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -51,8 +51,9 @@ export function addStatusCommand(program: Command): void {
 async function status(call: Call): Promise<void> {
   const { showStatus } = await import('../../services/status/show.ts');
   const { statusInput } = await import('../../services/status/schema.ts');
-  const { file, config, warnings } = await readConfiguration(call.flags);
-  const found = await call.operate(statusInput, showStatus, {});
+  const loaded = await readConfiguration(call.flags);
+  const { file, config, warnings } = loaded;
+  const found = await call.operate(statusInput, showStatus, { idle: isDatabaseIdle(loaded) });
   const problems = [...warnings, ...found.problems];
   const view = { configFile: file, databaseUrl: masked(config.database.url), ...found, problems };
   call.show<View>(view, instance);
@@ -62,10 +63,7 @@ async function status(call: Call): Promise<void> {
   const more = view.organizations.length - mostShown;
   if (more > 0) call.note(`and ${more} more: idctl org list`);
   call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
-  const [{ standardOutput }, { writeBroken }] = await Promise.all([
-    import('../output.ts'),
-    import('../steps.ts'),
-  ]);
+  const { standardOutput, writeBroken } = await import('../output.ts');
   for (const problem of problems) writeBroken('! ', problem, standardOutput());
   if (problems.length > 0) call.note('What to change: idctl doctor');
 }

@@ -44,8 +44,8 @@ async function enroll(call: Call): Promise<void> {
   const { startTotpInput } = await import('../../services/two-factor/schema.ts');
   const enrolment = await call.operate(startTotpInput, startTotp);
   call.show(enrolment, [
-    ['Secret', ({ secret }) => secret, 'whole'],
-    ['URI', ({ otpauthUri }) => otpauthUri, 'whole'],
+    ['Secret', ({ secret }) => secret],
+    ['URI', ({ otpauthUri }) => otpauthUri],
   ]);
   if (call.flags.json || !canAsk()) {
     call.note(

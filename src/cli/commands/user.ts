@@ -9,10 +9,10 @@ import { givenSecret, secretOrAsk } from '../prompt.ts';
 type User = z.output<typeof userView>;
 
 const row: Fields<User> = [
-  ['E-mail', (view) => view.email],
+  ['E-mail', (view) => view.email, 'whole'],
   ['Name', (view) => view.name],
   ['Disabled', (view) => view.disabled],
-  ['Created', (view) => view.createdAt, 'whole'],
+  ['Created', (view) => view.createdAt],
 ];
 
 const block: Fields<User> = [
@@ -22,8 +22,8 @@ const block: Fields<User> = [
   ['Locale', (view) => view.locale],
   ['Two-factor', (view) => view.twoFactorEnabled],
   ['Disabled', (view) => view.disabled],
-  ['Created', (view) => view.createdAt, 'whole'],
-  ['ID', (view) => view.id, 'whole'],
+  ['Created', (view) => view.createdAt],
+  ['ID', (view) => view.id],
 ];
 
 const passwordOptions = {
@@ -136,7 +136,7 @@ function addTotpReset(user: Command): void {
 }
 
 const link: Fields<z.output<typeof loginLinkView>> = [
-  ['Link', (view) => view.url, 'whole'],
+  ['Link', (view) => view.url],
   ['Good until', (view) => view.expiresAt],
 ];
 

@@ -17,7 +17,7 @@ type Webhook = z.output<typeof webhookView>;
 type Removed = z.output<typeof webhookRemovedView>;
 
 const row: Fields<Webhook> = [
-  ['URL', (view) => view.url],
+  ['URL', (view) => view.url, 'whole'],
   ['Events', (view) => view.events],
   ['On', (view) => view.enabled],
   ['Failing since', (view) => view.failingSince],
@@ -49,7 +49,7 @@ const delivery: Fields<Delivery> = [
   ['At', (view) => view.at],
   ['Event', (view) => view.event],
   ['Status', (view) => view.status],
-  ['Answer', answerTo],
+  ['Answer', answerTo, 'whole'],
   ['ID', (view) => view.id, 'whole'],
 ];
 
