@@ -28,6 +28,13 @@ export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   if (file !== null) becomeOwnerOf(file);
 }
 
+/** Whether nobody has the embedded database open; false where that cannot be told. Asked before it is opened. */
+export function isDatabaseIdle({ config }: LoadedConfig): boolean {
+  const file = databaseFile(config.database.url);
+  // SQLite keeps the log while anybody has the file open, and takes it away with the last who closes it.
+  return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
+}
+
 /** Opens the instance as its operator; with `migrated`, which hears the names, brings its database up to date first. */
 export async function openOperator(
   loaded: LoadedConfig,

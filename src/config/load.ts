@@ -5,6 +5,7 @@ import { parse } from '../input.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, type Origin } from './given.ts';
+import { isLoopback } from './listen.ts';
 import { defaultPlaces, type Environment, type Places, placesOf, searchedFiles } from './places.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { settings } from './settings.ts';
@@ -134,8 +135,6 @@ function complete(found: Settings, places: Places): Config {
   };
 }
 
-const loopback = /^(localhost|127\..*|\[::1\])$/;
-
 async function warningsOf(
   config: Config,
   file: string | null,
@@ -146,11 +145,11 @@ async function warningsOf(
     warnings.push('trust.domains is off: whoever configures single sign-on can sign in as any address');
   }
   const { protocol, hostname } = new URL(config.baseUrl);
-  if (protocol === 'http:' && !loopback.test(hostname)) {
+  if (protocol === 'http:' && !isLoopback(hostname)) {
     warnings.push(`baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`);
   }
   const metrics = config.metrics.listen?.replace(/:\d+$/, '');
-  if (metrics !== undefined && !loopback.test(metrics)) {
+  if (metrics !== undefined && !isLoopback(metrics)) {
     warnings.push(
       `metrics.listen ${config.metrics.listen} is open to others: whoever reaches it may read them`,
     );

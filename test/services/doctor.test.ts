@@ -184,6 +184,37 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     });
     expect(failed['base URL']?.message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
   });
+
+  test('the daemon of another instance is not called the one of this database', async () => {
+    const other = {
+      IDCTL_CONFIG: join(idctl.app.config.keyFile, '../other/idctl.yaml'),
+      IDCTL_DATABASE: await freshDatabaseUrl(),
+      IDCTL_BASE_URL: idctl.baseUrl,
+    };
+    expect((await run(['init', '--yes'], { ...surroundings(), ...other })).err).not.toContain('idctl:');
+    const { failed } = await doctor(['--json'], {
+      ...other,
+      IDCTL_KEY_FILE: join(other.IDCTL_CONFIG, '../master.key'),
+    });
+    expect(failed['base URL']?.message).toBe(`the daemon at ${idctl.baseUrl} serves another database`);
+    const { out } = await run(['status'], { ...surroundings(), ...other });
+    expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
+  });
+
+  test('a base URL where nobody answers: the name, the port or TLS is what to change', async () => {
+    const [nowhere] = await freePorts(1);
+    const { slug } = await organization(idctl);
+    const hintAt = async (baseUrl: string) => {
+      const { failed } = await doctor(['--json', '--org', slug], { IDCTL_BASE_URL: baseUrl });
+      return failed['base URL']?.hint;
+    };
+    expect(await hintAt(`http://127.0.0.1:${nowhere}`)).toContain(
+      `The daemon listens on 127.0.0.1:8420: set listen to 127.0.0.1:${nowhere}, or baseUrl `,
+    );
+    const encrypted = idctl.baseUrl.replace('http:', 'https:');
+    expect(await hintAt(encrypted)).toMatch(/plain http: .*proxy.* or set baseUrl to http:\/\/127/);
+    expect(await hintAt('https://id.absent.invalid')).toMatch(/^Have id\.absent\.invalid resolved/);
+  });
 });
 
 /** Runs the program; its exit code, and what it wrote. */

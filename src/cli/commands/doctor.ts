@@ -7,7 +7,7 @@ import { verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Flags } from '../flags.ts';
 import { masked } from '../mask.ts';
-import { becomeDatabaseOwner, openOperator, readConfiguration } from '../operator.ts';
+import { becomeDatabaseOwner, isDatabaseIdle, openOperator, readConfiguration } from '../operator.ts';
 import { databaseFile } from '../owner.ts';
 import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
@@ -50,6 +50,7 @@ async function patientOf(flags: Flags): Promise<Patient> {
       open: () => openUnprepared(config),
     }),
     network: openNetwork,
+    isIdle: isDatabaseIdle,
     open: async (loaded: LoadedConfig) => {
       const { app, run } = await openOperator(loaded);
       return { run, close: () => app.close() };

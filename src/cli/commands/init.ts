@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { listenFor } from '../../config/listen.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
@@ -77,7 +78,7 @@ async function init(call: Call): Promise<void> {
   await prepare(site);
   const operator = await withProgress(() => openWithKey(site.loaded), !call.flags.quiet);
   try {
-    if (file === null) await writeConfiguration(site, setup.settings);
+    if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
     call.show<View>({ ...view, ...(await operator.run((ctx) => initialize(ctx, first))) }, fields);
   } finally {
     await operator.app.close();
@@ -125,6 +126,13 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
   );
   for (const folder of new Set(folders)) await makeFolder(folder, system ? findUser('idctl') : null);
   becomeOwnerOf(config.keyFile);
+}
+
+/** The settings with where to listen, when the base URL, being this machine's own, leaves no choice. */
+function reachable({ config, origins }: LoadedConfig, settings: Record<string, string>) {
+  const listen = listenFor(config.baseUrl);
+  const chosen = origins.get('listen') !== 'default' || origins.get('baseUrl') === 'default';
+  return chosen || listen === null || listen === config.listen ? settings : { ...settings, listen };
 }
 
 /** Written once everything it names has been found to work. */

@@ -6,6 +6,7 @@ import { Organization } from '../../database/models/organization.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { type Check, check, right } from './check.ts';
+import { servesAnother } from './daemon.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
 import { checkNetwork } from './network.ts';
@@ -18,6 +19,8 @@ export interface Patient {
   /** The database as it is, without key or migrations. */
   database(loaded: LoadedConfig): Subject;
   network(config: Config): Outbound;
+  /** Whether nobody, the daemon included, has the database open; false where that cannot be told. */
+  isIdle(loaded: LoadedConfig): boolean;
   /** The whole, as any command opens it. */
   open(loaded: LoadedConfig): Promise<Opened>;
 }
@@ -58,22 +61,23 @@ function ended(checks: Check[]): Diagnosis {
 /** With key and database as they should be, everything else can be looked at. */
 async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input): Promise<Check[]> {
   let opened: Opened | undefined;
+  const idle = patient.isIdle(loaded);
   const sealed = await check('stored secrets', 'the master key opens them', async () => {
     opened = await patient.open(loaded);
     return right('the master key opens them');
   });
   if (opened === undefined) return [sealed, ...(await checkRest(patient, loaded))];
   try {
-    return [sealed, ...(await opened.run((ctx) => checkOutside(ctx, input)))];
+    return [sealed, ...(await opened.run((ctx) => checkOutside(ctx, input, idle)))];
   } finally {
     await opened.close();
   }
 }
 
-async function checkOutside(ctx: Context, input: Input): Promise<Check[]> {
+async function checkOutside(ctx: Context, input: Input, idle: boolean): Promise<Check[]> {
   requireOperator(ctx);
   const organizations = await organizationsOf(ctx, input);
-  const network = checkNetwork(ctx.config, ctx.outbound);
+  const network = checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
   const found: Check[] = [];
   for (let at = 0; at < organizations.length; at += atOnce) {
     const some = organizations.slice(at, at + atOnce);

@@ -1,19 +1,29 @@
 import { z } from 'zod';
+import { listenFor } from '../../config/listen.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal } from '../../errors.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
+const ownPlace =
+  'Start the daemon of this database, after giving it a listen and a baseUrl of its own or stopping the other one.';
 const metadata = z.object({ issuer: z.string() });
 
 // RFC 2606 §3: kept for such uses, so that no organization's records are in the way.
 const domain = 'example.com';
 
-/** What lies outside the machine and belongs to nobody's organization. */
-export function checkNetwork(config: Config, outbound: Outbound): Promise<Check[]> {
+/**
+ * What lies outside the machine and belongs to nobody's organization. `servesAnother` tells whether who answers at the base
+ * URL has another database; without it that is not looked at, and said so.
+ */
+export function checkNetwork(
+  config: Config,
+  outbound: Outbound,
+  servesAnother?: () => Promise<boolean>,
+): Promise<Check[]> {
   return Promise.all([
-    checkBaseUrl(config.baseUrl, outbound),
+    checkBaseUrl(config, outbound, servesAnother),
     checkClock(config.doh.resolverUrl, outbound),
     check('resolver', 'an answer to a DNS query', async () => {
       const { rcode } = await outbound.lookupTxt(domain);
@@ -28,13 +38,24 @@ export function checkNetwork(config: Config, outbound: Outbound): Promise<Check[
 }
 
 /** Whether the daemon is reached where people are told that it is, over TLS that is trusted, and says the same. */
-function checkBaseUrl(baseUrl: string, outbound: Outbound): Promise<Check> {
+function checkBaseUrl(
+  config: Config,
+  outbound: Outbound,
+  servesAnother: (() => Promise<boolean>) | undefined,
+): Promise<Check> {
+  const { baseUrl } = config;
   return check('base URL', 'the daemon answers there, and calls itself that', async () => {
-    const { status } = await outbound.reach(`${baseUrl}/readyz`).catch(unreached);
+    const { status } = await outbound.reach(`${baseUrl}/readyz`).catch((error) => unreached(error, config));
     if (status !== 200) return wrong(`${baseUrl}/readyz answers HTTP ${status}`, start);
     const { body } = await outbound.reach(`${baseUrl}/.well-known/oauth-authorization-server`);
     const issuer = issuerIn(body);
-    if (issuer === baseUrl) return right(baseUrl);
+    if (issuer === baseUrl) {
+      if (servesAnother === undefined)
+        return right(baseUrl, 'Not looked at: whether it serves this database.');
+      return (await servesAnother())
+        ? wrong(`the daemon at ${baseUrl} serves another database`, ownPlace)
+        : right(baseUrl);
+    }
     return wrong(
       `who answers at ${baseUrl} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
       'Set baseUrl to where people reach idctl, and restart the daemon.',
@@ -42,12 +63,26 @@ function checkBaseUrl(baseUrl: string, outbound: Outbound): Promise<Check> {
   });
 }
 
-function unreached(error: unknown): never {
+function unreached(error: unknown, config: Config): never {
   if (!(error instanceof Refusal)) throw error;
-  const hint = String(error.extra['reason']).startsWith('tls_')
-    ? 'Renew or complete the certificate there; outbound.caFile names an authority of your own.'
-    : start;
+  const hint = changeFor(String(error.extra['reason']), config);
   throw new Refusal(error.code, error.message, { hint, extra: error.extra, cause: error });
+}
+
+function changeFor(reason: string, { baseUrl, listen }: Config): string {
+  const { host } = new URL(baseUrl);
+  if (reason === 'name_not_found') return `Have ${host} resolved from this machine, or correct baseUrl.`;
+  if (reason === 'tls_missing')
+    return `The daemon speaks plain http: have a proxy with TLS answer there, or set baseUrl to http://${host}`;
+  if (reason.startsWith('tls_'))
+    return 'Renew or complete the certificate there; outbound.caFile names an authority of your own.';
+  const wanted = listenFor(baseUrl);
+  if (wanted === null || portOf(wanted) === portOf(listen)) return start;
+  return `The daemon listens on ${listen}: set listen to ${wanted}, or baseUrl to where it is reached, and start it again.`;
+}
+
+function portOf(hostPort: string): string {
+  return hostPort.slice(hostPort.lastIndexOf(':') + 1);
 }
 
 function issuerIn(body: string): string | null {
@@ -62,8 +97,8 @@ function issuerIn(body: string): string | null {
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);
-    if (reached === null) return right('not compared: the resolver cannot be reached');
-    if (reached.date === null) return right('not compared: the resolver does not tell its time');
+    if (reached === null) return right('not looked at: the resolver cannot be reached');
+    if (reached.date === null) return right('not looked at: the resolver does not tell its time');
     const seconds = Math.round((Date.now() - reached.date.getTime()) / 1000);
     const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead'}`;
     if (Math.abs(seconds) > 60) return wrong(apart, 'Have the clock of this machine set by NTP.');

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { instant } from '../fields.ts';
 
-export const statusInput = z.strictObject({});
+/** `idle`: nobody had the database open, so that whatever daemon answers is another's. */
+export const statusInput = z.strictObject({ idle: z.boolean().optional() });
 
 const connection = z.enum(['none', 'saved', 'enabled']);
 

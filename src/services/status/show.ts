@@ -9,6 +9,7 @@ import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { requireOperator } from '../authority/require.ts';
+import { servesAnother } from '../doctor/daemon.ts';
 import { checkStored } from '../doctor/organization.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 import { countOrganizations } from './organizations.ts';
@@ -17,11 +18,11 @@ import type { statusInput, statusView } from './schema.ts';
 /** The instance at a glance, and what can be seen to be wrong without asking anybody but the daemon. */
 export async function showStatus(
   ctx: Context,
-  _input: z.output<typeof statusInput>,
+  { idle = false }: z.output<typeof statusInput>,
 ): Promise<z.output<typeof statusView>> {
   requireOperator(ctx);
   const [daemon, organizations, problems] = await Promise.all([
-    askDaemon(ctx),
+    askDaemon(ctx, idle),
     countOrganizations(),
     findProblems(ctx),
   ]);
@@ -38,12 +39,13 @@ export async function showStatus(
   };
 }
 
-async function askDaemon({ config, outbound }: Context) {
+async function askDaemon(ctx: Context, idle: boolean) {
   try {
-    const { status } = await outbound.reach(`${config.baseUrl}/readyz`);
-    return status === 200
-      ? { ready: true, message: 'ready' }
-      : { ready: false, message: `not ready (HTTP ${status})` };
+    const { status } = await ctx.outbound.reach(`${ctx.config.baseUrl}/readyz`);
+    if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
+    return (await servesAnother(ctx, idle))
+      ? { ready: false, message: 'the one at this address serves another database' }
+      : { ready: true, message: 'ready' };
   } catch (error) {
     if (error instanceof Refusal) return { ready: false, message: error.message };
     throw error;
