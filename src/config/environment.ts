@@ -80,7 +80,10 @@ async function fromVariable(setting: Setting, named: Map<string, Found>): Promis
     throw new Refusal('config_invalid', `${direct.where} and ${file.where} are both set: set one`);
   }
   const text = await readSecret(file.text);
-  if (text === null) throw new Refusal('config_invalid', `${file.where}: ${file.text} is missing`);
+  if (text === null) {
+    const hint = `Put the secret into that file, or take ${file.where} out of the environment.`;
+    throw new Refusal('config_invalid', `${file.where}: ${file.text} is missing`, { hint });
+  }
   return { text, where: file.where };
 }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { isMap, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { Refusal } from '../errors.ts';
 import { fileFault, isMissing } from '../file-fault.ts';
+import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './settings.ts';
 
@@ -25,7 +26,12 @@ export function givenByFile(path: string, text: string): Map<string, Given> {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [fault] = document.errors;
   if (fault !== undefined) {
-    throw new Refusal('config_invalid', `${path} line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`);
+    const line = `${path} line ${lines.linePos(fault.pos[0]).line}`;
+    // A name alone, and of its own line: what follows may be a secret.
+    const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(fault.pos[0]))?.[0];
+    throw fault.code === 'DUPLICATE_KEY' && name !== undefined
+      ? new Refusal('config_invalid', `${line}: ${name} is there twice`, { hint: 'keep one of the two' })
+      : new Refusal('config_invalid', `${line}: ${fault.message}`);
   }
   const reader = {
     path,
@@ -60,17 +66,27 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
     if (setting !== undefined) {
       // A name with nothing after it is as good as absent.
       if (value === null || isNothing(value)) continue;
-      const written = absolute(setting, reader.valueOf(value), dirname(reader.path));
+      const plain = reader.valueOf(value);
+      const spelled = setting.kind === 'list' && typeof plain === 'string' ? typed(setting, plain) : plain;
+      const written = absolute(setting, spelled, dirname(reader.path));
       reader.given.set(key, { value: written, origin: 'file', where });
       continue;
     }
     const inside = [...reader.known.keys()].filter((one) => one.startsWith(`${key}.`));
-    if (inside.length === 0) throw refuseUnknown(where, key, [...reader.known.keys()]);
+    if (inside.length === 0) throw refuseUnknown(where, key, withSections([...reader.known.keys()]));
     if (isMap(value)) readSection(reader, value, `${key}.`);
     else if (value !== null && !isNothing(value)) {
       throw new Refusal('config_invalid', `${where} is a section: it holds ${inside.join(', ')}`);
     }
   }
+}
+
+/** With the names that only others stand under: one of those may have been mistyped too. */
+function withSections(keys: string[]): string[] {
+  return [
+    ...keys,
+    ...keys.flatMap((key) => [...key.matchAll(/\./g)].map(({ index }) => key.slice(0, index))),
+  ];
 }
 
 function isNothing(node: Node): boolean {

@@ -25,7 +25,7 @@ export function absolute(setting: Setting, value: unknown, folder: string): unkn
 export function refuseUnknown(where: string, name: string, known: string[]): Refusal {
   const near = nearest(name, known);
   return new Refusal('config_invalid', `${where} is not a setting`, {
-    hint: near === null ? 'every setting is in idctl.example.yaml' : `did you mean ${near}?`,
+    hint: near === null ? 'every setting stands in: man idctl.yaml' : `did you mean ${near}?`,
   });
 }
 

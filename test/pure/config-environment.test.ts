@@ -97,7 +97,7 @@ test.each([
   ['IDCTL_DOH_RESOLVR_URL', 'did you mean IDCTL_DOH_RESOLVER_URL?'],
   ['IDCTL_BASEURL', 'did you mean IDCTL_BASE_URL?'],
   ['IDCTL_LISTEN_FILE', 'did you mean'],
-  ['IDCTL_NONSENSE_ALTOGETHER', 'idctl.example.yaml'],
+  ['IDCTL_NONSENSE_ALTOGETHER', 'man idctl.yaml'],
 ])('the unknown %s is refused with the nearest name', async (name, hint) => {
   await expect(load({ [name]: 'x' })).rejects.toEqual(refused(`${name} is not a setting`, hint));
 });
@@ -125,7 +125,7 @@ test('a secret comes from the file that …_FILE names, without its line end', a
   }
   const missing = join(folder, 'missing');
   await expect(load({ IDCTL_DATABASE_FILE: missing })).rejects.toEqual(
-    refused(`IDCTL_DATABASE_FILE: ${missing} is missing`),
+    refused(`IDCTL_DATABASE_FILE: ${missing} is missing`, 'or take IDCTL_DATABASE_FILE out of'),
   );
   await expect(load({ IDCTL_DATABASE: 'sqlite:x', IDCTL_DATABASE_FILE: missing })).rejects.toEqual(
     refused('IDCTL_DATABASE and IDCTL_DATABASE_FILE are both set'),

@@ -101,7 +101,8 @@ test.each([
   ['baseUrl: https://u:p@id.example.com', 'line 1: baseUrl must be an origin'],
   ['baseUrl: ftp://id.example.com', 'line 1: baseUrl must be an origin'],
   ['http:\n  trustedProxies: [10.0.0.0/33]', 'line 2: http.trustedProxies must be an address or a range'],
-  ['http:\n  trustedProxies: 10.0.0.0/8', 'line 2: http.trustedProxies must be an array'],
+  ['http:\n  trustedProxies: 10.0.0.300', 'line 2: http.trustedProxies must be an address or a range'],
+  ['http:\n  trustedProxies: {a: b}', 'line 2: http.trustedProxies must be an array'],
   ['http:\n  corsOrigins: ["*"]', 'line 2: http.corsOrigins must be an origin'],
   ['password:\n  minLength: 7', 'line 2: password.minLength must be at least'],
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory must be at least'],
@@ -122,9 +123,12 @@ test.each([
   ['\ndoh:\n  resolverURL: x', 'line 3: doh.resolverURL is not a setting', 'did you mean doh.resolverUrl?'],
   ['resolver_url: x', 'line 1: resolver_url is not a setting', 'did you mean doh.resolverUrl?'],
   ['database:\n  uri: x', 'line 2: database.uri is not a setting', 'did you mean database.url?'],
-  ['colour: red', 'line 1: colour is not a setting', 'idctl.example.yaml'],
-  ['__proto__: {a: b}', 'line 1: __proto__ is not a setting', 'idctl.example.yaml'],
-  ['"": x', 'is not a setting', 'idctl.example.yaml'],
+  ['outbond:\n  allow: [x]', 'line 1: outbond is not a setting', 'did you mean outbound?'],
+  ['maill:', 'line 1: maill is not a setting', 'did you mean mail?'],
+  ['social:\n  gogle: {}', 'line 2: social.gogle is not a setting', 'did you mean social.google?'],
+  ['colour: red', 'line 1: colour is not a setting', 'man idctl.yaml'],
+  ['__proto__: {a: b}', 'line 1: __proto__ is not a setting', 'man idctl.yaml'],
+  ['"": x', 'is not a setting', 'man idctl.yaml'],
 ])('the unknown %j is refused with the line and the nearest setting', async (text, message, hint) => {
   await expect(load(text)).rejects.toEqual(refused(message, hint));
 });
@@ -132,7 +136,8 @@ test.each([
 test.each([
   ['listen: [1', 'line 1: '],
   ['\na: b\n c: d', 'line 2: '],
-  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: Map keys must be unique'],
+  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: listen is there twice'],
+  ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is there twice'],
   ['- listen', 'settings are expected'],
   ['just text', 'settings are expected'],
   ['database: postgres://h/d', 'line 1: database is a section: it holds database.url'],
@@ -152,6 +157,12 @@ test('X4 no refusal shows the value of a secret', async () => {
     expect(refusal).toEqual(refused(file));
     expect(JSON.stringify(refusal) + String(refusal)).not.toContain('canary');
   }
+});
+
+test('a list of one may be written without brackets, and more with commas, as in the environment', async () => {
+  const { config } = await load('http:\n  trustedProxies: 10.0.0.0/8\noutbound:\n  allow: a.test, b.test\n');
+  expect(config.http.trustedProxies).toEqual(['10.0.0.0/8']);
+  expect(config.outbound.allow).toEqual(['a.test', 'b.test']);
 });
 
 test.each([
