@@ -6,6 +6,8 @@ import type { Call } from './run.ts';
 /** What one verb says about itself, and what it does. */
 interface Verb {
   summary: string;
+  /** More to know: paragraphs, of which those that are indented keep their form. */
+  detail?: string;
   /** Flags with their placeholder, each with a line of help. */
   options?: Record<string, string>;
   /** Options without which the command is not understood. */
@@ -26,7 +28,11 @@ export function noun(program: Command, name: string, summary: string, example: s
 
 /** Declares a command; its arguments and options reach `run` in one object, by their names. */
 export function verb(parent: Command, signature: string, spec: Verb): void {
-  const command = dressed(parent.command(signature).description(spec.summary), spec.example);
+  const described = spec.detail === undefined ? spec.summary : `${spec.summary}\n\n${spec.detail}`;
+  const command = dressed(
+    parent.command(signature).summary(spec.summary).description(described),
+    spec.example,
+  );
   for (const [flags, help] of Object.entries(spec.required ?? {}))
     command.requiredOption(flags, `${help} (required)`);
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);

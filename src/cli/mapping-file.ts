@@ -1,5 +1,6 @@
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { readNamedFile } from './named-file.ts';
+import { readStandardInput } from './prompt.ts';
 
 /** What a file lists, and the line on which each of them begins. */
 interface MappingFile {
@@ -7,9 +8,10 @@ interface MappingFile {
   lines: number[];
 }
 
-/** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three. */
+/** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three; `-` is CSV. */
 export async function readMappingFile(file: string): Promise<MappingFile> {
-  const text = (await readNamedFile('file', file)).toString('utf8');
+  const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
+  const text = bytes.toString('utf8');
   try {
     return /\.ya?ml$/i.test(file) ? await readYaml(text) : await readCsv(text);
   } catch (error) {
@@ -17,14 +19,14 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
     throw refuseField(
       'file',
       `is not what it should be: ${why}`,
-      'CSV begins with the line: group,project,role',
+      'CSV begins with the line group,project,role; YAML is a list. See idctl mappings import --help',
     );
   }
 }
 
 /** The refusal of an import with the file's lines in place of positions in the list; anything else as it is. */
 export function inFile(error: unknown, { lines }: MappingFile): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'invalid_input') return error;
+  if (!(error instanceof Refusal) || error.faults.length === 0) return error;
   const faults = error.faults.map(({ path, message }): InputFault => {
     const [, at = '', field = ''] = /^mappings\.(\d+)(?:\.(.+))?$/.exec(path) ?? [];
     const line = lines[Number(at)];
@@ -32,7 +34,8 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
     return { path: `line ${line}${field && `, ${field}`}`, message };
   });
   const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
-  return new Refusal(error.code, message, { faults });
+  const { code, hint } = error;
+  return new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
 }
 
 async function readYaml(text: string): Promise<MappingFile> {
@@ -41,9 +44,11 @@ async function readYaml(text: string): Promise<MappingFile> {
   const document = parseDocument(text, { lineCounter: counter });
   const [fault] = document.errors;
   if (fault !== undefined) throw fault;
-  const items = isSeq<{ range?: [number, number, number] }>(document.contents) ? document.contents.items : [];
-  const lines = items.map((item) => counter.linePos(item?.range?.[0] ?? 0).line);
-  return { mappings: document.toJS() ?? [], lines };
+  const { contents } = document;
+  if (contents === null) return { mappings: [], lines: [] };
+  if (!isSeq<{ range?: [number, number, number] }>(contents)) throw new Error('it is no list');
+  const lines = contents.items.map((item) => counter.linePos(item?.range?.[0] ?? 0).line);
+  return { mappings: document.toJS(), lines };
 }
 
 /** Group names keep their spaces: nothing is trimmed. */

@@ -9,7 +9,7 @@ export function canAsk(): boolean {
 /** Asks before something cannot be undone; refuses when the answer is no, or nobody is there to answer. */
 export async function confirmed(question: string): Promise<void> {
   if (!canAsk()) {
-    throw refuseField('--yes', 'is needed where nobody can be asked', `With --yes you agree to: ${question}`);
+    throw refuseField('--yes', 'needed where nobody can be asked', `With --yes you agree to: ${question}`);
   }
   const { confirm } = await import('@inquirer/prompts');
   const agreed = await asked((context) => confirm({ message: question, default: false }, context));
@@ -37,7 +37,7 @@ export async function givenSecret({ name, stdin, file }: SecretSource): Promise<
 export async function secretOrAsk(source: SecretSource, label: string, twice = false): Promise<string> {
   const given = await givenSecret(source);
   if (given !== undefined) return given;
-  if (!canAsk()) throw refuseField(`--${source.name}-stdin`, 'is needed where nobody can be asked');
+  if (!canAsk()) throw refuseField(`--${source.name}-stdin`, 'needed where nobody can be asked');
   const first = await askSecret(label);
   if (twice && (await askSecret(`${label} again`)) !== first) {
     throw refuseField(source.name, 'was not the same the second time');
@@ -89,7 +89,8 @@ async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T>
   }
 }
 
-async function readStandardInput(): Promise<Buffer> {
+/** All of standard input. */
+export async function readStandardInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);

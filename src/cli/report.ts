@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type InputFault, Refusal, type RefusalKind, refusals, withReason } from '../errors.ts';
 import { spelling } from './command.ts';
 import { escaped } from './escape.ts';
+import { type Screen, writeBroken } from './output.ts';
 
 /** What a refusal of each kind ends the process with (0 done, 70 a bug of ours). */
 const exitCodes: Record<RefusalKind, number> = {
@@ -30,7 +31,8 @@ interface Situation {
 export function report(error: unknown, situation: Situation): number {
   if (error instanceof Refusal) {
     const told = withReason(error);
-    say(situation.json ? escaped(problem(told)) : plain(told, situation.command));
+    if (situation.json) say(escaped(problem(told)));
+    else tell(told, situation.command);
     return exitCodes[error.kind];
   }
   if (isHelp(error)) return error.exitCode === 0 ? 0 : 2;
@@ -58,13 +60,18 @@ function problem(refusal: Refusal): string {
   });
 }
 
-function plain(refusal: Refusal, command: Command | undefined): string {
+function tell(refusal: Refusal, command: Command | undefined): void {
   const typed = refusal.code === 'invalid_input' ? refusal.faults : [];
   const faults = typed.map((fault) => asTyped(fault, command));
   const message = faults.length === 0 ? refusal.message : faults.join('; ');
   const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
   const hint = refusal.hint ?? help;
-  return [`idctl: ${escaped(message)}`, ...(hint === undefined ? [] : [`hint: ${escaped(hint)}`])].join('\n');
+  const screen = errorOutput();
+  writeBroken('idctl: ', message, screen);
+  if (hint === undefined) return;
+  // A command that is to be typed stays on the line it begins on, which the terminal itself carries on.
+  if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);
+  else writeBroken('hint: ', hint, screen);
 }
 
 /** Fields that are typed under another name than the view's. */
@@ -95,6 +102,11 @@ function whereabouts(error: unknown): string {
   const cause = error.cause === undefined ? '' : ` caused by ${whereabouts(error.cause)}`;
   const code = 'code' in error ? ` ${String(error.code)}` : '';
   return `${error.name}${code}${frame === undefined ? '' : ` at ${frame}`}${cause}`;
+}
+
+function errorOutput(stream: NodeJS.WriteStream = process.stderr): Screen {
+  const columns = stream.isTTY ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
+  return { write: (text) => stream.write(text), columns, colour: false };
 }
 
 function say(line: string): void {

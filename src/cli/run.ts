@@ -59,6 +59,8 @@ export interface Call {
   examination(view: Examination): void;
   /** Tells a person something that is not a result. */
   note(text: string): void;
+  /** A command to type next: it acts on the same instance, also where `--config` had named that. */
+  here(command: string): string;
   /** Asks for consent, unless `--yes` has given it. */
   confirm(question: string): Promise<void>;
   /** Runs a service and shows its answer; a dry run takes it back and shows the same. */
@@ -108,6 +110,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     input,
     flags,
     operate,
+    here: (command) => (flags.config === undefined ? command : `${command} --config ${quoted(flags.config)}`),
     every: (schema, service, given = input) => {
       return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
     },
@@ -175,6 +178,11 @@ function speak(
       if (!flags.yes) await confirmed(escaped(question));
     },
   };
+}
+
+/** As a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {

@@ -139,6 +139,21 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect(plain).toContain('    expected: an answer to a DNS query');
   });
 
+  it('a refusal breaks between words', async () => {
+    const { shown, code } = await idctl('signin set --org default --password off');
+    expect(code).toBe(1);
+    const lines = stripVTControlCharacters(shown).split(/\r?\n/);
+    expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+    expect(lines).toContainEqual(expect.stringMatching(/^hint: .{60,}$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^ {6}\S/));
+  });
+
+  it('a backup is not written to a terminal', async () => {
+    const { shown, code } = await idctl('backup -');
+    expect(code).toBe(2);
+    expect(shown).toContain('idctl: file: is not for a terminal to show');
+  });
+
   it('NO_COLOR takes the colour away, and so does a pipe', async () => {
     expect((await idctl('org list')).shown).toContain(`${csi}1m`);
     expect((await idctl('org list', [], { NO_COLOR: '1' })).shown).not.toContain(csi);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { refuseField } from '../../errors.ts';
 import type { backupView } from '../../services/backup/schema.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
@@ -36,6 +37,12 @@ async function backup(call: Call): Promise<void> {
   const { backupInput } = await import('../../services/backup/schema.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
+  if (given === '-' && process.stdout.isTTY)
+    throw refuseField(
+      'file',
+      'is not for a terminal to show',
+      'Name a file, or send it on: idctl backup - >FILE',
+    );
   if (given !== '-' && existsSync(file)) await call.confirm(`Replace ${file}?`);
   const make = () =>
     call.operate(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file));

@@ -51,7 +51,7 @@ export function addDomainCommands(program: Command): void {
       const view = await call.operate(addDomainInput, add, input);
       call.show(view, block);
       call.note(
-        `Publish that TXT record, then:\n  idctl domain verify ${view.domain} --org ${call.input['org']}`,
+        `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${view.domain} --org ${call.input['org']}`)}`,
       );
     },
   });

@@ -66,7 +66,7 @@ export function addKeyCommands(program: Command): void {
       if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
       const view = await call.operate(rotateMasterKeyInput, rotateMasterKey);
       call.show(view, rotated);
-      call.note(advice[view.state]);
+      call.note(view.state === 'prepared' ? call.here(advice.prepared) : advice[view.state]);
     },
   });
   verb(rotate, 'signing', {

@@ -24,7 +24,9 @@ const removed: Fields<z.output<typeof mappingRemovedView>> = [
   ['Gave', ({ affected }) => affected.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
 
-const imported: Fields<z.output<typeof importedView>> = [
+type Imported = z.output<typeof importedView>;
+
+const imported: Fields<Imported> = [
   ['Added', ({ added }) => added.map(told)],
   ['Kept', (view) => view.kept],
   ['Removed', ({ removed }) => removed.map(told)],
@@ -128,6 +130,7 @@ function addImport(mappings: Command): void {
   verb(mappings, 'import <file>', {
     summary: 'Add the mappings of a CSV or YAML file',
     required: org,
+    detail: fileFormat,
     options: { '--replace': 'also remove those that the file does not have' },
     rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
@@ -138,30 +141,32 @@ function addImport(mappings: Command): void {
       const { file, ...input } = call.input;
       const read = await readMappingFile(String(file));
       const given = { ...input, mappings: read.mappings };
-      const { parse } = await import('../../input.ts');
+      const asks = input['replace'] === true && !call.flags.dryRun;
       try {
-        parse(importMappingsInput, given);
+        if (asks) await call.destroy(importMappingsInput, importMappings, replacing, given);
+        else await call.perform(importMappingsInput, importMappings, imported, given);
       } catch (error) {
         throw inFile(error, read);
       }
-      if (input['replace'] !== true || call.flags.dryRun) {
-        await call.perform(importMappingsInput, importMappings, imported, given);
-        return;
-      }
-      await call.destroy(
-        importMappingsInput,
-        importMappings,
-        {
-          fields: imported,
-          details: difference,
-          question: ({ added, removed }) => `Add ${added.length} and remove ${removed.length} mappings?`,
-          done: ({ added, removed }) => `Added ${added.length} and removed ${removed.length} mappings.`,
-        },
-        given,
-      );
     },
   });
 }
+
+const fileFormat = `CSV begins with the line group,project,role. A file whose name ends with .yaml
+or .yml is a list of the same three. The project is named by id or slug; for -
+CSV is read from standard input.
+
+  group,project,role
+  Developers,website,member
+
+  - {group: Developers, project: website, role: member}`;
+
+const replacing = {
+  fields: imported,
+  details: difference,
+  question: ({ added, removed }: Imported) => `Add ${added.length} and remove ${removed.length} mappings?`,
+  done: ({ added, removed }: Imported) => `Added ${added.length} and removed ${removed.length} mappings.`,
+};
 
 interface Step {
   does: string;
@@ -210,6 +215,6 @@ function consequence({ affected }: z.output<typeof mappingRemovedView>): string 
   return ` It had given: ${who}.`;
 }
 
-function difference({ added, removed: gone }: z.output<typeof importedView>): string[] {
+function difference({ added, removed: gone }: Imported): string[] {
   return [...added.map((one) => `+ ${told(one)}`), ...gone.map((one) => `- ${told(one)}${consequence(one)}`)];
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { organizationView } from '../../services/organizations/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 type Organization = z.output<typeof organizationView>;
 
@@ -32,7 +33,7 @@ export function addOrganizationCommands(program: Command): void {
       call.show(await call.operate(createOrganizationInput, createOrganization), fields);
       const { findOverruled } = await import('../../services/signin/reach.ts');
       const overruled = await call.operate(createOrganizationInput, findOverruled);
-      if (overruled !== null) call.note(heardNoMore(overruled));
+      if (overruled !== null) call.note(heardNoMore(call, overruled));
     },
   });
   verb(org, 'list', {
@@ -67,8 +68,8 @@ export function addOrganizationCommands(program: Command): void {
 }
 
 /** Whoever was alone governed everybody's sign-in; beside another organization its verified domains do (security O1). */
-function heardNoMore(slug: string): string {
-  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: idctl domain add DOMAIN --org ${slug}`;
+function heardNoMore({ here }: Call, slug: string): string {
+  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: ${here(`idctl domain add DOMAIN --org ${slug}`)}`;
 }
 
 function addDelete(org: Command): void {

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
+import { refuseField } from '../../errors.ts';
 import type { backupView, restoredView, restoreInput } from '../../services/backup/schema.ts';
 import type { settleRestored } from '../../services/backup/settle.ts';
 import { verb } from '../command.ts';
@@ -48,6 +49,12 @@ async function restore(call: Call): Promise<void> {
   const { removeUnfinished } = await import('../../services/backup/unfinished.ts');
   const { openBackupFile } = await import('../../services/backup/open.ts');
   const input = parse(restoreInput, call.input);
+  if (input.file === '-')
+    throw refuseField(
+      'file',
+      'cannot be standard input: it is read twice',
+      'cat >idctl.backup writes it to a file first.',
+    );
   const path = resolve(input.file);
   const loaded = await readConfiguration(call.flags);
   // Opened before root becomes somebody else: the backup may be root's alone.
@@ -62,7 +69,7 @@ async function restore(call: Call): Promise<void> {
   } finally {
     await file.close();
   }
-  call.note(input.check ? 'It is whole, and the master key here opens it.' : next(input.keepTokens));
+  call.note(input.check ? 'It is whole, and the master key here opens it.' : next(call, input.keepTokens));
 }
 
 async function work(
@@ -112,9 +119,9 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
   return promise;
 }
 
-function next(keepTokens: boolean): string {
+function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
     'What is suspended gets a new value by its owner, or by you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
-  const webhooks = 'Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID\n';
-  return `Everybody signs in again.\n${keepTokens ? '' : tokens + webhooks}Next: idctl serve`;
+  const webhooks = `Webhooks are off, so that a copy on trial sends nothing: ${here('idctl webhook enable ID')}\n`;
+  return `Everybody signs in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

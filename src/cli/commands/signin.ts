@@ -69,7 +69,7 @@ async function noteReach(call: Call): Promise<void> {
   const { org } = call.input;
   if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
   call.note(
-    `These hold for nobody yet: they hold for addresses on domains that ${org} has verified,\nand it has none. Verify one: idctl domain add DOMAIN --org ${org}`,
+    `These hold for nobody yet: they hold for addresses on domains that ${org} has verified,\nand it has none. Verify one: ${call.here(`idctl domain add DOMAIN --org ${org}`)}`,
   );
 }
 

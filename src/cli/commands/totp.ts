@@ -49,7 +49,7 @@ async function enroll(call: Call): Promise<void> {
   ]);
   if (call.flags.json || !canAsk()) {
     call.note(
-      `Confirm within 15 minutes: idctl totp confirm --user ${String(call.input['user'])} --code DIGITS`,
+      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${String(call.input['user'])} --code DIGITS`)}`,
     );
     return;
   }

@@ -4,6 +4,7 @@ import { GroupMapping } from '../../database/models/group-mapping.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { Project } from '../../database/models/project.ts';
 import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { requireProject } from '../projects/find.ts';
 import { createMapping } from './add.ts';
@@ -43,11 +44,20 @@ export async function importMappings(ctx: Context, input: Input) {
 /** What the list says, each once, with its project. */
 async function readList(organization: Organization, { mappings }: Input) {
   const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
-  for (const { group, project: named, role } of mappings) {
-    const project = await requireProject(organization, named);
+  for (const [at, { group, project: named, role }] of mappings.entries()) {
+    const project = await requireProject(organization, named).catch((error: unknown) => {
+      throw placed(error, `mappings.${at}.project`);
+    });
     wanted.set(keyOf(group, project.id, role), { group, project, role });
   }
   return wanted;
+}
+
+/** The refusal of one of many with which of them it is. */
+function placed(error: unknown, path: string): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const { code, message, hint } = error;
+  return new Refusal(code, message, { faults: [{ path, message }], ...(hint === undefined ? {} : { hint }) });
 }
 
 function keyOf(group: string, projectId: string, role: string): string {
