@@ -3,10 +3,13 @@ import { Account, type EmailProof } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, organization, password, signedIn } from '../support/builders.ts';
+import { fresh, organization, password, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -214,6 +217,40 @@ describe('pre-hijacking', () => {
     });
     expect(answer.status).toBe(200);
     expect((await client.get('/api/v1/me')).body).toMatchObject({ twoFactorEnabled: true });
+  });
+
+  test('P12 I3 somebody whose domain was given up keeps what is theirs when a code comes, until another organization speaks for the address', async () => {
+    const { org, domain } = await connected(idctl, provider.issuer);
+    const { account, code: totpCode } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
+    const email = account.email ?? '';
+    await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id: account.id } }));
+    const { token } = await createToken(idctl.operator(), { user: account.id, name: 'for later' });
+    const own = async () => [
+      await login(email, password),
+      (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status,
+    ];
+    await removeDomain(idctl.operator(), { org: org.slug, domain });
+
+    await post('magic-code', { email });
+    const mailed = { email, code: await idctl.codeFor(email) };
+    const asked = { status: 401, body: { code: 'second_factor_required' } };
+    expect(await post('magic-code/verify', mailed)).toMatchObject(asked);
+    const answer = await post('magic-code/verify', { ...mailed, totpCode: totpCode() });
+    expect(answer).toMatchObject({ status: 200, body: { user: { twoFactorEnabled: true } } });
+    await post('password/reset', { email });
+    const reset = { email, code: await idctl.codeFor(email), newPassword: theirPassword };
+    expect(await post('password/reset/confirm', reset)).toMatchObject(asked);
+    expect(await own()).toEqual([401, 200]);
+
+    const next = { org: (await organization(idctl)).slug, emailDomain: domain, issuer: provider.issuer };
+    await verifiedDomain(idctl, next.org, domain);
+    await saveSso(idctl.operator(), saveSsoInput.parse({ ...next, ...registration, enabled: true }));
+    const { answer: reclaimed } = await signInAt(idctl, provider, domain, asserted(email));
+    expect(reclaimed).toMatchObject({
+      status: 200,
+      body: { user: { id: account.id, twoFactorEnabled: false } },
+    });
+    expect(await own()).toEqual([401, 401]);
   });
 
   test('I4 non-verifying provider: what an organization pushes of a foreign address opens nothing to it', async () => {

@@ -4,6 +4,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents } from '../../src/services/events/list.ts';
 import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { saveSignInSettings } from '../../src/services/signin/save.ts';
@@ -64,6 +65,20 @@ describe('O5 pre-hijacking', () => {
     expect(await comeBack(attacker, callback)).toMatchObject(signInFirst);
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
     expect((await withGoogle(social, victimAt(email))).answer).toMatchObject(signInFirst);
+  });
+
+  test('O5 trojan identity: an account that a former owner of the domain vouched for is linked by whoever is signed in to it alone', async () => {
+    const { email, id } = await person(social.idctl);
+    const client = await signedIn(social.idctl, email);
+    await transaction(() => Account.update({ emailProof: 'former domain' }, { where: { id } }));
+    const sub = victimAt(email ?? '');
+    const hint = expect.stringContaining('account page');
+    const { answer } = await withGoogle(social, sub);
+    expect(answer).toMatchObject({ ...signInFirst, body: { hint } });
+    const { body } = await client.post('/api/v1/me/social/google');
+    const bound = await comeBack(client, await social.google.signIn(body.authorizationUrl, sub));
+    expect(bound.status).toBe(200);
+    expect((await withGoogle(social, sub)).answer).toMatchObject({ status: 200, body: { user: { id } } });
   });
 
   test.each([

@@ -9,9 +9,10 @@ import {
 
 /**
  * Where the proof of an account's e-mail came from (security I3). `auto` is the word of an instance
- * that sends no mail: it reads as verified, and proves nothing.
+ * that sends no mail: it reads as verified, and proves nothing. `former domain` is that of an organization
+ * that has given the domain up: it holds until another one speaks for the domain.
  */
-export type EmailProof = 'none' | 'auto' | 'mail' | 'domain' | 'operator' | 'social';
+export type EmailProof = 'none' | 'auto' | 'mail' | 'domain' | 'former domain' | 'operator' | 'social';
 
 /** One person on the instance. */
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {

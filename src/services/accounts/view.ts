@@ -15,6 +15,11 @@ export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';
 }
 
+/** Whether that stands against whoever else vouches for the address: the word of a former owner of its domain does not. */
+export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
+  return isProved(account) && account.emailProof !== 'former domain';
+}
+
 /** An account as its owner sees it. */
 export function viewOwner(
   ctx: Pick<Context, 'config'>,

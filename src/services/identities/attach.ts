@@ -7,6 +7,7 @@ import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
+import { isProved, isProvedForGood } from '../accounts/view.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
@@ -102,7 +103,10 @@ export async function attachSocial(
     const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
     return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
   }
-  if (linkTo === undefined && !proof.proven) throw notAnsweredFor(provider, email);
+  if (linkTo === undefined && !proof.proven) {
+    // The same for an address with an account and for one without.
+    throw connectFirst(provider, `${providerNames[provider]} does not vouch for the address ${email}.`);
+  }
   const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
   const entry = {
     kind: 'social' as const,
@@ -114,7 +118,10 @@ export async function attachSocial(
     const account = await createAccount(ctx, { ...proof, emailProof: 'social', by: provider });
     return { account: await link(ctx, entry, account), created: true };
   }
-  if (holder.emailProof === 'none' || holder.emailProof === 'auto') throw signInFirst(ctx, provider);
+  if (!isProved(holder)) throw signInFirst(ctx, provider);
+  if (linkTo === undefined && !isProvedForGood(holder)) {
+    throw connectFirst(provider, `The organization that vouched for ${email} has given its domain up.`);
+  }
   const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });
   return other > 0 ? null : { account: await link(ctx, entry, holder), created: false };
 }
@@ -128,10 +135,9 @@ function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   });
 }
 
-/** The same for an address with an account and for one without. */
-function notAnsweredFor(provider: SocialProvider, email: string): Refusal {
+function connectFirst(provider: SocialProvider, message: string): Refusal {
   const name = providerNames[provider];
-  return new Refusal('sign_in_first', `${name} does not vouch for the address ${email}.`, {
+  return new Refusal('sign_in_first', message, {
     hint: `Sign in another way, then connect ${name} on the account page: from then on it signs you in.`,
   });
 }

@@ -7,7 +7,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { LoginLink } from '../../database/models/login-link.ts';
 import { MailCode } from '../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
-import { isProved } from '../accounts/view.ts';
+import { isProvedForGood } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
@@ -15,11 +15,11 @@ import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
  * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
- * the address, what an earlier holder left ends (security I3); else only what earlier owners of the domain
- * vouched for does (security I2). Call it inside the sign-in's transaction, before the first link.
+ * the address, or nobody but an earlier owner of the domain, what an earlier holder left ends (security I3); else only
+ * what earlier owners have linked does (security I2). Call it inside the sign-in's transaction, before the first link.
  */
 export async function reclaim(ctx: Context, account: Account, organizationId: string): Promise<void> {
-  if (isProved(account)) return dropForeignLinks(ctx, account, organizationId);
+  if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
   await account.update({ emailProof: 'domain' });
   await takeOver(ctx, account, { by: 'domain', organizationId });
 }
