@@ -59,7 +59,7 @@ const description = [
     'Every other command acts as the operator: whoever may read the database and the key file may do all. They work on the same database as the daemon, while it runs or not.',
   ),
   paragraph(
-    'Results go to standard output, everything else to standard error; in a pipe there is no colour and nothing is cut short. Where nobody can be asked, nothing is: the option that is missing is named instead. Secrets come from a prompt, from standard input or from a file, never from an argument.',
+    'Results go to standard output, everything else to standard error; in a pipe there is no colour and nothing is cut short. Where nobody can be asked, nothing is: the option that is missing is named instead. Secrets come from a prompt, from standard input or from a file, never from an argument; only the codes of an authenticator, which are good once, may stand in one.',
   ),
 ];
 

@@ -30,7 +30,7 @@ export async function setupGiven(call: Call): Promise<Setup> {
   return {
     settings: {
       ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
-      ...(typeof database === 'string' ? { 'database.url': database } : {}),
+      ...(typeof database === 'string' ? { 'database.url': withoutPassword(database) } : {}),
       ...(typeof smtpUrl === 'string' ? { 'mail.smtpUrl': withPassword(smtpUrl, password) } : {}),
     },
     first: { organization: org, owner },
@@ -38,6 +38,21 @@ export async function setupGiven(call: Call): Promise<Setup> {
 }
 
 /** A password stands in no argument, which everybody on the machine may read. */
+function withoutPassword(database: string): string {
+  if (!holdsPassword(database)) return database;
+  throw refuseField(
+    '--database',
+    'must not hold the password',
+    'Write the URL into idctl.yaml, as database.url, before idctl init; or give it in IDCTL_DATABASE.',
+  );
+}
+
+function holdsPassword(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.password !== '' || url.searchParams.has('password');
+}
+
 function withPassword(smtpUrl: string, password: string | undefined): string {
   if (!URL.canParse(smtpUrl)) return smtpUrl;
   const url = new URL(smtpUrl);
@@ -60,21 +75,14 @@ export async function setupAsked(
   { config, origins }: LoadedConfig,
 ): Promise<Setup> {
   const settings = { ...given.settings };
-  const ask = async (
-    key: string,
-    message: string,
-    usual: string,
-    look: (config: Config) => Promise<void>,
-  ) => {
+  const ask = async (key: string, message: string, usual: string) => {
     if (origins.get(key) !== 'default') return;
-    const answer = await askText(message, usual, (text) =>
-      text === '' ? Promise.resolve(null) : faultOf(call, { ...settings, [key]: text }, look),
-    );
+    const answer = await askText(message, usual, (text) => faultIn(call, { ...settings, [key]: text }, text));
     if (answer !== usual) settings[key] = answer;
   };
-  await ask('baseUrl', 'Where people reach idctl', config.baseUrl, async () => {});
-  await ask('database.url', 'Database (sqlite:FILE or postgres://…)', config.database.url, lookAtDatabase);
-  await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '', async () => {});
+  await ask('baseUrl', 'Where people reach idctl', config.baseUrl);
+  if (origins.get('database.url') === 'default') await askDatabase(call, settings, config.database.url);
+  await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '');
   if (origins.get('mail.smtpUrl') === 'default') await completeMail(call, settings);
   const { organization, owner } = given.first;
   const { shape } = initializeInput;
@@ -87,17 +95,46 @@ export async function setupAsked(
   };
 }
 
+/** What is wrong with an answer that everybody who looks at the screen reads. */
+async function faultIn(call: Call, settings: Record<string, string>, answer: string): Promise<string | null> {
+  if (answer === '') return null;
+  if (holdsPassword(answer)) return 'Leave the password out: it is asked for next, unseen.';
+  return faultOf(call, settings, async () => {});
+}
+
+/** Asks for the database, and unseen for the password of the user that its URL names, until it answers. */
+async function askDatabase(call: Call, settings: Record<string, string>, usual: string): Promise<void> {
+  for (let fault = ''; ; ) {
+    const question = `${fault}Database (sqlite:FILE or postgres://USER@HOST/NAME)`;
+    const answer = await askText(question, usual, (text) =>
+      faultIn(call, { ...settings, 'database.url': text }, text),
+    );
+    if (answer === usual) return;
+    const chosen = { ...settings, 'database.url': await completed(answer) };
+    const found = await withProgress(() => faultOf(call, chosen, lookAtDatabase), true);
+    if (found === null) {
+      Object.assign(settings, chosen);
+      return;
+    }
+    fault = `${found} `;
+  }
+}
+
+/** A URL with the password of the user that it names, which is asked for; none where that is left empty. */
+async function completed(answer: string): Promise<string> {
+  const url = new URL(answer);
+  if (url.username === '') return answer;
+  const password = await askSecret(`Password of ${decodeURIComponent(url.username)} there`);
+  if (password === '') return answer;
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
 /** Asks for the password of the user that the mail server's URL names, and says when the server does not take it. */
 async function completeMail(call: Call, settings: Record<string, string>): Promise<void> {
   const answer = settings['mail.smtpUrl'];
   if (answer === undefined) return;
-  const url = new URL(answer);
-  if (url.username !== '' && url.password === '') {
-    url.password = encodeURIComponent(
-      await askSecret(`Password of ${decodeURIComponent(url.username)} there`),
-    );
-    settings['mail.smtpUrl'] = url.href;
-  }
+  settings['mail.smtpUrl'] = await completed(answer);
   const fault = await withProgress(() => faultOf(call, settings, greetMailServer), true);
   if (fault !== null) call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
 }

@@ -11,6 +11,7 @@ const wrong: [line: string[], field: string][] = [
   [['init', '--org', ''], '--org'],
   [['init', '--base-url', 'https://x.test/path'], 'baseUrl'],
   [['init', '--database', 'mysql://x'], 'database.url'],
+  [['init', '--database', 'postgres://x@y/z?password=w'], '--database'],
   [['init', '--smtp-url', 'smtp://ada:secret@mail.acme.test'], '--smtp-url'],
   [['init', '--smtp-password-file', '/nonexistent'], '--smtp-password-file'],
   [['serve', '--listen', 'nowhere'], 'listen'],

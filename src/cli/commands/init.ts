@@ -45,7 +45,7 @@ export function addInitCommand(program: Command): void {
     summary: 'Set up an instance: configuration, key, database, first owner',
     options: {
       '--base-url <url>': 'where people reach it (default: the listen address)',
-      '--database <url>': 'sqlite:FILE or postgres://… (default: an SQLite file)',
+      '--database <url>': 'sqlite:FILE or postgres://USER@HOST/NAME (default: an SQLite file)',
       '--org <name>': 'the first organization (default: Default)',
       '--owner <email>': 'its owner (default: admin@idctl.test)',
       '--smtp-url <url>': 'mail server, such as smtp://USER@HOST (default: no mail)',
