@@ -12,6 +12,8 @@ export interface Examination {
 interface Step {
   name: string;
   ok: boolean;
+  /** It is ok only because it could not be looked at. */
+  skipped?: true | undefined;
   expected?: string | undefined;
   seen?: string | undefined;
   hint?: string | undefined;
@@ -20,7 +22,7 @@ interface Step {
 /** Prints the steps, numbered: a line for one that is fine; what was expected, seen and is to change for one that is not. */
 export function printSteps({ message, steps }: Examination, screen: Screen): void {
   for (const [at, step] of steps.entries()) {
-    screen.write(`${at + 1} ${mark(step.ok, screen)} ${escaped(step.name)}${step.ok ? seenIn(step) : ''}\n`);
+    screen.write(`${at + 1} ${mark(step, screen)} ${escaped(step.name)}${step.ok ? seenIn(step) : ''}\n`);
     if (!step.ok) {
       line('expected', step.expected, screen);
       line('seen', step.seen, screen);
@@ -30,7 +32,8 @@ export function printSteps({ message, steps }: Examination, screen: Screen): voi
   writeBroken('', message, screen);
 }
 
-function mark(ok: boolean, { columns, colour }: Screen): string {
+function mark({ ok, skipped }: Step, { columns, colour }: Screen): string {
+  if (skipped) return '-';
   if (!Number.isFinite(columns)) return ok ? 'ok' : 'failed';
   const chalk = new Chalk({ level: colour ? 1 : 0 });
   return ok ? chalk.green('✓') : chalk.red('✗');

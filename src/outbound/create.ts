@@ -55,9 +55,9 @@ export function createOutbound(
       assertIdle('a sign-in at a social provider');
       return (await social()).redeemSocial(client, response);
     },
-    async examineProvider(client, now) {
+    async examineProvider(client, now, showIssuer) {
       assertIdle('an examination of an identity provider');
-      return (await network()).examineProvider(client, now);
+      return (await network()).examineProvider(client, now, showIssuer);
     },
     async visitDirectory(server) {
       const [{ createGuard }, { visitDirectory }] = await Promise.all([

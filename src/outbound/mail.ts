@@ -108,29 +108,58 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** What the codes of Node and nodemailer mean; the first that matches. */
-const reasons: [RegExp, string][] = [
-  [/^(ENOTFOUND|EAI_|EDNS)/, 'its name is not known'],
-  [/^ECONNREFUSED/, 'it does not listen there'],
-  [/^ETIMEDOUT/, 'it did not answer in time'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'its certificate is for another name'],
-  [/^CERT_/, 'its certificate is not valid now'],
-  [/^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/, 'its certificate is not trusted'],
-  [/^(ETLS|ERR_TLS|ERR_SSL)/, 'the encrypted connection could not be made'],
-  [/^EAUTH/, 'it did not accept the user name and password'],
-  [/^ENOAUTH/, 'it asks for a user name and password'],
-  [/^EENVELOPE/, 'it did not take the sender or the recipient'],
-  [/^EMESSAGE/, 'it did not take the message'],
+/** What the codes of Node and nodemailer mean, and what to change; the first that matches. */
+const reasons: [RegExp, string, string][] = [
+  [/^(ENOTFOUND|EAI_|EDNS)/, 'its name is not known', 'Correct the host in mail.smtpUrl.'],
+  [
+    /^ECONNREFUSED/,
+    'it does not listen there',
+    'Start the mail server, or correct host and port in mail.smtpUrl.',
+  ],
+  [
+    /^ETIMEDOUT/,
+    'it did not answer in time',
+    'Correct host and port in mail.smtpUrl, or let this machine reach them.',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME/,
+    'its certificate is for another name',
+    'Name the host in mail.smtpUrl as the certificate does.',
+  ],
+  [/^CERT_/, 'its certificate is not valid now', 'Have the certificate of the mail server renewed.'],
+  [
+    /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/,
+    'its certificate is not trusted',
+    'Name its authority with mail.caFile.',
+  ],
+  [
+    /^(ETLS|ERR_TLS|ERR_SSL)/,
+    'the encrypted connection could not be made',
+    'Correct mail.smtpUrl: smtps:// where TLS comes first (port 465), smtp:// where STARTTLS does.',
+  ],
+  [
+    /^EAUTH/,
+    'it did not accept the user name and password',
+    'Correct the user and the password in mail.smtpUrl.',
+  ],
+  [/^ENOAUTH/, 'it asks for a user name and password', 'Put the user and the password into mail.smtpUrl.'],
+  [
+    /^EENVELOPE/,
+    'it did not take the sender or the recipient',
+    'Correct mail.from, or the address of the recipient.',
+  ],
+  [/^EMESSAGE/, 'it did not take the message', 'See the log of the mail server.'],
 ];
+const broke = ['the connection broke', 'Check mail.smtpUrl, and the log of the mail server.'] as const;
 
 /** Why, in words of a fixed set; the server's own go to the log alone. */
 function failure(where: string, cause: unknown): Refusal {
   const { code, responseCode } = factsOf(cause);
-  const [, reason = 'the connection broke'] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
+  const [, reason, hint] = reasons.find(([pattern]) => pattern.test(code)) ?? [null, ...broke];
   // RFC 5321 §4.2.1: with 5xx the same message will be refused again.
   const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
   return new Refusal('upstream_failed', `Mail could not be handed to ${where}: ${reason}.`, {
-    hint: 'Check mail.smtpUrl and mail.caFile; idctl doctor tries them.',
+    hint,
     extra: { reason, final },
     cause,
   });

@@ -27,9 +27,14 @@ export interface Outbound {
   ): Promise<SocialWord>;
   /**
    * Looks at a provider for whoever sets it up, within 10 s: each step that could be run, in order, in fixed sentences
-   * (security S8). `now` is our time, with which the provider's is compared. A step that fails is no refusal.
+   * (security S8), but for the issuer that the provider names, when `showIssuer` says that the operator alone reads them.
+   * `now` is our time, with which the provider's is compared. A step that fails is no refusal.
    */
-  examineProvider(client: ProviderClient & { clientSecret: string }, now: Date): Promise<ExaminedStep[]>;
+  examineProvider(
+    client: ProviderClient & { clientSecret: string },
+    now: Date,
+    showIssuer?: boolean,
+  ): Promise<ExaminedStep[]>;
   /** Begins a visit to a directory, which is over within 10 s; nothing is sent before it is asked for something. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**

@@ -127,6 +127,18 @@ describe('what is wrong is said once, with the one thing to change', () => {
     expect(asked('/token')).toEqual([]);
   });
 
+  test('S8 the operator alone is shown the other issuer, and nothing that is no plain URL', async () => {
+    const seenBy = async (issuer: string, showIssuer: boolean) => {
+      provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
+      const steps = await outbound.examineProvider(client(), new Date(), showIssuer);
+      return steps.find(({ ok }) => !ok)?.seen;
+    };
+    const other = `${provider.issuer}/realms/acme`;
+    expect(await seenBy(other, true)).toBe(`another issuer: ${other}`);
+    expect(await seenBy(other, false)).toBe('another issuer: one with another path or spelling');
+    expect(await seenBy('https://evil.test/\u202e', true)).toBe('another issuer: one on another host');
+  });
+
   test('S5 a slash at the end is the issuer to set', async () => {
     const { failed } = await examine(outbound, client(`${provider.issuer}/`));
     expect(failed).toMatchObject([{ name: 'issuer', hint: `Set the issuer to ${provider.issuer}` }]);

@@ -8,6 +8,7 @@ const examination: Examination = {
   message: 'Step 3, client authentication, failed: not accepted (invalid_client).',
   steps: [
     { name: 'name', ok: true, expected: 'addresses', seen: 'id.acme.test has one address' },
+    { name: 'clock', ok: true, skipped: true, seen: 'not looked at: nobody tells the time' },
     { name: 'TLS', ok: true, seen: 'a trusted certificate', hint: 'Have it renewed before then.' },
     {
       name: 'client authentication',
@@ -32,9 +33,10 @@ describe('interface page: the steps of an examination', () => {
   test('in a pipe they are plain and whole', () => {
     expect(shown(Number.POSITIVE_INFINITY).split('\n')).toEqual([
       '1 ok name: id.acme.test has one address',
-      '2 ok TLS: a trusted certificate',
+      '2 - clock: not looked at: nobody tells the time',
+      '3 ok TLS: a trusted certificate',
       '    note:     Have it renewed before then.',
-      '3 failed client authentication',
+      '4 failed client authentication',
       '    expected: the client ID and secret are accepted, a made-up code is not',
       '    seen:     not accepted (invalid_client)',
       '    change:   Enter the client ID and the client secret again, as the provider shows them.\\u001b[31m',
@@ -46,8 +48,8 @@ describe('interface page: the steps of an examination', () => {
   test('on a terminal they have a mark, and lines break between words', () => {
     const lines = shown(80).split('\n');
     expect(lines[0]).toBe('1 ✓ name: id.acme.test has one address');
-    expect(lines[3]).toBe('3 ✗ client authentication');
-    expect(lines.slice(6, 8)).toEqual([
+    expect(lines[4]).toBe('4 ✗ client authentication');
+    expect(lines.slice(7, 9)).toEqual([
       '    change:   Enter the client ID and the client secret again, as the provider',
       '              shows them.\\u001b[31m',
     ]);

@@ -91,6 +91,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
   test('every planted fault has its name, and one thing to change', async () => {
     const [nowhere] = await freePorts(1);
     const wrongIssuer = await connected(idctl, `${provider.issuer}/`);
+    const otherName = await connected(idctl, provider.issuer.replace('127.0.0.1', 'localhost'));
     const wrongSecret = await connected(idctl, provider.issuer, { clientSecret: 'another' });
     const outOfDate = await joined(idctl, settingsFor(expired));
     const wrongBind = await joined(idctl, { ...settingsFor(slapd), bindPassword: 'wrong' });
@@ -110,6 +111,8 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`single sign-on of ${wrongIssuer.org.slug}`)).toMatch(
       /issuer, failed: the same but for a slash/,
     );
+    // What to copy is shown to whoever is at the shell, and to nobody else (security S8).
+    expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(`another issuer: ${provider.issuer}`);
     expect(seen(`single sign-on of ${wrongSecret.org.slug}`)).toMatch(
       /client authentication, failed: not accepted/,
     );
@@ -120,6 +123,8 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`directory of ${empty.org.slug}`)).toMatch(/filter, failed: no entry matches it/);
     expect(seen('resolver')).toMatch(/refused the connection/);
     expect(seen('mail')).toMatch(/it does not listen there/);
+    expect(failed['mail']?.hint).toBe('Start the mail server, or correct host and port in mail.smtpUrl.');
+    expect(view.checks.find(({ name }) => name === 'clock')).toMatchObject({ ok: true, skipped: true });
     expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
     // Their own domain's settings, and theirs alone, let its owners in; the others have none.
     expect(seen(`owners of ${unused.slug}`)).toBe(`no way in for ${unused.owner.email}`);
@@ -158,7 +163,9 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     );
     const broken = await doctor([], { IDCTL_LISTEN: 'nowhere' });
     expect(broken.out).toMatch(/2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/);
-    expect(broken.out).toMatch(/\n1 of 2 checks failed\. The organizations are looked at once/);
+    expect(broken.out).toMatch(
+      /\n1 of 2 checks failed\. The rest is looked at once the configuration is right/,
+    );
     expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
   });
 

@@ -407,7 +407,7 @@ test('interface page: the doctor names a webhook that takes nothing, until it ta
   expect(await countBacklog(idctl.operator().now)).toMatchObject({ webhook: { waiting: 1 } });
   expect(await said()).toMatchObject({
     ok: false,
-    message: expect.stringContaining(`${at.url} has taken nothing since`),
+    message: expect.stringContaining(`${at.url}: every try since 20`),
     hint: `See why: idctl webhook deliveries ${id}`,
   });
   at.behave(answering(204));

@@ -60,8 +60,12 @@ async function patientOf(flags: Flags): Promise<Patient> {
 
 function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {
   const failed = checks.filter((each) => !each.ok).length;
-  const opened = checks.some((each) => each.name === 'stored secrets' && each.ok);
-  const rest = opened ? '' : ' The organizations are looked at once key and database are right.';
+  const right = (name: string) => checks.some((each) => each.name === name && each.ok);
+  const rest = !right('configuration')
+    ? ' The rest is looked at once the configuration is right.'
+    : right('stored secrets')
+      ? ''
+      : ' The organizations are looked at once key and database are right.';
   return {
     ok,
     message: ok ? 'All is well.' : `${failed} of ${checks.length} checks failed.${rest}`,

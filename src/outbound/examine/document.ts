@@ -53,8 +53,8 @@ function dateOf(headers: Headers): number | null {
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/** Whether the document is that of exactly this issuer (security S5). */
-export function examineIssuer(issuer: string, { document }: Discovered): Finding {
+/** Whether the document is that of exactly this issuer (security S5); with `shown`, which other one it names. */
+export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return fine('the same');
   if (typeof named !== 'string') return wrong('none', 'The provider must name its issuer in the document.');
@@ -64,9 +64,14 @@ export function examineIssuer(issuer: string, { document }: Discovered): Finding
     return wrong('the same but for a slash at the end', `Set the issuer to ${spelled}`);
   }
   return wrong(
-    `another issuer: ${differenceOf(issuer, named)}`,
+    `another issuer: ${shown && isShowable(named) ? named : differenceOf(issuer, named)}`,
     'Set the issuer exactly as the provider spells it in its discovery document.',
   );
+}
+
+/** Nothing that a terminal or an eye could take for something else. */
+function isShowable(named: string): boolean {
+  return /^https?:\/\/[\x21-\x7e]{1,200}$/.test(named) && URL.canParse(named);
 }
 
 function differenceOf(issuer: string, named: string): string {

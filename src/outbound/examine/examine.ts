@@ -16,7 +16,7 @@ export function createExaminer(
   guard: Guard,
   total: number,
 ): Outbound['examineProvider'] {
-  return async (subject, now) => {
+  return async (subject, now, showIssuer = false) => {
     // A little less, so that the answer to whoever asked is within the limit too.
     const deadline = AbortSignal.timeout(total * 0.9);
     const findings = new Map<StepName, Finding<unknown>>();
@@ -26,7 +26,7 @@ export function createExaminer(
       findings.set(name, finding);
       return finding;
     };
-    await walk(step, { ...client, guard, deadline, subject, now });
+    await walk(step, { ...client, guard, deadline, subject, now, showIssuer });
     return stepNames.flatMap((name) => {
       const finding = findings.get(name);
       return finding === undefined ? [] : [viewOf(name, finding, subject)];
@@ -42,9 +42,11 @@ interface Way extends GuardedClient {
   deadline: AbortSignal;
   subject: Confidential;
   now: Date;
+  showIssuer: boolean;
 }
 
-async function walk(step: Step, { fetch, handshake, guard, deadline, subject, now }: Way): Promise<void> {
+async function walk(step: Step, way: Way): Promise<void> {
+  const { fetch, handshake, guard, deadline, subject, now } = way;
   const began = performance.now();
   const issuer = new URL(subject.issuer);
   if (!(await step('name', () => examineName(guard, issuer))).ok) return;
@@ -53,7 +55,8 @@ async function walk(step: Step, { fetch, handshake, guard, deadline, subject, no
   if (!discovered.ok) return;
   const ours = now.getTime() + performance.now() - began;
   await step('clock', () => examineClock(discovered.value.date, ours));
-  if (!(await step('issuer', () => examineIssuer(subject.issuer, discovered.value))).ok) return;
+  const judged = await step('issuer', () => examineIssuer(subject.issuer, discovered.value, way.showIssuer));
+  if (!judged.ok) return;
   const endpoints = await step('endpoints', () => examineEndpoints(guard, discovered.value));
   if (!endpoints.ok) return;
   const metadata = endpoints.value;

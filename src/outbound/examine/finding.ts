@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts';
 import { type Failure, failureWords } from '../http.ts';
 
 // What a step of an examination finds, in sentences of our own: nothing that the provider wrote is in them
-// (security S8), but for the host names that the operator must be able to allow.
+// (security S8), but for the host names that the operator must be able to allow, and, shown to the operator alone, the issuer.
 
 /** The steps in order, by their names. */
 export const stepNames = [

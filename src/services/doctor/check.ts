@@ -11,16 +11,28 @@ export interface Check {
   message: string;
   /** The one thing to change; on a check that is ok, what is worth knowing. */
   hint?: string;
+  /** It could not be looked at, which is no fault. */
+  skipped?: true;
 }
 
 /** What was seen, and whether it is right. */
 export type Finding =
-  | { ok: true; message: string; hint?: string }
+  | { ok: true; message: string; hint?: string; skipped?: true }
   | { ok: false; message: string; hint: string };
 
 /** It is as it should be. */
 export function right(message: string, hint?: string): Finding {
   return { ok: true, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** It could not be looked at, and why; it is not called a fault. */
+export function skipped(why: string, hint?: string): Finding {
+  return { ...right(`not looked at: ${why}`, hint), ok: true, skipped: true };
+}
+
+/** A time as a person is told it. */
+export function shownTime(at: Date): string {
+  return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** It is not, and this is the one thing to change. */

@@ -3,7 +3,7 @@ import { listenFor } from '../../config/listen.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal } from '../../errors.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import { type Check, check, right, wrong } from './check.ts';
+import { type Check, check, right, skipped, wrong } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
 const ownPlace =
@@ -97,8 +97,8 @@ function issuerIn(body: string): string | null {
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);
-    if (reached === null) return right('not looked at: the resolver cannot be reached');
-    if (reached.date === null) return right('not looked at: the resolver does not tell its time');
+    if (reached === null) return skipped('the resolver cannot be reached');
+    if (reached.date === null) return skipped('the resolver does not tell its time');
     const seconds = Math.round((Date.now() - reached.date.getTime()) / 1000);
     const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead'}`;
     if (Math.abs(seconds) > 60) return wrong(apart, 'Have the clock of this machine set by NTP.');

@@ -8,7 +8,7 @@ import { testLdap } from '../ldap/test.ts';
 import { baseOf } from '../scim/base.ts';
 import { findOwnersWithoutWay } from '../signin/owners.ts';
 import { testSso } from '../sso/test.ts';
-import { type Check, check, type Finding, right, wrong } from './check.ts';
+import { type Check, check, type Finding, right, shownTime, wrong } from './check.ts';
 import { checkSignIn } from './signin.ts';
 import { checkWebhooks } from './webhooks.ts';
 
@@ -80,11 +80,11 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
         `Make a new one, and give it to the client: ${anew}`,
       );
     if (token.lastUsedAt === null) {
-      const tried = last?.status === 401 ? `, but with a wrong token at ${last.at.toISOString()}` : '';
+      const tried = last?.status === 401 ? `, but with a wrong token at ${shownTime(last.at)}` : '';
       const change = `Give the client this address and the token; a new one: ${anew}`;
       return wrong(`never called at ${baseOf(ctx, id)}${tried}`, change);
     }
-    const called = `last called at ${token.lastUsedAt.toISOString()}`;
+    const called = `last called at ${shownTime(token.lastUsedAt)}`;
     if (last === null || last.status < 400) return right(called);
     const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
     if (last.status >= 500)

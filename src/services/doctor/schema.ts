@@ -14,6 +14,8 @@ export const diagnosisView = z.object({
       expected: z.string(),
       message: z.string(),
       hint: z.string().optional(),
+      /** It could not be looked at, which is no fault. */
+      skipped: z.literal(true).optional(),
     }),
   ),
 });

@@ -10,7 +10,7 @@ export async function checkSignIn(organization: Organization): Promise<Check | n
   return check(`sign-in of ${slug}`, 'its settings hold for somebody', async () => {
     if (!(await governsNobody(organization))) return right('its settings hold');
     return wrong(
-      'they hold for nobody: it has verified no domain, and is not the only organization',
+      'its settings hold for nobody: it has verified no domain, and is not the only organization',
       `Verify the domain of its people: idctl domain add DOMAIN --org ${slug}`,
     );
   });

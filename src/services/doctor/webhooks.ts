@@ -1,6 +1,6 @@
 import type { Organization } from '../../database/models/organization.ts';
 import { Webhook } from '../../database/models/webhook.ts';
-import { type Check, check, right, wrong } from './check.ts';
+import { type Check, check, right, shownTime, wrong } from './check.ts';
 
 /** Whether the receivers of an organization's webhooks take what they are sent; null where there are none. */
 export async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
@@ -10,9 +10,9 @@ export async function checkWebhooks({ id, slug }: Organization): Promise<Check |
     const failing = webhooks.find(({ failingSince }) => failingSince !== null);
     const off = webhooks.filter(({ enabled }) => !enabled).length;
     if (failing?.failingSince) {
-      const since = `has taken nothing since ${failing.failingSince.toISOString()}`;
+      const since = `every try since ${shownTime(failing.failingSince)} has failed`;
       const state = failing.enabled ? '' : ', and is switched off';
-      return wrong(`${failing.url} ${since}${state}`, `See why: idctl webhook deliveries ${failing.id}`);
+      return wrong(`${failing.url}: ${since}${state}`, `See why: idctl webhook deliveries ${failing.id}`);
     }
     return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} switched off`}`);
   });

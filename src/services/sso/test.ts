@@ -16,7 +16,8 @@ type Input = z.output<typeof testSsoInput>;
 /** Looks at the provider step by step, with what is given in place of what is stored; nothing is changed. */
 export async function testSso(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
-  const steps = await ctx.outbound.examineProvider(await clientOf(ctx, organization, input), ctx.now);
+  const client = await clientOf(ctx, organization, input);
+  const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
   return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
 }
 
