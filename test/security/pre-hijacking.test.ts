@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account, type EmailProof } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
@@ -9,6 +10,7 @@ import { listMembers } from '../../src/services/memberships/list.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
+import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
 import { fresh, organization, password, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
@@ -149,6 +151,43 @@ describe('pre-hijacking', () => {
       const own = [one, contested, ticketed].map((email) => login(email, theirPassword));
       expect(await Promise.all(own)).toEqual([200, 401, 401]);
       expect(await login(contested, password)).toBe(401);
+    });
+
+    test('P11 nor is it believed where the other sign-up came to nothing, for want of mails, or waits to be written', async () => {
+      idctl.wait(61);
+      const [silent, waiting] = [await squat(), await squat()];
+      const early = await idctl.codeFor(waiting);
+      for (let count = 0; count < 4; count += 1) await post('verify-email/resend', { email: silent });
+      const late = await idctl.codeFor(silent);
+      for (const email of [silent, waiting]) expect((await post('signup', given(email))).status).toBe(201);
+      const codes = { [silent]: late, [waiting]: early };
+      for (const [email, code] of Object.entries(codes))
+        expect((await post('verify-email', { email, code })).status).toBe(200);
+      await idctl.deliver();
+      expect([await login(silent, password), await login(waiting, password)]).toEqual([401, 401]);
+    });
+
+    test('P11 nor where both sign up in the same moment; each is written at once', async () => {
+      const emails = Array.from({ length: 4 }, address);
+      for (const email of emails) {
+        await Promise.all([post('signup', { ...given(email), password }), post('signup', given(email))]);
+        const code = await idctl.codeFor(email);
+        expect((await post('verify-email', { email, code })).status).toBe(200);
+      }
+      const own = emails.flatMap((email) => [login(email, password), login(email, theirPassword)]);
+      expect(new Set(await Promise.all(own))).toEqual(new Set([401]));
+      expect(await OutboxItem.count({ where: { kind: 'mail' } })).toBe(0);
+    });
+
+    test('P11 nor by the count of a week that has begun since: a stranger kept the account in being by asking for codes', async () => {
+      const email = await squat();
+      idctl.wait(7 * 86_400 + 1);
+      for (let count = 0; count < 5; count += 1) await post('verify-email/resend', { email });
+      const code = await idctl.codeFor(email);
+      await sweepExpired(idctl.as({ kind: 'system', name: 'sweep' }));
+      await post('signup', given(email));
+      expect((await post('verify-email', { email, code })).status).toBe(200);
+      expect(await login(email, password)).toBe(401);
     });
 
     test('P11 whoever gives the password in another browser keeps it', async () => {

@@ -10,6 +10,7 @@ import { findByToken } from '../invitations/find.ts';
 import { bindInvitation, joinInvited } from '../invitations/join.ts';
 import { countAsking, mayMail } from '../limits/mail.ts';
 import { clientLimit } from '../limits/password.ts';
+import { countSignUp } from '../limits/sign-ups.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 import { queueMail } from '../mail/queue.ts';
@@ -36,6 +37,7 @@ export async function signUp(ctx: Context, input: Input) {
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
   await transaction(async () => {
+    await countSignUp(ctx, email);
     const asked = { about: 'signup' as const, ...signedUp, invitation: invitation?.id ?? null };
     if (await mayMail(ctx, email)) await queueMail(ctx, asked);
   });

@@ -16,14 +16,14 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 
 /**
  * Whether the password of an account that waits is the choice of the client that confirms it. A client that keeps no
- * cookies has no ticket: it is believed unless the sign-up took the place of another.
+ * cookies has no ticket: it is believed where there was one sign-up `only`.
  */
 export function isOwnSignUp(
   ctx: Pick<Context, 'keyring'>,
-  { passwordHash, signUpReplacedAt }: Pick<Account, 'passwordHash' | 'signUpReplacedAt'>,
-  ticket: string | undefined,
+  { passwordHash }: Pick<Account, 'passwordHash'>,
+  { ticket, only }: { ticket: string | undefined; only: boolean },
 ): boolean {
   if (passwordHash === null) return false;
-  if (ticket === undefined) return signUpReplacedAt === null;
+  if (ticket === undefined) return only;
   return isEqual(ticket, signUpTicket(ctx, passwordHash));
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
+import { isOnlySignUp } from '../limits/sign-ups.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { answerCode, codeInvalid } from './answer.ts';
 import { proveAddress } from './prove.ts';
@@ -17,7 +18,8 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
       const account = await open();
       // Proved meanwhile: this code is no way to sign in.
       if (account.emailProof !== 'none') throw codeInvalid();
-      const own = isOwnSignUp(ctx, account, input.ticket);
+      const only = await isOnlySignUp(ctx, account);
+      const own = isOwnSignUp(ctx, account, { ticket: input.ticket, only });
       await proveAddress(ctx, account, own ? 'signup' : 'another code');
       const session = await beginSession(ctx, account, { method: 'verification', secondFactor: null });
       return { ...session, passwordKept: account.passwordHash !== null };

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 import { transaction } from '../../database/transaction.ts';
+import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import type { MailMessage } from '../../outbound/outbound.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { admitSignUp } from '../codes/admit-sign-up.ts';
@@ -27,7 +28,8 @@ export async function composeMail(
       return letter && { to: mailing.email, ...renderLetter(from, letter) };
     }
     case 'signup':
-      await transaction(() => admitSignUp(ctx, mailing));
+      // Two for one address may be written at once.
+      await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
       return null;
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
