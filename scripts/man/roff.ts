@@ -39,9 +39,9 @@ export function syntax(plain: string): Roff {
     .join('');
 }
 
-/** The first line of a page. */
+/** The first lines of a page. No word is parted: not at first, and not after an example, which asks HY. */
 export function title(name: string, section: number, version: string): Roff {
-  return `.TH "${text(name.toUpperCase())}" "${section}" "" "idctl ${version}" "idctl manual"\n.nh\n.ad l\n`;
+  return `.TH "${text(name.toUpperCase())}" "${section}" "" "idctl ${version}" "idctl manual"\n.nr HY 0\n.nh\n.ad l\n`;
 }
 
 export const heading = (plain: string): Roff => `.SH ${text(plain)}\n`;

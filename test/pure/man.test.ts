@@ -25,12 +25,13 @@ describe('the manual pages (write them with: npm run man)', () => {
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   });
 
-  test.skipIf(counterpartMissing('groff-base'))('fit 80 columns', () => {
+  test.skipIf(counterpartMissing('groff-base'))('fit 80 columns, no word parted', () => {
     const plain = ['-man', '-Tascii', '-P-cbou', '-rLL=80n'];
     const long = readdirSync(folder).flatMap((name) => {
       const { stdout } = spawnSync('/usr/bin/groff', [...plain, join(folder, name)], { encoding: 'utf8' });
       expect(stdout).toContain('idctl');
-      return stdout.split('\n').filter((line) => line.length > 80);
+      // Nor is a name parted where a line ends: what is typed must be found in the page.
+      return stdout.split('\n').filter((line) => line.length > 80 || /[a-z]-$/.test(line));
     });
     expect(long).toEqual([]);
   });
