@@ -289,6 +289,40 @@ describe('O3 no change of settings locks every owner out', () => {
   });
 });
 
+test('O3 nor do they count while restricted to verified domains: an admin shuts out no owner whose Google account has a private address', async () => {
+  const social = await openSocial(openIdctl);
+  onTestFinished(() => social.close());
+  const { idctl, google } = social;
+  const org = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org.slug);
+  const [boss, admin] = [await person(idctl, `boss@${domain}`), await person(idctl, `admin@${domain}`)];
+  await addMember(idctl.operator(), { org: org.slug, email: boss.email ?? '', role: 'owner' });
+  await addMember(idctl.operator(), { org: org.slug, email: admin.email ?? '', role: 'admin' });
+  await disableUser(idctl.operator(), { user: org.owner.id });
+  google.people.set('boss', { email: 'private@elsewhere.test', email_verified: true });
+  const client = await signedIn(idctl, boss.email);
+  const { body } = await client.post('/api/v1/me/social/google');
+  await comeBack(client, await google.signIn(body.authorizationUrl, 'boss'));
+
+  const mallory = await signedIn(idctl, admin.email);
+  const save = (change: Partial<Settings>) =>
+    mallory.send('PUT', `/api/v1/orgs/${org.slug}/signin-settings`, {
+      body: { ...allOn, magicCode: false, ...change },
+    });
+  const refused = { status: 409, body: { code: 'owners_locked_out' } };
+  expect(await save({ password: false })).toMatchObject({
+    ...refused,
+    body: { detail: expect.stringContaining(boss.email ?? 'nobody') },
+  });
+  // Nor one after the other.
+  expect((await save({})).status).toBe(200);
+  expect(await save({ password: false })).toMatchObject(refused);
+  expect(await login(idctl, boss.email)).toBe(200);
+  expect((await save({ password: false, restrictOauthToVerifiedDomains: false })).status).toBe(200);
+  expect(await save({ password: false })).toMatchObject(refused);
+  expect((await withGoogle(social, 'boss')).answer.status).toBe(200);
+});
+
 describe('GET /auth/methods', () => {
   const methodsOf = (instance: Idctl, identifier: string) =>
     instance

@@ -14,7 +14,8 @@ import { hasSso } from './methods.ts';
 import type { Settings } from './settings.ts';
 
 // A way to sign in counts only if it is known to lead to the account: a password that is set, or can be by mail; a
-// code by mail; Google or GitHub once they have been used; single sign-on or a directory for the address.
+// code by mail; Google or GitHub once they have been used, but not under a restriction to verified domains, for nobody
+// knows which address they will speak of; single sign-on or a directory for the address.
 
 /**
  * Refuses `owners_locked_out` where a change of settings takes something and leaves no owner a way to sign in
@@ -66,14 +67,20 @@ async function canSignIn(ctx: Context, owner: Account, governing: Governing): Pr
   if (isAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
   if (isAllowed(governing, 'magicCode') && mailed) return true;
   const linked = await Identity.findAll({ where: { accountId: owner.id } });
-  const viaSocial = socialProviders.some((provider) => {
-    const allowed = isAllowed(governing, provider) && findSocialClient(ctx, provider) !== null;
-    return allowed && linked.some(({ connectionId }) => connectionId === provider);
-  });
   return (
-    viaSocial ||
+    hasSocial(ctx, governing, linked) ||
     (owner.email !== null && (await hasSso(ctx, domainOf(owner.email)))) ||
     (await hasDirectory(governing, linked))
+  );
+}
+
+function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): boolean {
+  if (governing.settings.restrictOauthToVerifiedDomains) return false;
+  return socialProviders.some(
+    (provider) =>
+      isAllowed(governing, provider) &&
+      findSocialClient(ctx, provider) !== null &&
+      linked.some(({ connectionId }) => connectionId === provider),
   );
 }
 
@@ -93,7 +100,7 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
     'owners_locked_out',
     `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
     {
-      hint: 'Leave one of them a way. Google and GitHub count once they have been used, single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+      hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
     },
   );
 }
