@@ -6,13 +6,13 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks before something cannot be undone; refuses when the answer is no, or nobody is there to answer. */
-export async function confirmed(question: string): Promise<void> {
+/** Asks first, `usual` being what Enter says; refuses when the answer is no, or nobody is there to answer. */
+export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
     throw refuseField('--yes', 'needed where nobody can be asked', `With --yes you agree to: ${question}`);
   }
   const { confirm } = await import('@inquirer/prompts');
-  const agreed = await asked((context) => confirm({ message: question, default: false }, context));
+  const agreed = await asked((context) => confirm({ message: question, default: usual }, context));
   if (!agreed) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }
 

@@ -61,8 +61,8 @@ export interface Call {
   note(text: string): void;
   /** A command to type next: it acts on the same instance, also where `--config` had named that. */
   here(command: string): string;
-  /** Asks for consent, unless `--yes` has given it. */
-  confirm(question: string): Promise<void>;
+  /** Asks for consent, unless `--yes` has given it; Enter says no, unless `usual`. */
+  confirm(question: string, usual?: boolean): Promise<void>;
   /** Runs a service and shows its answer; a dry run takes it back and shows the same. */
   perform<S extends z.ZodType, View>(
     schema: S,
@@ -174,8 +174,8 @@ function speak(
     // A file gets what is meant; a terminal gets nothing that would steer it.
     print: (text) =>
       screen.write(Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text),
-    confirm: async (question) => {
-      if (!flags.yes) await confirmed(escaped(question));
+    confirm: async (question, usual) => {
+      if (!flags.yes) await confirmed(escaped(question), usual);
     },
   };
 }

@@ -53,7 +53,7 @@ const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const smtpUrl = z.url({
   protocol: /^smtps?$/,
-  error: 'must be smtp://HOST:PORT or smtps://USER:PASSWORD@HOST:PORT',
+  error: 'must be an smtp:// or smtps:// URL, such as smtp://USER@HOST:PORT',
 });
 const databaseUrl = z
   .string()

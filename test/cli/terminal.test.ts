@@ -69,7 +69,7 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
         ['First organization', 'Acme Ltd\r'],
         ['Its owner', 'nobody\r'],
         ['must be an e-mail', `${again}ada@acme.test\r`],
-        ['Set up an instance there?', 'y\r'],
+        ['Set up an instance there?', '\r'],
       ],
       { IDCTL_DATABASE: '' },
     );

@@ -103,6 +103,10 @@ test.each([
   ['http:\n  trustedProxies: [10.0.0.0/33]', 'line 2: http.trustedProxies must be an address or a range'],
   ['http:\n  trustedProxies: 10.0.0.300', 'line 2: http.trustedProxies must be an address or a range'],
   ['http:\n  trustedProxies: {a: b}', 'line 2: http.trustedProxies must be an array'],
+  [
+    'mail:\n  smtpUrl: mail.test',
+    'line 2: mail.smtpUrl must be an smtp:// or smtps:// URL, such as smtp://USER@',
+  ],
   ['http:\n  corsOrigins: ["*"]', 'line 2: http.corsOrigins must be an origin'],
   ['password:\n  minLength: 7', 'line 2: password.minLength must be at least'],
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory must be at least'],

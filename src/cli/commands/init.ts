@@ -73,13 +73,16 @@ async function init(call: Call): Promise<void> {
   const view = { ...placesIn(site), baseUrl: config.baseUrl };
   if (file === null) {
     if (!call.flags.yes) call.note(foretold(view));
-    await call.confirm('Set up an instance there?');
+    // Nothing is lost by it, and Enter must not throw the answers away.
+    await call.confirm('Set up an instance there?', true);
   }
   await prepare(site);
   const operator = await withProgress(() => openWithKey(site.loaded), !call.flags.quiet);
   try {
     if (file === null) await writeConfiguration(site, reachable(site.loaded, setup.settings));
-    call.show<View>({ ...view, ...(await operator.run((ctx) => initialize(ctx, first))) }, fields);
+    const made = await operator.run((ctx) => initialize(ctx, first));
+    call.show<View>({ ...view, ...made }, fields);
+    if (made.owner.password === null) call.note('It is set up already: nothing was changed.');
   } finally {
     await operator.app.close();
   }
@@ -105,10 +108,17 @@ async function findSite(call: Call, options: Record<string, string>): Promise<Si
 /** A file that is there is its owner's to edit: `init` never changes it. */
 async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
   const { config } = await readConfiguration(call.flags);
-  const asked = ({ baseUrl, database, mail }: Config) => [baseUrl, database.url, mail.smtpUrl].join('\n');
-  const same = asked(config) === asked(loaded.config);
-  if (same) return;
-  throw new Refusal('conflict', `${file} is there already and says otherwise.`, { hint: `edit ${file}` });
+  const asked = ({ baseUrl, database, mail }: Config) => ({
+    baseUrl,
+    'database.url': database.url,
+    'mail.smtpUrl': mail.smtpUrl,
+  });
+  const before = Object.entries(asked(config));
+  const after = Object.values(asked(loaded.config));
+  const others = before.filter(([, value], at) => value !== after[at]).map(([key]) => key);
+  if (others.length === 0) return;
+  const message = `${file} is there already, with another ${others.join(' and another ')}.`;
+  throw new Refusal('conflict', message, { hint: `Edit ${file}: idctl init changes no configuration.` });
 }
 
 function placesIn({ loaded: { config }, configFile }: Site) {
@@ -158,6 +168,6 @@ async function openWithKey(loaded: LoadedConfig) {
 
 function next(call: Call, made: boolean, keyFile: string): string {
   const config = call.flags.config === undefined ? '' : ` --config ${call.flags.config}`;
-  const advice = `Keep a copy of ${keyFile}\napart from the backups: without it they cannot be opened.\n`;
+  const advice = `Keep a copy of ${keyFile}\napart from the backups: none of them opens without this key.\n`;
   return `${made ? advice : ''}Next: idctl serve${config}`;
 }

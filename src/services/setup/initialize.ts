@@ -33,8 +33,9 @@ export async function initialize(ctx: Context, input: Input) {
     const organization = await createOrganization(ctx, { name: input.organization ?? 'Default' });
     const email = input.owner ?? 'admin@idctl.test';
     const known = await findByEmail(email);
-    const owner =
-      known === null ? await createUser(ctx, { email, name: 'Owner', password }) : viewUser(ctx, known);
+    // Nobody has said their name yet; the address is at least theirs.
+    const name = email.slice(0, email.lastIndexOf('@'));
+    const owner = known === null ? await createUser(ctx, { email, name, password }) : viewUser(ctx, known);
     await addMember(ctx, { org: organization.id, email, role: 'owner' });
     return { organization, owner: { email: owner.email, password: known === null ? password : null } };
   });
