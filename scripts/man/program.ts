@@ -70,7 +70,7 @@ const exitCodes = [
   ['3', 'Something cannot be reached or is not ready: the database, the key, the provider.'],
   ['8', 'Not yet: the DNS does not have the record of the domain.'],
   ['70', 'A bug of idctl.'],
-  ['130', 'Left by Ctrl-C.'],
+  ['130', 'Left by Ctrl-C before it was done. What runs until then, serve and event tail, ends with 0.'],
 ] as const;
 
 const environment = [

@@ -53,7 +53,11 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
 export function dressed(command: Command, example: string): Command {
   return command
     .configureHelp({ showGlobalOptions: true, helpWidth: 80, subcommandTerm: termOf })
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({
+      outputError: () => {},
+      // Here commander writes the help of a command line that names no command.
+      writeErr: (text) => void (asksJson(command) || process.stderr.write(text)),
+    })
     .addHelpText('after', `\nExample:\n  $ ${example}`)
     .exitOverride((error) => {
       throw usageRefusal(error, command);
@@ -75,12 +79,21 @@ export function spelling(command: Command): string {
 }
 
 function usageRefusal(error: CommanderError, command: Command): Error {
-  if (error.exitCode === 0 || error.code === 'commander.help') return error;
+  if (error.exitCode === 0) return error;
+  if (error.code === 'commander.help') return asksJson(command) ? commandMissing(command) : error;
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const help = `See ${spelling(command)} --help`;
   return new Refusal('invalid_input', message, {
     hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/g, '')} ${help}`,
   });
+}
+
+function commandMissing(command: Command): Refusal {
+  return new Refusal('invalid_input', 'a command is missing', { hint: `See ${spelling(command)} --help` });
+}
+
+function asksJson(command: Command): boolean {
+  return command.optsWithGlobals()['json'] === true;
 }
 
 function flagsOf(command: Command): Flags {

@@ -72,15 +72,18 @@ export async function main(argv: string[]): Promise<number> {
     running = command;
   });
   try {
-    await program.parseAsync(helpSpelledOut(program, argv), { from: 'user' });
+    await program.parseAsync(spelledOut(program, argv), { from: 'user' });
     return 0;
   } catch (error) {
     return failed(error, argv, running);
   }
 }
 
-// `help sso set` is `sso set --help`; commander reads no name after the first, and passes over a wrong one.
-function helpSpelledOut(program: Command, argv: string[]): string[] {
+// `help sso set` is `sso set --help`; commander reads no name after the first, and passes over a wrong one. And its
+// `--version` knows no `--json`, which `version` does.
+function spelledOut(program: Command, argv: string[]): string[] {
+  const options = new Set(argv);
+  if (argv.length === 2 && options.has('--version') && options.has('--json')) return ['version', '--json'];
   if (argv[0] !== 'help') return argv;
   let found = program;
   const path: string[] = [];

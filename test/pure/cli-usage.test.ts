@@ -122,6 +122,17 @@ describe('wrong usage is told before anything is opened', () => {
     expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
   });
 
+  it.each([[['--json']], [['org', '--json']]])('%j is a problem, not a page of help', async (line) => {
+    expect(await main(line)).toBe(2);
+    expect(JSON.parse(err)).toMatchObject({ code: 'invalid_input', detail: 'a command is missing' });
+    expect(out).toBe('');
+  });
+
+  it('--version takes --json too', async () => {
+    expect(await main(['--version', '--json'])).toBe(0);
+    expect(JSON.parse(out)).toEqual({ version: expect.any(String) });
+  });
+
   it.each(commands)('$name refuses an option it does not know', async ({ name, words, options }) => {
     expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
     expect(err).toBe(`idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`);

@@ -179,7 +179,8 @@ function addDeliveries(webhook: Command): void {
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
       const deliveries = await call.every(listDeliveriesInput, listDeliveries, given);
-      call.table(deliveries, delivery, 'Nothing was to be sent yet.');
+      const none = status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
+      call.table(deliveries, delivery, none);
     },
   });
   verb(webhook, 'retry <delivery>', {
