@@ -4,6 +4,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Invitation } from '../../src/database/models/invitation.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createInvitation } from '../../src/services/invitations/create.ts';
+import { revokeInvitation } from '../../src/services/invitations/revoke.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
@@ -218,26 +219,44 @@ describe('O6 invitations where the instance sends mail', () => {
     }
   });
 
-  test('O6 five invitations a day are mailed to one address, whichever organizations invite; a further one is its link alone, as its event says', async () => {
+  test('O6 five invitations a day are mailed to one address, two of one organization, which is told of its own alone; a further one is its link', async () => {
     const idctl = await openMailingIdctl();
     try {
-      const orgs = [await organization(idctl), await organization(idctl)];
+      const orgs = [await organization(idctl), await organization(idctl), await organization(idctl)];
       const email = address();
       const invite = async (at: number) => {
-        const org = orgs[at % 2]?.slug ?? '';
+        const org = orgs[at]?.slug ?? '';
         const { url } = await createInvitation(idctl.operator(), { org, email, role: 'member' });
-        return { url, letters: await idctl.lettersTo(email) };
+        const letters = await idctl.lettersTo(email);
+        return { url, count: letters.length, linked: letters.at(-1)?.text.includes(url) };
       };
-      for (let at = 0; at < 5; at += 1) {
-        const { url, letters } = await invite(at);
-        expect([letters.length, letters.at(-1)?.text]).toEqual([at + 1, expect.stringContaining(url)]);
+      for (const [sent, at] of [0, 0, 1, 1, 2].entries()) {
+        expect(await invite(at)).toMatchObject({ count: sent + 1, linked: true });
       }
-      const { url, letters } = await invite(5);
-      expect(letters).toHaveLength(5);
+      const { url, count } = await invite(2);
+      expect([count, (await invite(0)).count]).toEqual([5, 5]);
       const events = await Event.findAll({ where: { kind: 'invitation.created' }, order: ['id'] });
-      expect(events.map(({ data }) => data['mailed'])).toEqual([...Array(5).fill(true), false]);
+      expect(events.map(({ data }) => data['mailed'])).toEqual([...Array(6).fill(true), false]);
       const page = await idctl.client().get(url.slice(idctl.baseUrl.length), { accept: 'text/html' });
-      expect(page.body).toContain(`Join ${orgs[1]?.name}`);
+      expect(page.body).toContain(`Join ${orgs[2]?.name}`);
+    } finally {
+      await idctl.close();
+    }
+  });
+
+  test('O6 an organization that invites and takes back does not use up the mails of another one', async () => {
+    const idctl = await openMailingIdctl();
+    try {
+      const [hostile, own] = [await organization(idctl), await organization(idctl)];
+      const email = address();
+      const invite = ({ slug: org }: typeof own) =>
+        createInvitation(idctl.operator(), { org, email, role: 'member' });
+      for (let count = 0; count < 5; count += 1) {
+        await revokeInvitation(idctl.operator(), { id: (await invite(hostile)).id });
+      }
+      expect(await idctl.lettersTo(email)).toEqual([]);
+      const { url } = await invite(own);
+      expect((await idctl.lettersTo(email)).map(({ text }) => text)).toEqual([expect.stringContaining(url)]);
     } finally {
       await idctl.close();
     }

@@ -28,7 +28,7 @@ const mostADay = 50;
 /**
  * Invites an address into the organization, with or without an account of it, in a role that the actor may grant
  * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed, unless
- * the address was invited too often lately; the event says whether.
+ * the organization has invited the address too often lately; the event says whether.
  */
 export async function createInvitation(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
@@ -42,7 +42,7 @@ async function invite(ctx: Context, organization: Organization, input: Input) {
   const limit = { name: 'invitations', of: organization.id, most: mostADay, seconds: 86_400 };
   await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
   await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
-  const mailed = isMailConfigured(ctx) && (await mayMailInvitation(ctx, input.email));
+  const mailed = isMailConfigured(ctx) && (await mayMailInvitation(ctx, input.email, organization.id));
   const invitation = await write(ctx, organization, input, mailed);
   if (mailed)
     await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId: organization.id });

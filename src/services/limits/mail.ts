@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { countUp } from './count.ts';
+import type { Limit } from './limit.ts';
 import { networkOf } from './network.ts';
 import { isStranger } from './password.ts';
 import { requirePlace } from './spend.ts';
@@ -12,15 +13,25 @@ export async function countAsking(ctx: Context): Promise<void> {
   await transaction(() => requirePlace(ctx, client, 'Too many mails were asked for.'));
 }
 
-const mostInvitationsADay = 5;
+/** How many invitations are mailed to one address in a day: of one organization, and of all. */
+const mostInvitations = { ofOne: 2, ofAll: 5 };
 
 /**
- * Whether one more invitation may be mailed to this address, whichever organization invites; call it inside the
- * transaction that queues the mail.
+ * Whether the organization may have one more invitation mailed to this address: its share, so that it does not use up
+ * those of others, and learns nothing of theirs. Call it inside the transaction that queues the mail.
  */
-export async function mayMailInvitation(ctx: Context, email: string): Promise<boolean> {
-  const limit = { name: 'invited', of: email, most: mostInvitationsADay, seconds: 86_400 };
-  return ctx.config.limits.enabled === 'off' || (await countUp(ctx, limit)) !== null;
+export function mayMailInvitation(ctx: Context, email: string, organizationId: string): Promise<boolean> {
+  return mayInvite(ctx, { of: email, apart: organizationId, most: mostInvitations.ofOne });
+}
+
+/** Whether one more invitation may reach this address, whichever organizations invite: counted when it is sent. */
+export function maySendInvitation(ctx: Context, email: string): Promise<boolean> {
+  return mayInvite(ctx, { of: email, most: mostInvitations.ofAll });
+}
+
+async function mayInvite(ctx: Context, whose: Pick<Limit, 'of' | 'apart' | 'most'>): Promise<boolean> {
+  if (ctx.config.limits.enabled === 'off') return true;
+  return (await countUp(ctx, { name: 'invited', ...whose, seconds: 86_400 })) !== null;
 }
 
 /** So many of the hour's mails to somebody strangers leave to where that one has signed in lately. */

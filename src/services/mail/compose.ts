@@ -7,6 +7,7 @@ import { findByEmail } from '../accounts/find.ts';
 import { admitSignUp } from '../codes/admit-sign-up.ts';
 import { writeCode } from '../codes/code.ts';
 import { describeInvitation } from '../invitations/describe.ts';
+import { maySendInvitation } from '../limits/mail.ts';
 import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import type { Mailing } from './queue.ts';
 import { renderLetter } from './render.ts';
@@ -35,9 +36,18 @@ export async function composeMail(
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'invitation': {
       const invited = await describeInvitation(ctx, mailing.invitation);
-      return invited && { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
+      if (invited === null || !(again || (await mayReach(ctx, invited.email)))) return null;
+      return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
     }
   }
+}
+
+/** What is not sent is told to the operator alone: whoever invited would learn that others invite the address. */
+async function mayReach(ctx: Context, email: string): Promise<boolean> {
+  const may = await transaction(() => maySendInvitation(ctx, email));
+  if (!may)
+    ctx.log.warn({ mail: 'invitation' }, 'mail not sent: the address has had too many invitations today');
+  return may;
 }
 
 async function codeFor(
