@@ -68,7 +68,14 @@ test('the operator sees what happens in no organization too, from now on or from
   const { id } = await person(idctl);
   const { slug } = await organization(idctl);
   const after = await listAllEvents(idctl.operator(), { limit: 50, cursor: from });
-  expect(after.items[0]).toMatchObject({ kind: 'user.created', subject: { id } });
+  const address = expect.stringContaining('@');
+  expect(after.items[0]).toMatchObject({
+    kind: 'user.created',
+    subject: { id },
+    organization: null,
+    address,
+  });
+  expect(after.items.at(-1)).toMatchObject({ kind: 'member.added', organization: slug, address });
   const within = await listAllEvents(idctl.operator(), { limit: 50, cursor: from, org: slug });
   expect(within.items.map(({ kind }) => kind)).toEqual(['organization.created', 'member.added']);
   const owner = { kind: 'user', accountId: id, name: 'x', via: 'session', sessionId: id } as const;

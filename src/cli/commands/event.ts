@@ -2,18 +2,24 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { eventView } from '../../services/events/schema.ts';
+import type { operatorEventView } from '../../services/events/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
-type Event = z.output<typeof eventView>;
+type Event = z.output<typeof operatorEventView>;
 
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
   ['Kind', (view) => view.kind],
   ['Actor', (view) => view.actor.name ?? view.actor.kind],
-  ['Subject', (view) => view.subject?.name ?? view.subject?.id],
+  ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id],
+];
+
+const everywhere: Fields<Event> = [
+  ...fields.slice(0, 1),
+  ['Org', (view) => view.organization],
+  ...fields.slice(1),
 ];
 
 const options = {
@@ -35,7 +41,7 @@ export function addEventCommands(program: Command): void {
       const { listAllEventsInput } = await import('../../services/events/schema.ts');
       const events = await call.every(listAllEventsInput, listAllEvents);
       const once = new Map(events.map((one) => [one.id, one]));
-      call.table([...once.values()], fields, 'There are no such events.');
+      call.table([...once.values()], fieldsFor(call), 'There are no such events.');
     },
   });
   verb(event, 'tail', {
@@ -46,6 +52,11 @@ export function addEventCommands(program: Command): void {
   });
 }
 
+/** Of one organization all events are. */
+function fieldsFor({ input }: Call): Fields<Event> {
+  return input['org'] === undefined ? everywhere : fields;
+}
+
 async function tail(call: Call): Promise<void> {
   const { lastEventId, listAllEvents } = await import('../../services/events/list.ts');
   const { listAllEventsInput } = await import('../../services/events/schema.ts');
@@ -54,7 +65,7 @@ async function tail(call: Call): Promise<void> {
   call.note('Waiting for events. Ctrl-C ends it.');
   for (let shown = new Set<string>(); ; ) {
     const page = await call.operate(listAllEventsInput, listAllEvents, { ...call.input, cursor, limit: 200 });
-    for (const event of page.items) if (!shown.has(event.id)) call.line(event, fields);
+    for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;
     if (!page.hasMore && (await Promise.race([over, pause(everyMs)])) === 'over') return;

@@ -6,23 +6,38 @@ import { idOfInstant } from '../../crypto/id.ts';
 import { Event } from '../../database/models/event.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { firstKey } from '../page.ts';
-import { type eventPage, kindsOf, type listAllEventsInput, type listEventsInput } from './schema.ts';
+import { viewForOperator } from './operator-view.ts';
+import {
+  type eventPage,
+  kindsOf,
+  type listAllEventsInput,
+  type listEventsInput,
+  type operatorEventPage,
+} from './schema.ts';
 import { settledId } from './settled.ts';
 import { viewEvent } from './view.ts';
 
 type Page = z.input<typeof eventPage>;
+type OperatorPage = z.input<typeof operatorEventPage>;
 type All = z.output<typeof listAllEventsInput>;
 
 /** What happened in an organization, oldest first (spec §6). */
 export async function listEvents(ctx: Context, input: z.output<typeof listEventsInput>): Promise<Page> {
   const { organization } = await requireAuthority(ctx, 'events.see', input.org);
-  return read(ctx, { organizationId: organization.id }, input);
+  const { events, ...page } = await read(ctx, { organizationId: organization.id }, input);
+  return { items: events.map(viewEvent), ...page };
 }
 
 /** What happened in the whole instance, or in one organization, for the operator. */
-export async function listAllEvents(ctx: Context, { org, ...input }: All): Promise<Page> {
+export async function listAllEvents(ctx: Context, { org, ...input }: All): Promise<OperatorPage> {
   requireOperator(ctx);
-  return org === undefined ? read(ctx, {}, input) : listEvents(ctx, { org, ...input });
+  const of = org === undefined ? null : await requireAuthority(ctx, 'events.see', org);
+  const { events, ...page } = await read(
+    ctx,
+    of === null ? {} : { organizationId: of.organization.id },
+    input,
+  );
+  return { items: await viewForOperator(events), ...page };
 }
 
 /** Where the operator goes on from to see only what happens from now on. */
@@ -33,7 +48,11 @@ export async function lastEventId(ctx: Context, { org }: All): Promise<string> {
   return last?.id ?? firstKey;
 }
 
-async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, 'org'>): Promise<Page> {
+async function read(
+  ctx: Context,
+  where: WhereOptions<Event>,
+  input: Omit<All, 'org'>,
+): Promise<Omit<Page, 'items'> & { events: Event[] }> {
   const { kind, limit } = input;
   const cursor = beginning(ctx, input);
   const settled = await settledId();
@@ -46,12 +65,12 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
     order: ['id'],
     limit: limit + 1,
   });
-  const items = rows.slice(0, limit).map(viewEvent);
-  const [last, hasMore] = [items.at(-1)?.id ?? cursor ?? null, rows.length > limit];
-  if (last === null || settled === null || last < settled) return { items, nextCursor: last, hasMore };
+  const events = rows.slice(0, limit);
+  const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
+  if (last === null || settled === null || last < settled) return { events, nextCursor: last, hasMore };
   // Events may come twice, and none is left out: one goes on from where none can come behind any more, if that is further.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
-  return { items, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
+  return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
 
 /** The id after which to read: the cursor, or the first that `since` allows where that is further. */

@@ -51,6 +51,14 @@ export const eventPage = z.object({
   hasMore: z.boolean(),
 });
 
+/** The same for the operator, who sees every organization: its slug, and the address of whom an event is about. */
+export const operatorEventView = z.object({
+  ...eventView.shape,
+  organization: z.string().nullable(),
+  address: z.string().nullable(),
+});
+export const operatorEventPage = eventPage.extend({ items: z.array(operatorEventView) });
+
 /** A kind with what it says, for the document of the API. */
 function describeKind(name: EventName) {
   const { about, data } = eventKinds[name];
