@@ -273,6 +273,10 @@ add_system_user() {
     quietly / useradd --system --user-group --home-dir /var/lib/idctl --no-create-home \
       --shell /usr/sbin/nologin idctl
   fi
+  # Node keeps what it compiled for each user apart.
+  if is_root && id idctl >/dev/null 2>&1; then
+    for compiled in "$release"/dist/compiled/*-0; do ln -sfn "${compiled##*/}" "${compiled%-0}-$(id -u idctl)"; done
+  fi
   if is_root && id idctl >/dev/null 2>&1 && ! "$release/node_modules/.bin/node" -e '
       process.setgid("idctl"), process.setuid("idctl"), fs.accessSync(process.argv[1])' "$bin" 2>/dev/null; then
     say "Mind: the system user idctl cannot reach $bin; a folder above it is closed to others."

@@ -50,16 +50,15 @@ function orgIn([, version, orgs, org = '']: string[]): string | null {
 
 /** The parts of a path; one that cannot be decoded stays as it is, and names nothing. */
 function partsOf(path: string): string[] {
-  const parts = path.split('/').map((part) => (isEncoded(part) ? decodeURIComponent(part) : part));
+  const parts = path.split('/').map(decoded);
   return parts.slice(1, parts.at(-1) === '' ? -1 : undefined);
 }
 
-function isEncoded(part: string): boolean {
+function decoded(part: string): string {
   try {
-    decodeURIComponent(part);
-    return true;
+    return decodeURIComponent(part);
   } catch {
-    return false;
+    return part;
   }
 }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Daemon } from '../support/daemon.ts';
+import { type Installation, install } from '../support/installation.ts';
+
+// What only a release can lack: other tests of HTTP run the sources in their own process.
+
+let site: Installation;
+let daemon: Daemon;
+
+beforeAll(async () => {
+  site = await install();
+  daemon = await site.serve();
+});
+afterAll(() => site.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(daemon.url + path, { headers });
+
+test('a release answers a path that cannot be decoded as the sources do, and calls it no bug', async () => {
+  const below = `/scim/v2/orgs/${crypto.randomUUID()}/Users/%ZZ`;
+  const statuses = await Promise.all(
+    ['/%ZZ', '/healthz/%ZZ', below].map(async (path) => (await get(path)).status),
+  );
+  expect(statuses).toEqual([404, 404, 401]);
+  expect((await get(below)).headers.get('content-type')).toContain('application/scim+json');
+  expect(daemon.log()).not.toContain('"bug"');
+});
+
+test('a release brings the pages, their style and the reference of the API with all that it loads', async () => {
+  for (const path of ['/login', '/api/v1/docs']) {
+    const page = await (await get(path, { accept: 'text/html' })).text();
+    const parts = [...page.matchAll(/(?:href|src)="(?!data:)([^"]+\.(?:css|js))"/g)].map(
+      ([, part = '']) => part,
+    );
+    expect(parts.length).toBeGreaterThan(0);
+    for (const part of parts) {
+      const answer = await get(new URL(part, `${daemon.url}${path}`).pathname);
+      expect([part, answer.status]).toEqual([part, 200]);
+    }
+  }
+});
+
+test('a release hashes, signs and remembers: somebody signs in, and a filter that takes its time is answered', async () => {
+  const login = await fetch(`${daemon.url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(site.owner),
+  });
+  expect(login.status).toBe(200);
+  const { out } = await site.run(['scim', 'token', 'rotate', '--org', 'acme', '--json', '--quiet']);
+  const { token, baseUrl } = JSON.parse(out);
+  const filter = encodeURIComponent('emails[value co "a"] or name.familyName sw "b"');
+  const users = await get(`${new URL(baseUrl).pathname}/Users?filter=${filter}`, {
+    authorization: `Bearer ${token}`,
+  });
+  expect(users.status).toBe(200);
+});
