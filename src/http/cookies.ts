@@ -59,9 +59,8 @@ export function signUpCookie(ticket: string): CookieChange {
 }
 
 /** The cookie by which whoever was refused goes on, if there is one. */
-export function continuationCookies({ code, continuation }: Refusal): CookieChange[] {
-  if (continuation === undefined) return [];
-  return [code === 'email_unverified' ? signUpCookie(continuation) : pendingCookie(continuation)];
+export function continuationCookies({ continuation }: Refusal): CookieChange[] {
+  return continuation === undefined ? [] : [pendingCookie(continuation)];
 }
 
 /** The `Set-Cookie` header of one change. */

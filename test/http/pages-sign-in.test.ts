@@ -130,7 +130,7 @@ describe('P12 the second factor', () => {
     });
     expect([more.status, more.body.includes(newPassword)]).toEqual([401, false]);
     const done = await more.submit('/login/reset/confirm', { newPassword, totpCode: code() });
-    expect(done.text).toContain('Your password was changed. Sign in with the new one.');
+    expect(done.text).toContain('If you have just chosen a new password, sign in with it.');
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 
@@ -201,17 +201,44 @@ test('P7 the screens say the same of an address that has an account and of one t
   expect(await seen(known)).toEqual(await seen(unknown));
 });
 
-test('P11 who has not confirmed the address is asked to, once the password was right', async () => {
-  const email = `${fresh('new')}@example.test`;
-  await (await open(browser(), '/login/signup')).submit('/login/signup', { email, name: 'New', password });
+test('P7 P11 who could not sign in is led to confirming the address, whether or not there is something to confirm', async () => {
+  const [unconfirmed, unknown] = [`${fresh('new')}@example.test`, `${fresh('nobody')}@example.test`];
+  const newcomer = browser();
+  const asked = await (await open(newcomer, '/login/signup')).submit('/login/signup', {
+    email: unconfirmed,
+    name: 'New',
+    password,
+  });
+  expect(asked.text).toContain('Confirm your address');
   await idctl.deliver();
+  for (const email of [unconfirmed, (await person(idctl)).email ?? '', unknown]) {
+    const given = email === unconfirmed ? password : 'not the password';
+    const { status, text, body } = await withPassword(browser(), email, given);
+    expect([status, text]).toEqual([401, expect.stringContaining('The sign-in did not succeed.')]);
+    expect(body).toContain(`href="/login/verify?${new URLSearchParams({ identifier: email })}"`);
+  }
+  const code = await idctl.codeFor(unconfirmed);
+  const screen = await at(newcomer, '/login/verify', { identifier: unconfirmed });
+  expect(isIn(await screen.submit('/login/verify', { code }))).toBe(true);
+  expect(isIn(await withPassword(browser(), unconfirmed))).toBe(true);
+});
+
+test('P11 that an address is confirmed and its password void is said to nobody else: a link to it says nothing false', async () => {
+  const { email } = await person(idctl);
   const client = browser();
-  expect((await withPassword(client, email, 'not the password')).text).toContain(
-    'The sign-in did not succeed.',
-  );
-  const asked = await withPassword(client, email);
-  expect([asked.status, asked.text]).toEqual([403, expect.stringContaining('Confirm your address')]);
-  expect(isIn(await asked.submit('/login/verify', { code: await idctl.codeFor(email) }))).toBe(true);
+  await withPassword(client, email);
+  const foreign = `${fresh('mallory')}@example.test`;
+  for (const [who, identifier] of [
+    [browser(), foreign],
+    [client, foreign],
+    [client, email ?? ''],
+  ] as const) {
+    const { status, text } = await at(who, '/login/reset', { identifier, done: 'confirmed' });
+    expect([status, text]).toEqual([200, expect.stringContaining('Forgotten password')]);
+    expect(text).not.toMatch(/signed in|void/);
+  }
+  const { text } = await at(browser(), '/login', { done: 'new-password' });
+  expect(text).not.toContain('was changed');
 });
 
 test('O1 a way that the organization switched off is not offered, and not taken by who has its form open', async () => {

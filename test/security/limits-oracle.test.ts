@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
+import { Account } from '../../src/database/models/account.ts';
 import { Counter } from '../../src/database/models/counter.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { fresh, password, person } from '../support/builders.ts';
@@ -12,7 +14,8 @@ const cost = { memory: 64, time: 1, lanes: 1, maxWaitMs: 60_000 };
 let idctl: Idctl;
 
 beforeAll(async () => {
-  idctl = await openIdctl({ limits: { addressFailures: 1000 } });
+  // Mail is never sent here: that it would be makes an address unconfirmed.
+  idctl = await openIdctl({ limits: { addressFailures: 1000 }, mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
 });
 beforeEach(() => {
   idctl.app.passwords = createPasswordHasher(cost);
@@ -32,7 +35,8 @@ function wire({ status, headers, body }: Answer): string {
 
 /** An address for each reason why a sign-in fails, and the password that is tried. */
 async function failures(): Promise<[email: string | null, given: string][]> {
-  const [known, disabled] = [await person(idctl), await person(idctl)];
+  const [known, disabled, unconfirmed] = [await person(idctl), await person(idctl), await person(idctl)];
+  await transaction(() => Account.update({ emailProof: 'none' }, { where: { id: unconfirmed.id } }));
   await disableUser(idctl.operator(), { user: disabled.id });
   const federated = { email: `${fresh('sso')}@example.test`, name: 'Only SSO' };
   await createUser(idctl.operator(), federated);
@@ -41,17 +45,18 @@ async function failures(): Promise<[email: string | null, given: string][]> {
     [known.email, 'wrong horse battery'],
     [disabled.email, password],
     [federated.email, password],
+    [unconfirmed.email, password],
   ];
 }
 
-test('P7 unknown, wrong, disabled and without a password: the same bytes but for the request id', async () => {
+test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same bytes but for the request id', async () => {
   const seen: string[] = [];
   for (const [email, given] of await failures()) seen.push(wire(await tryPassword(email, given)));
   expect(seen[0]).toContain('signin_failed');
   expect(new Set(seen).size).toBe(1);
 });
 
-test('P7 unknown, wrong, disabled and without a password: the same work, one hash each', async () => {
+test('P7 unknown, wrong, disabled, unconfirmed and without a password: the same work, one hash each', async () => {
   for (const [email, given] of await failures()) {
     const { verify } = createPasswordHasher(cost);
     let hashes = 0;

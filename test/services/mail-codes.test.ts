@@ -58,8 +58,11 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect(asked.cookies).toMatchObject([{ name: 'sign_up', httpOnly: true, sameSite: 'lax' }]);
     const code = await idctl.codeFor(body.email);
     expect(await accountOf(body.email)).toMatchObject({ emailProof: 'none', locale: 'de' });
-    expect(await login(body.email)).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
-    expect(await login(body.email, 'not this one')).toMatchObject({ body: { code: 'signin_failed' } });
+    expect(await login(body.email)).toMatchObject({
+      status: 401,
+      body: { code: 'signin_failed' },
+      cookies: [],
+    });
     const answer = await post('verify-email', { email: body.email.toUpperCase(), code });
     expect(answer).toMatchObject({ status: 200, body: { user: { email: body.email, emailVerified: true } } });
     expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
@@ -109,6 +112,19 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect(letters).toMatchObject([{ subject: expect.stringContaining('You have an account') }]);
     expect(letters[0]?.text).not.toMatch(/\b\d{6}\b/);
     await signedIn(idctl, email);
+  });
+
+  test('P7 nor does the password of such a sign-up tell it: at sign-in it is as good as a wrong one', async () => {
+    const emails = [await known(), whole().email];
+    for (const email of emails) await post('signup', { ...whole(email), password: newPassword });
+    await idctl.deliver();
+    const seen = [];
+    for (const email of emails) {
+      const { status, body, cookies } = await login(email, newPassword);
+      seen.push({ status, body: { ...body, requestId: '' }, cookies });
+    }
+    expect(seen[0]).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
+    expect(seen[1]).toEqual(seen[0]);
   });
 
   test('P11 a second sign-up for an unverified account replaces the first: its password and its code', async () => {

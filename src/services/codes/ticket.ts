@@ -4,7 +4,7 @@ import { isEqual } from '../../crypto/equal.ts';
 import type { Account } from '../../database/models/account.ts';
 
 // Whoever reads the mailbox confirms the address, and anybody may have chosen the password meanwhile (security P11). So
-// a client that has chosen it, or has given it at sign-in, is given a ticket that shows this when it confirms.
+// a client that has chosen it is given a ticket that shows this when it confirms.
 
 /** How long an account waits for somebody to confirm its address, in seconds; its ticket is worth nothing longer. */
 export const unconfirmedSeconds = 7 * 24 * 3600;

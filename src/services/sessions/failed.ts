@@ -6,18 +6,17 @@ import { Refusal } from '../../errors.ts';
  */
 export function signInFailed(reason: string, cause?: unknown): Refusal {
   return new Refusal('signin_failed', 'The sign-in did not succeed.', {
-    hint: 'Check what you entered, or ask your administrator.',
+    hint: 'Check what you entered. If you have just signed up, confirm your address first. Or ask your administrator.',
     cause: { reason, cause },
   });
 }
 
 /**
- * The refusal of somebody who has proved to be the account, whose address nobody has proved yet (security P11); with the
- * ticket of the password, if that is what they gave.
+ * The refusal of somebody who has proved to be the account, and whose address nobody has proved yet (security P11). A
+ * password does not prove it: strangers sign up with any address, and get `signInFailed`.
  */
-export function emailUnverified(ticket?: string): Refusal {
+export function emailUnverified(): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {
     hint: 'Enter the code that was mailed to you, or ask for another one.',
-    ...(ticket === undefined ? {} : { continuation: ticket }),
   });
 }

@@ -2,15 +2,14 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
-import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
-import { signUpTicket } from '../codes/ticket.ts';
+import { isEmailVerified } from '../accounts/view.ts';
 import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { beginSession } from './begin.ts';
-import { emailUnverified, signInFailed } from './failed.ts';
+import { signInFailed } from './failed.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
 import { holdPassword, type TwoSteps } from './second-step.ts';
@@ -18,8 +17,8 @@ import { holdPassword, type TwoSteps } from './second-step.ts';
 type Input = z.output<typeof signInInput>;
 
 /**
- * Password sign-in (spec §4.4). An unknown address, a wrong password and a disabled account get the same
- * answer after the same work (security P7). The attempt is counted in a transaction of its own, before
+ * Password sign-in (spec §4.4). An unknown address, a wrong password, a disabled account and one that nobody has confirmed
+ * get the same answer after the same work (security P7). The attempt is counted in a transaction of its own, before
  * the password is looked at, and given back when it was not refused (security P8). In two steps, a refusal that asks
  * for the code is answered by the code alone (`answerPendingSignIn`).
  */
@@ -49,6 +48,8 @@ async function enter(
 ) {
   // Asked before a code is: only an account that may sign in is told that its password was right.
   if (found.disabledAt !== null || found.passwordHash === null) throw signInFailed('account_disabled');
+  // Told apart, whoever signs up with an address would learn here whether there was an account.
+  if (!isEmailVerified(ctx, found)) throw signInFailed('email_unverified');
   const answer = answerSecondFactor(ctx, found, input.totpCode);
   const held = { account: found, password: input.password };
   const secondFactor = await (steps === undefined
@@ -56,7 +57,7 @@ async function enter(
     : answer.catch((error: unknown) => holdPassword(ctx, { ...held, ...steps }, error)));
   const checked = found.passwordHash;
   const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
-  const entering = transaction(async () => {
+  return transaction(async () => {
     // Refuses when the password checked has been changed, or the account deleted, while the hash was computed.
     if (rehashed !== checked) await lockAccount(found.id, 'alone');
     const session = await beginSession(ctx, found, { method: 'password', secondFactor });
@@ -64,10 +65,5 @@ async function enter(
     await rememberClient(ctx, input.email);
     await accepted();
     return session;
-  });
-  return entering.catch((error: unknown) => {
-    // Who knows the password is who has chosen it, when they confirm the address.
-    const unverified = error instanceof Refusal && error.code === 'email_unverified';
-    throw unverified ? emailUnverified(signUpTicket(ctx, checked)) : error;
   });
 }

@@ -66,7 +66,7 @@ interface Offer {
 }
 
 async function otherWays(
-  { ctx, token }: Visit,
+  { ctx, token, refusal }: Visit,
   place: Known,
   { email, domain, methods, shown }: Offer,
 ): Promise<Html[]> {
@@ -85,6 +85,11 @@ async function otherWays(
     password &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/reset', place)}">Forgotten password</a>`,
+    // Of every address alike: whether it has something to confirm is for its mailbox to tell (security P7).
+    password &&
+      refusal?.code === 'signin_failed' &&
+      isMailConfigured(ctx) &&
+      html`<a href="${linkTo('/login/verify', place)}">Confirm your address</a>`,
     email !== null &&
       (await selfSignupAllowed(ctx, domain)) &&
       html`<a href="${linkTo('/login/signup', place)}">Create an account</a>`,

@@ -7,7 +7,6 @@ import { form } from '../page.ts';
 import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
-import { askVerification } from './verify.ts';
 
 /** Signs in with address and password. */
 export const passwordPage = form({
@@ -20,7 +19,6 @@ export const passwordPage = form({
   },
   refused: (visit) => {
     const { email: identifier = '', returnTo } = visit.given;
-    if (visit.refusal.code === 'email_unverified') return askVerification(visit, { identifier, returnTo });
     return showMethods(visit, { identifier, returnTo }, 'password');
   },
 });

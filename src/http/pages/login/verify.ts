@@ -29,7 +29,7 @@ const verifyPage = form({
   input: verifyEmailInput.omit({ ticket: true }).extend({ returnTo }),
   act: async ({ ctx, cookie }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    // A browser without a ticket has neither signed up nor given the password (security P11).
+    // A browser without a ticket has not signed up (security P11).
     const session = await verifyEmail(ctx, { ...input, ticket: cookie('sign_up') ?? '' });
     return arrive(session, session.passwordKept ? target : linkToChoose(input.email));
   },
