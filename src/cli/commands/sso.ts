@@ -164,9 +164,10 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['At', (view) => view.at],
   ['OK', (view) => view.ok],
   ['Stage', (view) => view.stage],
-  ['Code', (view) => view.code],
+  ['Code', (view) => view.code, 'whole'],
   ['E-mail', (view) => view.email],
   ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
+  ['ID', (view) => view.id, 'whole'],
 ];
 
 function addAttempts(sso: Command): void {
