@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
+import { isWithoutPassword } from '../../../services/accounts/without-password.ts';
 import { requestPasswordReset } from '../../../services/codes/request.ts';
 import { resetPassword } from '../../../services/codes/reset-password.ts';
 import { resetPasswordInput } from '../../../services/codes/schema.ts';
 import { email } from '../../../services/fields.ts';
 import { isMailConfigured } from '../../../services/mail/configured.ts';
 import { html } from '../html.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, isSignedIn, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { askMailedCode, totpCode } from './codes.ts';
 import { linkTo } from './place.ts';
@@ -20,9 +21,10 @@ const askPage = page({
   path,
   access: 'public',
   input: z.object({ identifier: z.string().max(1000).optional(), done: z.string().max(50).optional() }),
-  show: (visit, { identifier, done }) => {
+  show: async (visit, { identifier, done }) => {
     requireCodes(visit);
-    return done === 'confirmed' ? askToChoose(visit, identifier) : askAddress(visit, identifier);
+    const own = done === 'confirmed' && (await mayChoose(visit, identifier));
+    return own ? askToChoose(visit, identifier) : askAddress(visit, identifier);
   },
 });
 
@@ -66,13 +68,18 @@ export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
+/** Whether what it says is true of whoever sees it: anybody can make a link to it. */
+async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
+  return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
+}
+
 function askToChoose(visit: Visit, identifier: string | undefined): Shown {
   const along = { email: identifier };
   return {
     title: 'Choose a password',
     main: html`<h1>Choose a password</h1>
 ${notice('Your address is confirmed, and you are signed in.')}
-<p>The account had a password that was not chosen in this browser: it might have been a stranger’s, and is void.
+<p>The account has no password: one that was not chosen in this browser might have been a stranger’s, and is void.
 With another code that we send to your address you can choose one.</p>
 ${postForm(visit, path, html`<button type="submit">Send me a code</button>`, along)}
 <nav class="below" aria-label="Other ways"><a href="/">Later</a></nav>`,

@@ -9,7 +9,8 @@ import { askWho } from './who.ts';
 
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
-  'new-password': 'Your password was changed. Sign in with the new one.',
+  // Anybody can make a link to it: true of whoever sees it.
+  'new-password': 'If you have just chosen a new password, sign in with it.',
 };
 
 /** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
