@@ -38,7 +38,7 @@ export function settingsPage(version: string): Roff {
 
 const description = [
   paragraph(
-    `The file is found by ${bold('--config')}, by ${bold('IDCTL_CONFIG')}, in ${italic('$XDG_CONFIG_HOME/idctl/')} or in ${italic('/etc/idctl/')}, whichever is first. It is YAML; every setting may stay out. Unknown names are refused, and the nearest known one is named. Relative files are relative to the folder of ${italic('idctl.yaml')}.`,
+    `The file is found by ${bold('--config')}, by ${bold('IDCTL_CONFIG')}, in ${italic('$XDG_CONFIG_HOME/idctl/')} or in ${italic('/etc/idctl/')}, whichever is first. It is YAML; every setting may stay out. Unknown names are refused, and a known one that is near is named. Relative files are relative to the folder of ${italic('idctl.yaml')}.`,
   ),
   paragraph(
     `Every setting can be given in the environment instead, by the variable that stands with it, which wins; lists are separated by commas. For secrets, the variable with ${bold('_FILE')} added names a file that holds the value, and a systemd credential of the name of the setting is read by itself.`,

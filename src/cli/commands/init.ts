@@ -140,8 +140,8 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
 
 /** The settings with where to listen, when the base URL, being this machine's own, leaves no choice. */
 function reachable({ config, origins }: LoadedConfig, settings: Record<string, string>) {
-  const listen = listenFor(config.baseUrl);
-  const chosen = origins.get('listen') !== 'default' || origins.get('baseUrl') === 'default';
+  const listen = settings['baseUrl'] === undefined ? null : listenFor(config.baseUrl);
+  const chosen = origins.get('listen') !== 'default';
   return chosen || listen === null || listen === config.listen ? settings : { ...settings, listen };
 }
 

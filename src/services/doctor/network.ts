@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listenFor } from '../../config/listen.ts';
+import { isLoopback, listenFor } from '../../config/listen.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal } from '../../errors.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
@@ -70,10 +70,12 @@ function unreached(error: unknown, config: Config): never {
 }
 
 function changeFor(reason: string, { baseUrl, listen }: Config): string {
-  const { host } = new URL(baseUrl);
+  const { host, hostname } = new URL(baseUrl);
   if (reason === 'name_not_found') return `Have ${host} resolved from this machine, or correct baseUrl.`;
-  if (reason === 'tls_missing')
-    return `The daemon speaks plain http: have a proxy with TLS answer there, or set baseUrl to http://${host}`;
+  if (reason === 'tls_missing') {
+    const open = isLoopback(hostname) ? `, or set baseUrl to http://${host}` : '';
+    return `The daemon speaks plain http: have a proxy with TLS answer there${open}.`;
+  }
   if (reason.startsWith('tls_'))
     return 'Renew or complete the certificate there; outbound.caFile names an authority of your own.';
   const wanted = listenFor(baseUrl);

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { listenFor } from '../../src/config/listen.ts';
+
+test.each([
+  ['http://127.0.0.1:8455', '127.0.0.1:8455'],
+  ['http://localhost:8455', '127.0.0.1:8455'],
+  ['http://[::1]:8455', '[::1]:8455'],
+  // A proxy answers there.
+  ['http://localhost', null],
+  ['http://127.0.0.1:443', null],
+  ['https://127.0.0.1:8455', null],
+  ['http://id.example.com:8455', null],
+])('to be reached at %s the daemon listens on %s', (baseUrl, listen) => {
+  expect(listenFor(baseUrl)).toBe(listen);
+});
