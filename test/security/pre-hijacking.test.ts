@@ -5,6 +5,7 @@ import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
+import { createInvitation } from '../../src/services/invitations/create.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { listMembers } from '../../src/services/memberships/list.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
@@ -54,7 +55,7 @@ function asserted(email: string): string {
 
 /** The attacker signs up with somebody's address, and waits. */
 async function squat(email = address()): Promise<string> {
-  await post('signup', { email, password, name: 'Mallory' });
+  await post('signup', { email, password, name: 'Mallory', locale: 'fr' });
   await idctl.deliver();
   return email;
 }
@@ -201,6 +202,42 @@ describe('pre-hijacking', () => {
     expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
   });
 
+  test('P11 O6 an invitation that a stranger signed up with makes nobody a member but who accepts it', async () => {
+    idctl.wait(61);
+    const org = await organization(idctl);
+    const emails = [address(), address()];
+    for (const email of emails) {
+      const { token: invitation } = await createInvitation(idctl.operator(), {
+        org: org.slug,
+        email,
+        role: 'admin',
+      });
+      await post('signup', { email, password, name: 'Mallory', invitation });
+      await idctl.deliver();
+    }
+    const [signingUp, resetting] = emails;
+    const client = idctl.client({ keepCookies: true });
+    await client.post('/api/v1/auth/signup', {
+      email: signingUp,
+      password: theirPassword,
+      name: 'Ada Byron',
+    });
+    const code = await idctl.codeFor(signingUp ?? '');
+    expect((await client.post('/api/v1/auth/verify-email', { email: signingUp, code })).status).toBe(200);
+    await post('password/reset', { email: resetting });
+    const reset = {
+      email: resetting,
+      code: await idctl.codeFor(resetting ?? ''),
+      newPassword: theirPassword,
+    };
+    await post('password/reset/confirm', reset);
+    for (const email of emails) {
+      const { accessToken } = (await post('login', { email, password: theirPassword })).body;
+      const me = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${accessToken}` });
+      expect(me.body).toMatchObject({ email, organizations: [] });
+    }
+  });
+
   const unproven = ['none', 'auto'] as const;
 
   test.each(unproven)(
@@ -315,6 +352,8 @@ describe('pre-hijacking', () => {
       const { items } = await listMembers(idctl.operator(), { org, limit: 50 });
       const shown = items.find((each) => each.email === email)?.name;
       expect(shown).toBe(when === 'before' ? 'Mallory' : 'Ada Byron');
+      const { locale } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+      expect(locale).toBe(when === 'before' ? 'fr' : 'en');
       // As somebody does who never signed up.
       await post('verify-email/resend', { email });
       const answer = await post('verify-email', { email, code: await idctl.codeFor(email) });

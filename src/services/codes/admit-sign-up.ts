@@ -23,10 +23,10 @@ export async function admitSignUp(
   if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
   if (holder !== null) {
     await takeOver(ctx, holder, { by: 'signup' });
-    // A member is called what their organization knows them by (security I4).
-    const called = (await belongsSomewhere(holder.id)) ? {} : { name };
-    const spoken = locale === null ? {} : { locale };
-    await holder.update({ ...called, ...spoken, passwordHash, signUpReplacedAt: ctx.now });
+    // A member is called what their organization knows them by (security I4), and stays as they are.
+    const own = { name, ...(locale === null ? {} : { locale }) };
+    const described = (await belongsSomewhere(holder.id)) ? {} : own;
+    await holder.update({ ...described, passwordHash, signUpReplacedAt: ctx.now });
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);

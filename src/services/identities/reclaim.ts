@@ -4,6 +4,7 @@ import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
+import { Invitation } from '../../database/models/invitation.ts';
 import { LoginLink } from '../../database/models/login-link.ts';
 import { MailCode } from '../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
@@ -53,6 +54,8 @@ async function endEverything(ctx: Context, account: Account): Promise<void> {
   await MailCode.destroy({ where: { accountId: account.id } });
   await LoginLink.destroy({ where: { accountId: account.id } });
   await PendingSignIn.destroy({ where: { accountId: account.id } });
+  // Whoever signed up with it has not accepted it for them (security O6); their link goes on to work.
+  await Invitation.update({ accountId: null }, { where: { accountId: account.id, acceptedAt: null } });
   // What goes on with the account must see none of it.
   await account.reload();
 }
