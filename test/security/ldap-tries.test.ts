@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { Refusal } from '../../src/errors.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { changeLdap } from '../../src/services/ldap/change.ts';
 import { testLdapInput } from '../../src/services/ldap/schema.ts';
 import { testLdap } from '../../src/services/ldap/test.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
 import { freePorts } from '../support/ports.ts';
-import { entry, result, startScriptedDirectory } from '../support/scripted-directory.ts';
+import { entry, result, type Script, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { directoryPassword, service, suffix } from '../support/slapd.ts';
 
 let idctl: Idctl;
@@ -163,5 +165,104 @@ describe('L8 a bind password is no way to guess either', () => {
     for (let at = 0; at < 4; at += 1)
       expect(await test({ bindPassword: `wrong ${at}` })).toBe('service bind');
     expect(await test({ bindPassword: service.bindPassword })).toBe('too_many_requests');
+  });
+
+  /** A directory that answers binds and searches as it is told, and an organization whose owner may try it. */
+  async function told() {
+    const answers: { bind: Script; search: Script } = { bind: result, search: result };
+    const directory = await startScriptedDirectory((request) =>
+      request.kind === 'bind' ? answers.bind(request) : answers.search(request),
+    );
+    onTestFinished(() => directory.stop());
+    const settings = { ...service, uri: directory.uri, tls: false, searchBase: suffix };
+    const words = { searchFilter: '(uid={username})', emailAttribute: 'mail' };
+    const { org } = await joined(idctl, { ...settings, ...words });
+    const binds = () => directory.requests.filter(({ kind }) => kind === 'bind').length;
+    const signIn = async () => (await signInByLdap(idctl, { username: fresh('ada'), org: org.slug })).status;
+    const tried = (ctx: Context, given: object = {}) =>
+      testLdap(ctx, testLdapInput.parse({ org: org.slug, ...given })).then(
+        ({ steps }) => steps.find(({ ok }) => !ok)?.name ?? 'ok',
+        (error: unknown) => (error instanceof Refusal ? error.code : error),
+      );
+    const save = (bindPassword: string) => changeLdap(idctl.operator(), { org: org.slug, bindPassword });
+    return { org, answers, binds, signIn, tried, save };
+  }
+  const no: Script = (request) => result(request, 49);
+  const hiccups: Script[] = [
+    (request) => result(request, 51),
+    () => Buffer.from('no LDAP at all'),
+    ({ socket }) => void socket.destroy(),
+  ];
+
+  test('L8 only a no to the bind is a refused one', async () => {
+    const { answers, signIn, tried, save } = await told();
+    // Accepted before, and not judged yet.
+    for (const password of [service.bindPassword, 'saved anew']) {
+      if (password !== service.bindPassword) await save(password);
+      else expect(await signIn()).toBe(401);
+      for (const hiccup of [...hiccups, ...hiccups]) {
+        Object.assign(answers, { bind: hiccup, search: result });
+        expect(await signIn()).toBe(502);
+        Object.assign(answers, { bind: result, search: hiccup });
+        expect(await signIn()).toBe(502);
+        expect(await tried(idctl.operator(), { bindPassword: 'given' })).toBe('service bind');
+      }
+      answers.search = result;
+      expect(await tried(idctl.operator())).toBe('base');
+    }
+  });
+
+  test('L8 a burst of a saved password that is refused does not pass together', async () => {
+    const { answers, signIn, save, binds } = await told();
+    answers.bind = no;
+    await save('wrong');
+    await Promise.all(Array.from({ length: 25 }, signIn));
+    expect(binds()).toBe(5);
+  });
+
+  test('L8 a guess that another server accepted is one all the same', async () => {
+    const { answers, signIn, tried, save } = await told();
+    let heard = 0;
+    const victim: Script = (request) => {
+      heard += 1;
+      return no(request);
+    };
+    const guess = async (at: number) => {
+      answers.bind = result;
+      await signIn();
+      answers.bind = victim;
+      if (at % 2 === 0) await signIn();
+      else await tried(idctl.operator());
+    };
+    for (let at = 0; at < 8; at += 1) await guess(at);
+    expect(heard).toBe(5);
+    idctl.wait(900);
+    for (let at = 0; at < 8; at += 1) {
+      await save(`guess ${at}`);
+      await guess(at);
+    }
+    expect(heard).toBe(10);
+  });
+
+  test('L8 another organization is no new start, neither of whoever tries nor of their client', async () => {
+    const one = await told();
+    const ctx = idctl.operator();
+    const refused = async (from: Context, { answers, tried }: typeof one, times: number) => {
+      answers.bind = no;
+      for (let at = 0; at < times; at += 1)
+        expect(await tried(from, { bindPassword: fresh('guess') })).toBe('service bind');
+      return tried(from, { bindPassword: fresh('guess') });
+    };
+    const { id, email } = one.org.owner;
+    const actor = { kind: 'user', accountId: id, name: 'Ada', via: 'session', sessionId: id } as const;
+    expect(await refused({ ...ctx, actor }, one, 5)).toBe('too_many_requests');
+    const two = await told();
+    await addMember(ctx, { org: two.org.slug, email: email ?? '', role: 'owner' });
+    expect(await refused({ ...ctx, actor }, two, 0)).toBe('too_many_requests');
+    const limits = { ...ctx.config.limits, addressFailures: 7 };
+    const client = { address: '192.0.2.77', userAgent: null };
+    const stranger = { ...ctx, client, config: { ...ctx.config, limits } };
+    expect(await refused(stranger, two, 5)).toBe('too_many_requests');
+    expect(await refused(stranger, await told(), 2)).toBe('too_many_requests');
   });
 });

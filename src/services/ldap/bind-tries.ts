@@ -2,11 +2,12 @@ import type { Context } from '../../context.ts';
 import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import type { DirectoryVisit } from '../../outbound/outbound.ts';
 import { tallyEvent } from '../events/tally.ts';
 import { countUp } from '../limits/count.ts';
-import { beginTry, endTry, isJudged, type Secret } from '../limits/judged.ts';
-import { bindLimit, refusedBindLimit } from '../limits/ldap.ts';
-import { giveBack, requirePlace, requireRoom } from '../limits/spend.ts';
+import { beginTry, endTry, isAccepted, type Secret, type Verdict } from '../limits/judged.ts';
+import { bindLimit, bindTryLimits } from '../limits/ldap.ts';
+import { giveBack, requirePlace } from '../limits/spend.ts';
 
 /** The account that searches, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
@@ -14,36 +15,32 @@ type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
   bindPassword: string | null;
 };
 
-/** What a directory made of the account: `unasked` when it did not come to that. */
-export type BindOutcome = 'accepted' | 'refused' | 'unasked';
+/** Tells of every search whether the directory took the account's password. */
+export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 
 /**
- * Does what binds the account that searches. Its password may be a guess at anybody's: one that the directory has not
- * judged takes one of the organization's tries, for good if it is refused, however it is tried. Stored, it is counted
- * once, for what is known of it is no news; but it is not refused so often that an account is locked (security L8).
- * Refuses `too_many_requests`, with an event.
+ * Does what binds the account that searches, by a visit that is watched. Its password may be a guess at anybody's, so a
+ * try is counted before it is sent, and given back when the directory did not say no to the bind. A stored one that was
+ * accepted when it was last judged goes free, and takes its place when it is refused after all: what accepted it may have
+ * been another server. Refuses `too_many_requests`, with an event (security L8).
  */
 export async function tryingBind<T>(
   ctx: Context,
   bind: Bind,
-  work: () => Promise<T>,
-  outcomeOf: (ended: { value: T } | { error: unknown }) => BindOutcome,
+  work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
-  if (ctx.config.limits.enabled === 'off') return work();
-  const secret = secretOf(bind);
-  const judged = secret !== null && (await isJudged(ctx, secret));
-  const admitted = judged ? requireRoom(ctx, [refusedBindLimit(ctx, secret)]) : pay(ctx, bind, secret);
-  await admitted.catch((error: unknown) => turnAway(ctx, bind, error));
-  const ended = await work().then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  const outcome = outcomeOf(ended);
-  if (!judged) await settle(ctx, bind, secret, outcome);
-  if (secret !== null && outcome === 'refused')
-    await unsynced(async () => void (await countUp(ctx, refusedBindLimit(ctx, secret))));
-  if ('error' in ended) throw ended.error;
-  return ended.value;
+  if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
+  const stored = secretOf(bind);
+  const free = stored !== null && (await isAccepted(ctx, stored));
+  if (!free) await pay(ctx, bind, stored).catch((error: unknown) => turnAway(ctx, bind, error));
+  const heard = new Set<Verdict>();
+  try {
+    return await work((visit) => watched(visit, heard));
+  } finally {
+    const verdict = heard.has('refused') ? 'refused' : heard.has('accepted') ? 'accepted' : null;
+    if (!free) await settle(ctx, bind, stored, verdict);
+    else if (verdict === 'refused') await charge(ctx, bind, stored);
+  }
 }
 
 /** The stored password. For another server or account it must be stored anew (security S10), and is another one. */
@@ -51,24 +48,50 @@ function secretOf({ id, bindPassword }: Bind): Secret | null {
   return bindPassword === null ? null : { name: 'ldap bind password', of: id, apart: bindPassword };
 }
 
+/** Only the directory's own no counts: one that is busy, breaks off or talks nonsense has judged nothing. */
+function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
+  return {
+    ...visit,
+    search: async (account, query) => {
+      const answer = await visit.search(account, query);
+      heard.add(answer.ok || answer.at === 'search' ? 'accepted' : 'refused');
+      return answer;
+    },
+  };
+}
+
+// All three lock in the same order: the limits of the try, the password, the organization.
+
 /** Committed before the directory hears of it, so that parallel guesses cannot pass together. */
-async function pay(ctx: Context, { organizationId }: Bind, secret: Secret | null): Promise<void> {
+async function pay(ctx: Context, { organizationId }: Bind, stored: Secret | null): Promise<void> {
   assertNoTransaction('counting a bind');
+  const message = 'Too many bind passwords were refused.';
   await unsynced(async () => {
-    if (secret !== null && !(await beginTry(ctx, secret))) return;
-    await requirePlace(ctx, bindLimit(ctx, organizationId), 'Too many new bind passwords were refused.');
+    for (const limit of bindTryLimits(ctx, stored)) await requirePlace(ctx, limit, message);
+    if (stored !== null && !(await beginTry(ctx, stored))) return;
+    await requirePlace(ctx, bindLimit(ctx, organizationId), message);
   });
 }
 
 async function settle(
   ctx: Context,
   { organizationId }: Bind,
-  secret: Secret | null,
-  outcome: BindOutcome,
+  stored: Secret | null,
+  verdict: Verdict | null,
 ): Promise<void> {
   await transaction(async () => {
-    const last = secret === null || (await endTry(ctx, secret, outcome !== 'unasked'));
-    if (last && outcome !== 'refused') await giveBack(ctx, [bindLimit(ctx, organizationId)]);
+    if (verdict !== 'refused') for (const limit of bindTryLimits(ctx, stored)) await giveBack(ctx, [limit]);
+    const unstored = verdict === 'refused' ? 'as it is' : 'back';
+    const price = stored === null ? unstored : await endTry(ctx, stored, verdict);
+    if (price === 'back') await giveBack(ctx, [bindLimit(ctx, organizationId)]);
+    if (price === 'due') await countUp(ctx, bindLimit(ctx, organizationId));
+  });
+}
+
+async function charge(ctx: Context, { organizationId }: Bind, stored: Secret): Promise<void> {
+  await unsynced(async () => {
+    for (const limit of bindTryLimits(ctx, stored)) await countUp(ctx, limit);
+    if ((await endTry(ctx, stored, 'refused')) === 'due') await countUp(ctx, bindLimit(ctx, organizationId));
   });
 }
 

@@ -9,7 +9,7 @@ import { requireAuthority } from '../authority/require.ts';
 import { directoryLimits, entryLimit } from '../limits/ldap.ts';
 import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
-import { type BindOutcome, tryingBind } from './bind-tries.ts';
+import { tryingBind, type Watch } from './bind-tries.ts';
 import { requireEncryption } from './encryption.ts';
 import { type Examination, examineDirectory, type Trial } from './examine/directory.ts';
 import type { Step } from './examine/finding.ts';
@@ -33,8 +33,8 @@ export async function testLdap(ctx: Context, input: Input) {
   if (password !== undefined && username === undefined)
     throw refuseField('username', 'is required with a password');
   const account = { dn: settings.bindDn, password: bindPassword };
-  const examine: Examine = async (proving) => {
-    const visit = await ctx.outbound.visitDirectory(settings);
+  const examine = async (watch: Watch, proving: Trial['proving']) => {
+    const visit = watch(await ctx.outbound.visitDirectory(settings));
     return examineDirectory(visit, { ...settings, account, username, password, proving });
   };
   const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
@@ -44,8 +44,7 @@ export async function testLdap(ctx: Context, input: Input) {
   const examination = await tryingBind(
     ctx,
     { ...at, uri: settings.uri, bindDn: settings.bindDn, bindPassword: kept },
-    () => counting(ctx, organization, examine, limits),
-    (ended) => ('value' in ended ? bindOutcomeOf(ended.value) : 'unasked'),
+    (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
   );
   const { steps, entries, person } = examination;
   if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
@@ -72,11 +71,6 @@ async function counting(
   const failed = failedStepOf(examination.steps);
   if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, limits);
   return examination;
-}
-
-function bindOutcomeOf({ steps }: Examination): BindOutcome {
-  if (!steps.some(({ name }) => name === 'service bind')) return 'unasked';
-  return failedStepOf(steps) === 'service bind' ? 'refused' : 'accepted';
 }
 
 function failedStepOf(steps: Step[]): string | undefined {

@@ -1,9 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Refusal } from '../../errors.ts';
-import type { DirectoryAnswer } from '../../outbound/outbound.ts';
 import { signInFailed } from '../sessions/failed.ts';
-import { type BindOutcome, tryingBind } from './bind-tries.ts';
+import { tryingBind } from './bind-tries.ts';
 import { onePerson, type Person, personQuery } from './person.ts';
 import { openBindPassword } from './secret.ts';
 
@@ -20,7 +19,7 @@ export async function provePerson(
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
   const query = personQuery(connection, given.username);
-  const search = await tryingBind(ctx, connection, () => visit.search(account, query), bindOutcomeOf).catch(
+  const search = await tryingBind(ctx, connection, (watch) => watch(visit).search(account, query)).catch(
     (error: unknown) => {
       const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
       throw tooMany ? signInFailed('service_too_many_tries') : error;
@@ -33,11 +32,4 @@ export async function provePerson(
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
   return one.person;
-}
-
-function bindOutcomeOf(ended: { value: DirectoryAnswer<unknown> } | { error: unknown }): BindOutcome {
-  if ('value' in ended) return ended.value.ok || ended.value.at === 'search' ? 'accepted' : 'refused';
-  const { error } = ended;
-  // Whoever was heard may have judged the password, whatever became of the answer.
-  return error instanceof Refusal && error.extra['at'] !== 'answer' ? 'unasked' : 'refused';
 }

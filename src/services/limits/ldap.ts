@@ -27,8 +27,20 @@ export function bindLimit(ctx: Context, organizationId: string): Limit {
   return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
 }
 
+/**
+ * What a try of a password for the account that searches costs beside: a place of whoever tries it and of their client,
+ * whatever organizations they make for it, and of the password itself where it is stored, so that no account is locked.
+ */
+export function bindTryLimits(ctx: Context, stored: Secret | null): Limit[] {
+  const { ldapFailures: most } = ctx.config.limits;
+  const { actor } = ctx;
+  const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
+  const whose = actor.kind === 'user' ? [{ name: 'ldap bind', of: actor.accountId, most, seconds: 900 }] : [];
+  return [...refused, ...whose, clientLimit(ctx)];
+}
+
 /** How often a stored password of the account that searches is refused before it is not tried for a while. */
-export function refusedBindLimit(ctx: Context, { of, apart }: Secret): Limit {
+function refusedBindLimit(ctx: Context, { of, apart }: Secret): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
 }
