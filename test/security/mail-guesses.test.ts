@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Counter } from '../../src/database/models/counter.ts';
 import { MailCode } from '../../src/database/models/mail-code.ts';
+import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
 import { signInByCode } from '../../src/services/codes/sign-in.ts';
+import { rememberClient } from '../../src/services/limits/password.ts';
 import { fresh, password, person } from '../support/builders.ts';
 import { type Answer, createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';
@@ -105,6 +108,33 @@ describe('codes by mail', () => {
       expect([path, seen.size]).toEqual([path, 1]);
     }
   });
+
+  test.each([
+    ['magic-code', {}],
+    ['signup', { password, name: 'Ada Byron' }],
+  ])(
+    'P7 %s: as much is written where mails are kept back, or the hour’s are gone, as where one is sent',
+    async (path, more) => {
+      const written = async (email: string) => {
+        const before = await rows();
+        await post(path, { email, ...more });
+        const after = await rows();
+        return { outbox: after.outbox - before.outbox, counted: after.counted - before.counted };
+      };
+      const rows = async () => ({ outbox: await OutboxItem.count(), counted: await Counter.sum('used') });
+      const emails = [(await person(idctl)).email ?? '', `${fresh('nobody')}@example.test`];
+      const elsewhere = { ...idctl.operator(), client: { address: '192.0.2.7', userAgent: null } };
+      await transaction(() => rememberClient(elsewhere, emails[0] ?? ''));
+      for (let count = 0; count < 7; count += 1) {
+        const seen = [];
+        for (const email of emails) seen.push(await written(email));
+        expect(seen).toEqual([seen[1], seen[1]]);
+        expect(seen[0]).toMatchObject({ outbox: 1 });
+      }
+      expect(await idctl.lettersTo(emails[0] ?? '')).toHaveLength(3);
+      expect(await OutboxItem.count()).toBe(0);
+    },
+  );
 
   test('P7 to ask for a code and to sign up nobody looks at the accounts', async () => {
     const sql = (text: string) => transaction(async () => Account.sequelize?.query(text));

@@ -8,12 +8,12 @@ import { domainOf } from '../domains/canonical.ts';
 import { findOwner, isClaimed } from '../domains/owns.ts';
 import { findByToken } from '../invitations/find.ts';
 import { bindInvitation, joinInvited } from '../invitations/join.ts';
-import { countAsking, mayMail } from '../limits/mail.ts';
+import { countAsking } from '../limits/mail.ts';
 import { clientLimit } from '../limits/password.ts';
 import { countSignUp } from '../limits/sign-ups.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { isMailConfigured } from '../mail/configured.ts';
-import { queueMail } from '../mail/queue.ts';
+import { queueAsked } from '../mail/queue.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { selfSignupAllowed } from '../signin/require.ts';
 import { hashNewPassword } from './password.ts';
@@ -38,8 +38,7 @@ export async function signUp(ctx: Context, input: Input) {
   const signedUp = { email, name, locale, passwordHash };
   await transaction(async () => {
     await countSignUp(ctx, email);
-    const asked = { about: 'signup' as const, ...signedUp, invitation: invitation?.id ?? null };
-    if (await mayMail(ctx, email)) await queueMail(ctx, asked);
+    await queueAsked(ctx, { about: 'signup', ...signedUp, invitation: invitation?.id ?? null });
   });
   return { emailVerification: 'required' as const, ticket: signUpTicket(ctx, passwordHash) };
 }

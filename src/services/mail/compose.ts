@@ -32,6 +32,8 @@ export async function composeMail(
       // Two for one address may be written at once.
       await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
       return null;
+    case 'nothing':
+      return null;
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'invitation': {

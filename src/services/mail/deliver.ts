@@ -87,8 +87,9 @@ async function postpone(ctx: Context, item: OutboxItem): Promise<void> {
 
 async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<void> {
   const mailing = mailingOf(item);
-  const { about } = mailing;
   await item.destroy();
+  if (mailing.about === 'nothing') return;
+  const { about } = mailing;
   await recordEvent(ctx, {
     kind: 'mail.abandoned',
     ...(about === 'invitation'

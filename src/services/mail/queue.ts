@@ -3,6 +3,7 @@ import { orderedId } from '../../crypto/id.ts';
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 import { OutboxItem } from '../../database/models/outbox-item.ts';
 import type { SignedUp } from '../accounts/signed-up.ts';
+import { mayMail } from '../limits/mail.ts';
 
 /** A mail to be written and sent: never with a code or a token in it, which are made when it is (security X4). */
 export type Mailing =
@@ -12,6 +13,8 @@ export type Mailing =
   | (SignedUp & { about: 'signup'; invitation: string | null })
   /** That the address has an account already. */
   | { about: 'account'; email: string }
+  /** What was asked for and is too much. */
+  | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
 /** Leaves a mail to the daemon; call it inside the transaction that decides it. */
@@ -23,6 +26,15 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
     createdAt: ctx.now,
     nextAt: ctx.now,
   });
+}
+
+/**
+ * As `queueMail`, for what anybody can ask for: what is over the limit of the address leaves as much to the daemon, and
+ * nobody sees by the time it takes that it is not sent (security P7).
+ */
+export async function queueAsked(ctx: Context, mailing: Mailing & { email: string }): Promise<void> {
+  const { email } = mailing;
+  await queueMail(ctx, (await mayMail(ctx, email)) ? mailing : { about: 'nothing', email });
 }
 
 /** The mail that a row of the outbox stands for. */
