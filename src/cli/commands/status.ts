@@ -61,11 +61,11 @@ async function status(call: Call): Promise<void> {
   call.print('\n');
   call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');
   const more = view.organizations.length - mostShown;
-  if (more > 0) call.note(`and ${more} more: idctl org list`);
+  if (more > 0) call.note(`and ${more} more: ${call.here('idctl org list')}`);
   call.print(problems.length === 0 ? '\nNo problems seen.\n' : '\n');
   const { standardOutput, writeBroken } = await import('../output.ts');
   for (const problem of problems) writeBroken('! ', problem, standardOutput());
-  if (problems.length > 0) call.note('What to change: idctl doctor');
+  if (problems.length > 0) call.note(`What to change: ${call.here('idctl doctor')}`);
 }
 
 function unlessNone(state: string): string | null {
