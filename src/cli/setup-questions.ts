@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { Refusal, refuseField, withReason } from '../errors.ts';
 import { initializeInput } from '../services/setup/schema.ts';
+import { escaped } from './escape.ts';
 import { readConfiguration } from './operator.ts';
 import { databaseFile } from './owner.ts';
 import { withProgress } from './progress.ts';
@@ -116,7 +117,7 @@ async function askDatabase(call: Call, settings: Record<string, string>, usual: 
       Object.assign(settings, chosen);
       return;
     }
-    fault = `${found} `;
+    fault = `${escaped(found)} `;
   }
 }
 
