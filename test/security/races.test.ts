@@ -19,6 +19,7 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { addMembership } from '../../src/services/memberships/join.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { requireHeld } from '../../src/services/scim/records/find.ts';
 import { recordMember } from '../../src/services/scim/records/member.ts';
 import { admit as admitBySso } from '../../src/services/sso/admit.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
@@ -46,13 +47,19 @@ afterAll(async () => {
 });
 
 /** Does the work, and has the other's answer when both are over; the work is not committed before the other waits for it or is through. */
-async function during<T>(work: () => Promise<unknown>, other: () => Promise<T>): Promise<T> {
+async function during<T>(
+  work: () => Promise<unknown>,
+  other: () => Promise<T>,
+  /** What the work ends with. */
+  last: () => Promise<unknown> = async () => undefined,
+): Promise<T> {
   const done = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const working = transaction(async () => {
     await work();
     done.resolve();
     await go.promise;
+    await last();
   });
   await Promise.race([done.promise, working]);
   const answer = other();
@@ -195,6 +202,22 @@ describe('an organization is deleted', () => {
     await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
     expect(await Account.count({ where: { email } })).toBe(0);
   });
+
+  test.each([true, false])(
+    'while its provider changes somebody (active: %s): nobody waits in a circle',
+    async (active) => {
+      const { org, create } = await scimClient(idctl);
+      const { id } = await create({ userName: fresh('ada'), active });
+      const bob = await person(idctl);
+      const as = { role: 'member' as const, origin: { kind: 'manual' as const } };
+      const deleted = await during(
+        () => requireHeld(org.id, id),
+        () => deleteOrganization(idctl.operator(), { org: org.slug }),
+        () => addMembership(idctl.operator(), org.id, bob.id, as),
+      );
+      expect(deleted).toMatchObject({ id: org.id, members: active ? 3 : 2 });
+    },
+  );
 
   test('while something is made in it: that is not found, and no bug', async () => {
     const org = await organization(idctl);
