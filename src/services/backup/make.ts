@@ -63,6 +63,10 @@ async function requirePlace(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found && !found.isFile()) throw refuseField('file', `is there, and not a file: ${file}`);
   const beside = dirname(file);
+  const around = await stat(beside).catch(() => null);
+  if (around && !around.isDirectory()) {
+    throw refuseField('file', `is in no folder: ${beside} is a file`, 'Name a file beside it.');
+  }
   try {
     await access(beside, constants.W_OK);
   } catch (error) {
