@@ -14,17 +14,24 @@ export function lookupsAtOnce(threads: number): number {
 /**
  * The same resolver, asked in turn. A lookup keeps a thread of libuv's pool, which all tenants share, until the system
  * gives up: of one domain one lookup runs at a time, of all of them as many as there are places, and a name that is
- * asked for twice is looked up once. Who waits longer than `patience` (milliseconds) is told that it took too long.
+ * asked for twice is looked up once. Domains whose lookups take as long as `slowness` share one place for a while,
+ * however many of them a tenant has. Who waits longer than `patience` is told that it took too long (milliseconds, both).
  */
-export function inTurn(resolveHost: ResolveHost, places: number, patience: number): ResolveHost {
+export function inTurn(
+  resolveHost: ResolveHost,
+  places: number,
+  patience: number,
+  slowness = 1000,
+): ResolveHost {
   const asked = new Map<string, Promise<LookupAddress[]>>();
   const waiting: { domain: string; start: () => void }[] = [];
   const running = new Set<string>();
+  const slow = slowDomains(slowness);
 
   const admit = () => {
     for (const one of [...waiting]) {
       if (running.size >= places) return;
-      if (running.has(one.domain)) continue;
+      if (running.has(one.domain) || (slow.has(one.domain) && [...running].some(slow.has))) continue;
       waiting.splice(waiting.indexOf(one), 1);
       running.add(one.domain);
       one.start();
@@ -35,10 +42,12 @@ export function inTurn(resolveHost: ResolveHost, places: number, patience: numbe
     return new Promise<LookupAddress[]>((resolve, reject) => {
       const start = () => {
         clearTimeout(timer);
+        const began = performance.now();
         resolveHost(host)
           .then(resolve, reject)
           .finally(() => {
             running.delete(domain);
+            slow.note(domain, performance.now() - began);
             admit();
           });
       };
@@ -57,5 +66,21 @@ export function inTurn(resolveHost: ResolveHost, places: number, patience: numbe
     const found = lookUp(host).finally(() => asked.delete(host));
     asked.set(host, found);
     return found;
+  };
+}
+
+const rememberedSlow = 15 * 60_000;
+
+/** The domains of which a lookup was slow lately; a quick one between does not change that. */
+function slowDomains(slowness: number) {
+  const until = new Map<string, number>();
+  const has = (domain: string) => (until.get(domain) ?? 0) > performance.now();
+  return {
+    has,
+    note(domain: string, took: number) {
+      if (took < slowness) return;
+      for (const known of until.keys()) if (!has(known)) until.delete(known);
+      until.set(domain, performance.now() + rememberedSlow);
+    },
   };
 }

@@ -58,7 +58,7 @@ const to =
 
 describe('S9 names are looked up in turn', () => {
   /** A resolver that answers when it is told to, asked in turn at two places. */
-  function slow(patience = 10_000) {
+  function slow(patience = 10_000, slowness = 10_000) {
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
     const resolve = inTurn(
@@ -69,6 +69,7 @@ describe('S9 names are looked up in turn', () => {
         }),
       2,
       patience,
+      slowness,
     );
     const end = async (host: string) => {
       ends.get(host)?.();
@@ -89,6 +90,22 @@ describe('S9 names are looked up in turn', () => {
     await end('two.test');
     await end('b.evil.test');
     expect(await Promise.all(answers)).toHaveLength(5);
+  });
+
+  test('S9 all that were slow lately share one place, so that nobody takes them all with many', async () => {
+    const { begun, resolve, end } = slow(undefined, 0);
+    const evil = ['a.test', 'b.test', 'c.test'];
+    for (let round = 0; round < 2; round += 1) {
+      const answers = evil.map(resolve);
+      for (const host of evil) await end(host);
+      await Promise.all(answers);
+    }
+    begun.length = 0;
+    const answers = [...evil, 'one.test'].map(resolve);
+    expect(begun).toEqual(['a.test', 'one.test']);
+    for (const host of ['one.test', ...evil]) await end(host);
+    expect(begun).toEqual(['a.test', 'one.test', 'b.test', 'c.test']);
+    await Promise.all(answers);
   });
 
   test('S9 whose turn does not come in time is told so, and is not looked up later', async () => {
