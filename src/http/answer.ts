@@ -43,7 +43,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
     refuseCrossSite(request, door.origins);
     const ctx = await contextOf(route, door, request);
-    const reply = await route.answer(ctx, await gatherInput(route, request, response));
+    const reply = await route.answer(ctx, await gatherInput(route, request, response, { secure }));
     for (const change of reply.cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
     send(route, reply, request, response);
   };

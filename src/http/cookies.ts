@@ -63,10 +63,18 @@ export function continuationCookies({ continuation }: Refusal): CookieChange[] {
   return continuation === undefined ? [] : [pendingCookie(continuation)];
 }
 
+/**
+ * What the cookie is called in a browser: on https that of a sign-up is one that neither a sibling of our host nor
+ * anybody without TLS can set (RFC 6265bis §4.1.3.2), for it says whose password stays.
+ */
+function nameOf(name: CookieName, secure: boolean): string {
+  return name === 'sign_up' && secure ? `__Host-${name}` : name;
+}
+
 /** The `Set-Cookie` header of one change. */
 export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: boolean): string {
   return stringifySetCookie({
-    name,
+    name: nameOf(name, secure),
     value,
     maxAge,
     path: paths[name],
@@ -76,9 +84,17 @@ export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: b
   });
 }
 
-/** The value of a cookie, undefined when absent; refuses `invalid_credential` for one that is sent twice (P3). */
-export function readCookie(header: string | undefined, name: CookieName): string | undefined {
+/**
+ * The value of a cookie, undefined when absent; refuses `invalid_credential` for one that is sent twice (P3). Where it
+ * may be the sign-up's, it must be said whether we are `secure`.
+ */
+export function readCookie(
+  header: string | undefined,
+  cookie: CookieName,
+  secure = false,
+): string | undefined {
   if (header === undefined) return undefined;
+  const name = nameOf(cookie, secure);
   const sent = header.split(';').filter((pair) => pair.split('=')[0]?.trim() === name);
   if (sent.length > 1) {
     throw new Refusal('invalid_credential', `The cookie ${name} was sent ${sent.length} times.`, {

@@ -16,6 +16,7 @@ export async function gatherInput(
   route: Route,
   request: Request,
   response: Response,
+  { secure }: { secure: boolean },
 ): Promise<Record<string, unknown>> {
   const given = await readGiven(route, request, response);
   checkShape(given);
@@ -27,7 +28,7 @@ export async function gatherInput(
   for (const [field, fill] of Object.entries(route.filled ?? {})) {
     if (fill === undefined || (isDefault(fill) && Object.hasOwn(given, field))) continue;
     refuseGiven(given, field);
-    input[field] = fillIn(fill, request);
+    input[field] = fillIn(fill, request, secure);
   }
   checkShape(request.params);
   return input;
@@ -111,7 +112,7 @@ function isDefault(fill: Fill): boolean {
   return typeof fill === 'object' && fill.orGiven === true;
 }
 
-function fillIn(fill: Fill, request: Request): unknown {
-  if (typeof fill === 'object') return readCookie(request.headers.cookie, fill.cookie);
+function fillIn(fill: Fill, request: Request, secure: boolean): unknown {
+  if (typeof fill === 'object') return readCookie(request.headers.cookie, fill.cookie, secure);
   return Object.keys(request.headers).some((name) => name.startsWith('sec-fetch-'));
 }

@@ -29,7 +29,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     refuseCrossSite(request, origins);
     const ctx = await recognize(openRequest(app, request), request, authenticate);
     trace.actor = ctx.actor;
-    const cookie = (name: CookieName) => findCookie(request, name);
+    const cookie = (name: CookieName) => findCookie(request, name, secure);
     const browser = browserProof(cookie('form'));
     const token = formToken(ctx, browser);
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
@@ -93,9 +93,9 @@ function send(app: App, reply: Reply, request: Request, response: Response): voi
   response.type('html').end(textOf(present(lookOf(app.config), reply)));
 }
 
-function findCookie(request: Request, name: CookieName): string | undefined {
+function findCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
   try {
-    return readCookie(request.headers.cookie, name);
+    return readCookie(request.headers.cookie, name, secure);
   } catch {
     return undefined;
   }
