@@ -102,6 +102,6 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
   test.skipIf(counterpartMissing('fish'))('fish completes, and says what a value names', async () => {
     const ask = `idctl completion fish | source; complete -C 'idctl org show a'; complete -C 'idctl user show ada@'`;
     const { stdout } = await run('fish', ['--no-config', '-c', ask], { env });
-    expect(stdout).toBe('acme\tAcme\nare\tÅre %_ Café\nada@acme.test\tOwner\n');
+    expect(stdout).toBe('acme\tAcme\nare\tÅre %_ Café\nada@acme.test\tada\n');
   });
 });

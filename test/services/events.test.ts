@@ -78,6 +78,7 @@ test('the operator sees what happens in no organization too, from now on or from
   expect(after.items.at(-1)).toMatchObject({ kind: 'member.added', organization: slug, address });
   const within = await listAllEvents(idctl.operator(), { limit: 50, cursor: from, org: slug });
   expect(within.items.map(({ kind }) => kind)).toEqual(['organization.created', 'member.added']);
+  expect(within.items[0]).not.toHaveProperty('address');
   const owner = { kind: 'user', accountId: id, name: 'x', via: 'session', sessionId: id } as const;
   await expect(listAllEvents(idctl.as(owner), { limit: 1 })).rejects.toMatchObject({ code: 'forbidden' });
 });

@@ -37,7 +37,7 @@ export async function listAllEvents(ctx: Context, { org, ...input }: All): Promi
     of === null ? {} : { organizationId: of.organization.id },
     input,
   );
-  return { items: await viewForOperator(events), ...page };
+  return { items: of === null ? await viewForOperator(events) : events.map(viewEvent), ...page };
 }
 
 /** Where the operator goes on from to see only what happens from now on. */

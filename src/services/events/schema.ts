@@ -51,11 +51,11 @@ export const eventPage = z.object({
   hasMore: z.boolean(),
 });
 
-/** The same for the operator, who sees every organization: its slug, and the address of whom an event is about. */
+/** Over all organizations with the slug of each, and the address of whom an event is about; of one, the view itself. */
 export const operatorEventView = z.object({
   ...eventView.shape,
-  organization: z.string().nullable(),
-  address: z.string().nullable(),
+  organization: z.string().nullable().optional(),
+  address: z.string().nullable().optional(),
 });
 export const operatorEventPage = eventPage.extend({ items: z.array(operatorEventView) });
 
