@@ -53,7 +53,11 @@ async function writePrograms(): Promise<void> {
     optimization: { inlineConst: false },
   });
   const ahead = reachedFrom(['main.ts', 'cli/program.ts']);
-  const opening = reachedFrom(['app.ts', 'config/load.ts', 'cli/operator.ts', 'cli/run.ts']);
+  const opening = reachedFrom([
+    ...['app.ts', 'config/load.ts', 'cli/operator.ts', 'cli/run.ts'],
+    ...['database/node-sqlite.ts', 'database/sqlite-driver.ts'],
+    ...['services/authority/require.ts', 'services/fields.ts', 'services/page.ts'],
+  ]);
   await bundle.write({
     dir: dist,
     cleanDir: true,
