@@ -6,7 +6,7 @@ import type { Organization } from '../../database/models/organization.ts';
 import { refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
 import { requireAuthority } from '../authority/require.ts';
-import { directoryLimits, entryLimit } from '../limits/ldap.ts';
+import { entryLimit, testedLimits } from '../limits/ldap.ts';
 import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
@@ -39,7 +39,7 @@ export async function testLdap(ctx: Context, input: Input) {
   };
   const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
   const limits =
-    username === undefined || password === undefined ? [] : directoryLimits(ctx, username, organization.id);
+    username === undefined || password === undefined ? [] : testedLimits(ctx, username, organization.id);
   const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
   const examination = await tryingBind(
     ctx,

@@ -11,6 +11,17 @@ export function directoryLimits(ctx: Context, username: string, organizationId: 
   return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
 }
 
+/** As `directoryLimits`, for whoever tries it in a test: they may make an organization for each guess. */
+export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
+  return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
+}
+
+/** What one person may try, in whatever organization; the operator has the passwords anyway. */
+function ownLimits({ actor, config }: Context, name: string): Limit[] {
+  const { ldapFailures: most } = config.limits;
+  return actor.kind === 'user' ? [{ name, of: actor.accountId, most, seconds: 900 }] : [];
+}
+
 /** What a password of one entry costs to try, whatever name found it: a person may have several, and directories their own idea of which are alike. */
 export function entryLimit(
   ctx: Context,
@@ -32,11 +43,8 @@ export function bindLimit(ctx: Context, organizationId: string): Limit {
  * whatever organizations they make for it, and of the password itself where it is stored, so that no account is locked.
  */
 export function bindTryLimits(ctx: Context, stored: Secret | null): Limit[] {
-  const { ldapFailures: most } = ctx.config.limits;
-  const { actor } = ctx;
   const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
-  const whose = actor.kind === 'user' ? [{ name: 'ldap bind', of: actor.accountId, most, seconds: 900 }] : [];
-  return [...refused, ...whose, clientLimit(ctx)];
+  return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
 /** How often a stored password of the account that searches is refused before it is not tried for a while. */
