@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type PluginContext, rolldown } from 'rolldown';
 
 // Writes dist/: the sources without their types (`npm run check` has checked those), joined with the packages that
-// nearly every command loads, because finding and reading 650 files was most of what a command cost (decision 0009).
+// nearly every command loads, because finding and reading 650 files was most of what a command cost (decision 0011).
 // All lies flat in dist/, where the sources look for what is not code. `node scripts/build.ts [DIR]` writes it there,
 // with what starts it. The bundler may be installed beside the checkout: install.sh does that.
 const root = dirname(import.meta.dirname);
