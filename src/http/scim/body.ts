@@ -17,8 +17,8 @@ export async function readBody(request: Request, response: Response): Promise<un
     );
   }
   if (request.headers['content-length'] === '0') throw new Refusal('invalid_json', 'The body is empty.');
-  // The parser reads a body to its end before it refuses it; this one need not be read at all.
-  if (Number(request.headers['content-length']) > kib * 1024) throw tooLarge();
+  // The parser reads a body to its end before it refuses it, as a proxy that still sends one needs; but not any body.
+  if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge();
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error: unknown) => (error ? reject(refusalOf(error)) : resolve()));
   });

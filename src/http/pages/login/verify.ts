@@ -60,7 +60,7 @@ function placeOf({ given }: Visit): Place {
 }
 
 /** Asks for the code that confirms an address. */
-export function askVerification(visit: Visit, place: Place): Shown {
+function askVerification(visit: Visit, place: Place): Shown {
   return askMailedCode(visit, place, {
     title: 'Confirm your address',
     said: 'Enter the code that was mailed to',
