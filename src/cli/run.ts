@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
+import { shellWord } from '../shell-word.ts';
 import { escaped } from './escape.ts';
 import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
@@ -110,7 +111,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     input,
     flags,
     operate,
-    here: (command) => (flags.config === undefined ? command : `${command} --config ${quoted(flags.config)}`),
+    here: (command) =>
+      flags.config === undefined ? command : `${command} --config ${shellWord(flags.config)}`,
     every: (schema, service, given = input) => {
       return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
     },
@@ -178,11 +180,6 @@ function speak(
       if (!flags.yes) await confirmed(escaped(question), usual);
     },
   };
-}
-
-/** As a shell reads it. */
-function quoted(word: string): string {
-  return /^[\w./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {

@@ -1,6 +1,8 @@
-/** Whether this host is the machine itself, by whatever name or address. */
+import { isIP } from 'node:net';
+
+/** Whether this host, as it stands in a URL or without the brackets, is the machine itself. */
 export function isLoopback(host: string): boolean {
-  return /^(localhost|127\..*|\[::1\])$/.test(host);
+  return ['localhost', '::1', '[::1]'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 /**

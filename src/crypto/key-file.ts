@@ -4,6 +4,7 @@ import { type FileHandle, open, realpath, rename, stat, unlink } from 'node:fs/p
 import { dirname } from 'node:path';
 import { Refusal } from '../errors.ts';
 import { codeOf, fileFault, isMissing } from '../file-fault.ts';
+import { shellWord } from '../shell-word.ts';
 
 const keyBytes = 32;
 const longest = 4096;
@@ -177,8 +178,4 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function shellWord(text: string): string {
-  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
+import { codeOf } from '../file-fault.ts';
 
 interface Meaning {
   code: RefusalCode;
@@ -135,7 +136,7 @@ export function databaseRefusal(error: unknown): Refusal | null {
 }
 
 function meaningOf(error: Error): Meaning | undefined {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   if (error.name === 'SequelizeConnectionAcquireTimeoutError') return busy;
   if (error.message === 'The server does not support SSL connections') return untrusted;
   if (code.startsWith('08') || sayings.some((saying) => saying.test(error.message))) return gone;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { createTransport } from 'nodemailer';
+import { isLoopback } from '../config/listen.ts';
 import { Refusal } from '../errors.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
@@ -102,10 +103,6 @@ function transportOver(
     tls: { minVersion: 'TLSv1.2', ...(roots === undefined ? {} : { secureContext: roots }) },
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(password) } }),
   });
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 /** What the codes of Node and nodemailer mean, and what to change; the first that matches. */

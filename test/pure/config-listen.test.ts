@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { listenFor } from '../../src/config/listen.ts';
 
 test.each([
+  ['http://127.example.com:8455', null],
   ['http://127.0.0.1:8455', '127.0.0.1:8455'],
   ['http://localhost:8455', '127.0.0.1:8455'],
   ['http://[::1]:8455', '[::1]:8455'],

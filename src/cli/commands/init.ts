@@ -167,7 +167,6 @@ async function openWithKey(loaded: LoadedConfig) {
 }
 
 function next(call: Call, made: boolean, keyFile: string): string {
-  const config = call.flags.config === undefined ? '' : ` --config ${call.flags.config}`;
   const advice = `Keep a copy of ${keyFile}\napart from the backups: none of them opens without this key.\n`;
-  return `${made ? advice : ''}Next: idctl serve${config}`;
+  return `${made ? advice : ''}Next: ${call.here('idctl serve')}`;
 }

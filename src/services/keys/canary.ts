@@ -35,6 +35,11 @@ export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
+/** The ids of the master keys that seal, or have sealed: of those that only wait in a key file there are none. */
+export async function usedKeyIds(): Promise<Set<string>> {
+  return new Set((await listCanaries()).map(({ keyId }) => keyId));
+}
+
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
     // Two daemons on one empty database may have two keys: the second sees the first one's. On SQLite writers take turns.

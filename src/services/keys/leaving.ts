@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { readKeyFile } from '../../crypto/key-file.ts';
 import { idOfMasterKey } from '../../crypto/seal.ts';
-import { KeyCanary } from '../../database/models/key-canary.ts';
 import { requireOperator } from '../authority/require.ts';
+import { usedKeyIds } from './canary.ts';
 import { isAnythingFormer } from './reseal.ts';
 import type { leavingKeysInput, leavingKeysView } from './schema.ts';
 
@@ -17,7 +17,7 @@ export async function listLeavingKeys(
 ): Promise<z.input<typeof leavingKeysView>> {
   requireOperator(ctx);
   if (await isAnythingFormer(ctx)) return { ids: [] };
-  const used = new Set((await KeyCanary.findAll()).map(({ keyId }) => keyId));
+  const used = await usedKeyIds();
   const ids = (await readKeyFile(ctx.config.keyFile)).map(idOfMasterKey);
   return { ids: ids.filter((id) => id !== ctx.keyring.keyId && used.has(id)) };
 }

@@ -10,7 +10,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { plantCanary } from './canary.ts';
+import { plantCanary, usedKeyIds } from './canary.ts';
 import { followMasterKey } from './follow-master.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
 import type { newMasterKeyView, rotateMasterKeyInput } from './schema.ts';
@@ -65,6 +65,6 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
 
 /** A key that was prepared, or left by a rotation that was broken off before it counted. */
 async function findUnused(keys: Buffer[]): Promise<Buffer | undefined> {
-  const used = new Set((await KeyCanary.findAll()).map(({ keyId }) => keyId));
+  const used = await usedKeyIds();
   return keys.find((key) => !used.has(idOfMasterKey(key)));
 }
