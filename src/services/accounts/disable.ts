@@ -3,19 +3,22 @@ import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { endSessions } from '../sessions/end.ts';
+import { endSignIns } from './credentials.ts';
 import { requireAccount } from './find.ts';
 import type { userRefInput } from './schema.ts';
 import { viewUser } from './view.ts';
 
-/** Shuts an account out, from the very next request; what it owns stays. */
+/**
+ * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good; tokens, apps and the
+ * password come back when it is enabled.
+ */
 export async function disableUser(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
   await transaction(async () => {
     if (account.disabledAt !== null) return;
     await account.update({ disabledAt: ctx.now });
-    await endSessions(ctx, { accountId: account.id });
+    await endSignIns(ctx, { accountId: account.id });
     await recordEvent(ctx, {
       kind: 'user.disabled',
       subject: { type: 'user', id: account.id, name: account.name },

@@ -3,15 +3,12 @@ import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Invitation } from '../../database/models/invitation.ts';
-import { LoginLink } from '../../database/models/login-link.ts';
-import { MailCode } from '../../database/models/mail-code.ts';
 import { OutboxItem } from '../../database/models/outbox-item.ts';
-import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
-import { Session } from '../../database/models/session.ts';
 import { Webhook } from '../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../database/models/webhook-delivery.ts';
 import { transaction } from '../../database/transaction.ts';
+import { endSignIns } from '../accounts/credentials.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { plantCanary } from '../keys/canary.ts';
@@ -33,7 +30,7 @@ export async function settleRestored(
   // Of several in the key file, the one that the instance had.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
-    const sessions = await endSignIns(ctx);
+    const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
     // Before all that is an event of some organization: nothing of this is sent either.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
@@ -51,14 +48,6 @@ export async function settleRestored(
 }
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
-
-async function endSignIns(ctx: Context): Promise<number> {
-  await PendingSignIn.destroy({ where: {} });
-  await LoginLink.destroy({ where: {} });
-  await MailCode.destroy({ where: {} });
-  const [sessions] = await Session.update({ endedAt: ctx.now }, { where: { endedAt: null } });
-  return sessions;
-}
 
 /** What waited to be sent when the backup was made was sent since, or is not this instance's to send. */
 async function holdBack({ now }: Context): Promise<void> {

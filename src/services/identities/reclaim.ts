@@ -1,17 +1,10 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
-import { AccessToken } from '../../database/models/access-token.ts';
 import type { Account } from '../../database/models/account.ts';
-import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
-import { Invitation } from '../../database/models/invitation.ts';
-import { LoginLink } from '../../database/models/login-link.ts';
-import { MailCode } from '../../database/models/mail-code.ts';
-import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { endCredentials } from '../accounts/credentials.ts';
 import { isProvedForGood } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
-import { endSessions } from '../sessions/end.ts';
-import { discardTotp } from '../two-factor/discard.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
@@ -34,30 +27,15 @@ export async function takeOver(
   account: Account,
   { by, organizationId = null }: { by: 'domain' | 'mail' | 'signup'; organizationId?: string | null },
 ): Promise<void> {
-  await endEverything(ctx, account);
+  await endCredentials(ctx, account.id);
+  // What goes on with the account must see none of it.
+  await account.reload();
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
     organizationId,
     subject: { type: 'user', id: account.id, name: account.name },
     data: { by },
   });
-}
-
-/** Every way in that somebody may have left: a new kind of credential is ended here too. */
-async function endEverything(ctx: Context, account: Account): Promise<void> {
-  await account.update({ passwordHash: null });
-  await discardTotp(account.id);
-  await endSessions(ctx, { accountId: account.id });
-  await AccessToken.destroy({ where: { accountId: account.id } });
-  await OAuthApp.destroy({ where: { accountId: account.id } });
-  await Identity.destroy({ where: { accountId: account.id } });
-  await MailCode.destroy({ where: { accountId: account.id } });
-  await LoginLink.destroy({ where: { accountId: account.id } });
-  await PendingSignIn.destroy({ where: { accountId: account.id } });
-  // Whoever signed up with it has not accepted it for them (security O6); their link goes on to work.
-  await Invitation.update({ accountId: null }, { where: { accountId: account.id, acceptedAt: null } });
-  // What goes on with the account must see none of it.
-  await account.reload();
 }
 
 /** Other organizations can only have linked the address while its domain was theirs. */

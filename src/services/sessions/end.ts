@@ -8,11 +8,12 @@ type Which =
   /** All of an account, or those that came through an organization, one connection of it, or a method. */
   | { accountId: string | string[]; organizationId?: string; connectionId?: string; method?: SignInMethod }
   /** All of an account but this one. */
-  | { accountId: string; but: string | null };
+  | { accountId: string; but?: string | null }
+  | 'everyone';
 
-/** Ends the live sessions of an account, of an organization's connections, or of both together; they stop at the next request. */
+/** Ends the live sessions of an account, of an organization's connections, of both together, or of everyone; they stop at the next request. */
 export async function endSessions(ctx: Context, which: Which): Promise<number> {
-  const { but = null, ...exactly } = { but: null, ...which };
+  const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
   const spared = but === null ? {} : { id: { [Op.ne]: but } };
   const where: WhereOptions = { ...exactly, ...spared, endedAt: null };
   const [ended] = await Session.update({ endedAt: ctx.now }, { where });

@@ -1,16 +1,11 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
-import { AccessToken } from '../../database/models/access-token.ts';
 import { Counter } from '../../database/models/counter.ts';
-import { Invitation } from '../../database/models/invitation.ts';
-import { LoginLink } from '../../database/models/login-link.ts';
-import { MailCode } from '../../database/models/mail-code.ts';
-import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
-import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { transaction } from '../../database/transaction.ts';
+import { sweepCredentials } from '../accounts/credentials.ts';
 import { sweepEvents } from '../events/sweep.ts';
 import { dropSpentKeys } from '../keys/drop.ts';
 import { reseal } from '../keys/reseal.ts';
@@ -23,16 +18,10 @@ const attemptSeconds = 7 * 24 * 3600;
 
 /** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */
 export async function sweepExpired(ctx: Context): Promise<void> {
-  const expired = { where: { expiresAt: { [Op.lt]: ctx.now } } };
   await transaction(async () => {
-    await SpentState.destroy(expired);
-    await PendingSignIn.destroy(expired);
-    await LoginLink.destroy(expired);
-    await MailCode.destroy(expired);
-    await Invitation.destroy(expired);
-    await Session.destroy(expired);
+    await SpentState.destroy({ where: { expiresAt: { [Op.lt]: ctx.now } } });
+    await sweepCredentials(ctx);
     await dropSpentKeys(ctx);
-    await AccessToken.destroy({ where: { kind: 'bot', ...expired.where } });
     await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
     const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };
     await SsoAttempt.destroy(old);

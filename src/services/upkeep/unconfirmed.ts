@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
+import { accountCredentials, withoutCredentials } from '../accounts/credentials.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { unconfirmedSeconds } from '../codes/ticket.ts';
 import { recordEvent } from '../events/record.ts';
@@ -11,17 +12,10 @@ import { after } from '../sessions/lifetimes.ts';
 /** So that whoever writes meanwhile waits for one of these, and not for all. */
 const batch = 50;
 
-/** What says that the account is somebody's after all, or somebody's decision. */
-const traces = [
-  'memberships',
-  'tombstones',
-  'scim_records',
-  'identities',
-  'sessions',
-  'access_tokens',
-  'apps',
-  'mail_codes',
-];
+/** Rows that show that the account is in use, or that an admin decided about it. An invitation is no such row: the sign-up named it. */
+const traces = [...accountCredentials, ...withoutCredentials].filter(
+  (table) => table !== 'accounts' && table !== 'invitations',
+);
 
 // The index of accounts that nobody has proved is found by these very words.
 const waiting = `SELECT a.id FROM accounts a
