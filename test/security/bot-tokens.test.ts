@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
+import { regenerateApp } from '../../src/services/apps/regenerate.ts';
 import { revokeApp } from '../../src/services/apps/revoke.ts';
 import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
 import { appOf } from '../support/apps.ts';
@@ -87,13 +89,22 @@ test('no token outlives an app that is revoked, or an owner who is disabled, whi
   }
 });
 
-test('an app that is being revoked is refused like one that is gone', async () => {
+test.each([
+  [
+    'revoked is refused like one that is gone',
+    (ctx: Context, id: string) => revokeApp(ctx, { id, keepTokens: false }),
+  ],
+  [
+    'regenerated gets no token by its former secret',
+    (ctx: Context, id: string) => regenerateApp(ctx, { id }),
+  ],
+])('P14 an app that is being %s', async (_, end) => {
   const instance = await openInstance();
   const { id, ask } = await appOf(instance);
   const revoked = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const revoking = transaction(async () => {
-    await revokeApp(instance.operator(), { id, keepTokens: false });
+    await end(instance.operator(), id);
     revoked.resolve();
     await go.promise;
   });

@@ -53,7 +53,7 @@ export function addAppCommands(program: Command): void {
     },
   });
   verb(app, 'regenerate <id>', {
-    summary: 'Give an app a new secret; the old one stops at once',
+    summary: 'Give an app a new secret; the old one and its tokens stop at once',
     options: user,
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {

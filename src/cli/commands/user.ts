@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { userView } from '../../services/accounts/schema.ts';
+import type { passwordSetView, userView } from '../../services/accounts/schema.ts';
 import type { loginLinkView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
-import { givenSecret, secretOrAsk } from '../prompt.ts';
+import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
+import type { Call } from '../run.ts';
 
 type User = z.output<typeof userView>;
 
@@ -102,20 +103,40 @@ function addCreate(user: Command): void {
   });
 }
 
+const passwordSet: Fields<z.output<typeof passwordSetView>> = [
+  ...block,
+  ['Sessions ended', (view) => view.ended.sessions],
+  ['Tokens ended', (view) => view.ended.tokens],
+];
+
 function addPassword(user: Command): void {
   verb(user, 'password <user>', {
-    summary: "Set an account's password and end its sessions",
-    options: passwordOptions,
+    summary: "Set an account's password and end its sessions, codes and tokens",
+    detail: 'Apps keep their secrets. On a terminal it asks first when the account has tokens.',
+    options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
     example: 'idctl user password ada@example.com --password-stdin',
     run: async (call) => {
       const { setUserPassword } = await import('../../services/accounts/set-password.ts');
       const { setUserPasswordInput } = await import('../../services/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
+      if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
       const password = await secretOrAsk(source, 'New password', true);
-      call.show(await call.operate(setUserPasswordInput, setUserPassword, { ...input, password }), block);
+      const view = await call.operate(setUserPasswordInput, setUserPassword, { ...input, password });
+      call.show(view, passwordSet);
     },
   });
+}
+
+async function confirmTokensEnd(call: Call): Promise<void> {
+  const { listTokens } = await import('../../services/tokens/list.ts');
+  const { listTokensInput } = await import('../../services/tokens/schema.ts');
+  const { user } = call.input;
+  const { length } = await call.every(listTokensInput, listTokens, { user });
+  if (length === 0) return;
+  const tokens = length === 1 ? '1 token' : `${length} tokens`;
+  call.note('--keep-tokens leaves tokens as they are.');
+  await call.confirm(`A new password also ends ${tokens} of ${String(user)}. Go on?`);
 }
 
 function addTotpReset(user: Command): void {

@@ -50,7 +50,7 @@ export const appRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/me/apps/:id/regenerate',
-    summary: 'Give an app a new secret, shown this once; the old one stops at once',
+    summary: 'Give an app a new secret, shown this once; the old one and its tokens stop at once',
     access: 'me.credentials',
     input: ownAppInput,
     output: newAppView,

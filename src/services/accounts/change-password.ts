@@ -7,12 +7,12 @@ import { requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { passwordLimits } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
-import { endSessions } from '../sessions/end.ts';
 import { ownSessionOf } from '../sessions/own.ts';
+import { endSignIns } from './credentials.ts';
 import { hashNewPassword } from './password.ts';
 import type { changePasswordInput } from './schema.ts';
 
-/** Replaces one's own password, which takes the current one, and ends all other sessions (security P5). */
+/** Replaces one's own password, which takes the current one; ends all other sessions and all mailed codes (security P5, P10). */
 export async function changePassword(
   ctx: Context,
   input: z.output<typeof changePasswordInput>,
@@ -28,7 +28,7 @@ export async function changePassword(
       { where: { id: accountId, passwordHash: current } },
     );
     if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
-    await endSessions(ctx, { accountId, but: ownSessionOf(ctx.actor) });
+    await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
     await recordEvent(ctx, {
       kind: 'user.password.changed',
       subject: { type: 'user', id: accountId, name: account.name },

@@ -15,7 +15,11 @@ export const createUserInput = z.strictObject({
 });
 export const listUsersInput = z.strictObject(pageInput);
 export const userRefInput = z.strictObject({ user: userRef });
-export const setUserPasswordInput = z.strictObject({ user: userRef, password: givenPassword });
+export const setUserPasswordInput = z.strictObject({
+  user: userRef,
+  password: givenPassword,
+  keepTokens: z.boolean().optional(),
+});
 export const signUpInput = z.strictObject({
   email,
   password: givenPassword,
@@ -38,6 +42,10 @@ export const userView = z.object({
   twoFactorEnabled: z.boolean(),
   disabled: z.boolean(),
   createdAt: instant,
+});
+
+export const passwordSetView = userView.extend({
+  ended: z.object({ sessions: z.int(), tokens: z.int() }),
 });
 
 export const meView = userView.omit({ disabled: true, createdAt: true }).extend({

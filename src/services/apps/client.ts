@@ -12,6 +12,8 @@ export interface ProvedApp {
   id: string;
   accountId: string;
   name: string;
+  /** The SHA-256 of the secret that it proved itself by. */
+  secretHash: string;
 }
 
 /** An app that has proved itself, and the context in which it acts. */
@@ -20,11 +22,7 @@ export interface Client {
   as: Context;
 }
 
-interface Row {
-  id: string;
-  accountId: string;
-  name: string;
-  secretHash: string;
+interface Row extends ProvedApp {
   suspendedAt: unknown;
   disabledAt: unknown;
 }

@@ -49,13 +49,14 @@ export async function mintToken(
 }
 
 /**
- * Nobody reclaims the account or revokes the app until the transaction ends; one that is gone meanwhile is refused.
+ * Holds the account, and with it the app, until the transaction ends. An app that was revoked or regenerated meanwhile
+ * is refused.
  * Answers whether the app has as many live tokens as it may have.
  */
-async function holdApp(ctx: Context, { id, accountId }: ProvedApp): Promise<boolean> {
+async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp): Promise<boolean> {
   // On SQLite there is nobody else who writes.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
-  const [app] = await select<{ surplus: string | null }>(held, [id, ctx.now]);
+  const [app] = await select<{ surplus: string | null }>(held, [id, ctx.now, secretHash]);
   if (app === undefined) throw clientRefused('no_such_app');
   return app.surplus !== null;
 }
@@ -64,7 +65,7 @@ async function holdApp(ctx: Context, { id, accountId }: ProvedApp): Promise<bool
 const held = `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
-  ) AS surplus FROM apps p WHERE p.id = $1`;
+  ) AS surplus FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
 function limitOf({ config }: Context, app: ProvedApp) {
   return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };

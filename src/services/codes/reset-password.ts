@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
+import { endSignIns } from '../accounts/credentials.ts';
 import { hashNewPassword } from '../accounts/password.ts';
 import { isProved } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
-import { endSessions } from '../sessions/end.ts';
 import { acceptSecondFactor, answerSecondFactor } from '../two-factor/answer.ts';
 import { answerCode } from './answer.ts';
 import { proveAddress } from './prove.ts';
 import type { resetPasswordInput } from './schema.ts';
 
-/** Gives an account a new password by a code that was mailed, and the second factor where that is on; ends all its sessions. */
+/** Gives an account a new password by a code that was mailed, and the second factor where that is on; ends all its sessions and every other code. */
 export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>): Promise<void> {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
     // The second factor of somebody who never proved the address is not this person's (security P11).
@@ -22,7 +22,7 @@ export async function resetPassword(ctx: Context, input: z.output<typeof resetPa
       await proveAddress(ctx, account, 'another code');
       await acceptSecondFactor(account, secondFactor);
       await account.update({ passwordHash });
-      await endSessions(ctx, { accountId: account.id });
+      await endSignIns(ctx, { accountId: account.id });
       await recordEvent(ctx, {
         kind: 'user.password.reset',
         subject: { type: 'user', id: account.id, name: account.name },

@@ -246,7 +246,7 @@ export const eventKinds = {
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
   'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
   'user.password.changed': onInstance('user', 'Somebody changed their password', {}),
-  'user.password.set': onInstance('user', 'The operator set a password', {}),
+  'user.password.set': onInstance('user', 'The operator set a password', { tokensEnded: number.optional() }),
   'user.password.reset': onInstance('user', 'Somebody chose a new password by a code that was mailed', {}),
   'user.email.verified': onInstance(
     'user',

@@ -4,6 +4,7 @@ import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import type { MailMessage } from '../../outbound/outbound.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { admitSignUp } from '../codes/admit-sign-up.ts';
 import { writeCode } from '../codes/code.ts';
 import { describeInvitation } from '../invitations/describe.ts';
@@ -57,8 +58,12 @@ async function codeFor(
   { email, purpose }: { email: string; purpose: CodePurpose },
   again: boolean,
 ): Promise<string | null> {
-  const account = await findByEmail(email);
-  if (account === null || account.disabledAt !== null) return null;
-  if (purpose === 'verify' && account.emailProof !== 'none') return null;
-  return transaction(() => writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again }));
+  return transaction(async () => {
+    const found = await findByEmail(email);
+    // Held, so that no code is written beside what ends them all.
+    const account = found === null ? null : await lockAccount(found.id);
+    if (account === null || account.disabledAt !== null) return null;
+    if (purpose === 'verify' && account.emailProof !== 'none') return null;
+    return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
+  });
 }

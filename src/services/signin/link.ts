@@ -7,6 +7,7 @@ import { LoginLink } from '../../database/models/login-link.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { requireAccount } from '../accounts/find.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import type { userRefInput } from '../accounts/schema.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
@@ -27,10 +28,12 @@ const linkSeconds = 600;
 export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
-  if (account.disabledAt !== null) throw disabled(account);
   const token = randomToken(256);
   const expiresAt = after(ctx.now, linkSeconds);
   await transaction(async () => {
+    // Held, so that no link is made beside what ends them.
+    const held = await lockAccount(account.id);
+    if (held === null || held.disabledAt !== null) throw disabled(account);
     await LoginLink.destroy({ where: { accountId: account.id } });
     await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
     await recordEvent(ctx, {
