@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
 /** What a setting carries beside its type. */
@@ -22,11 +23,7 @@ const origin = z
     abort: true,
   })
   .overwrite((text) => new URL(text).origin);
-const shownName = z
-  .string()
-  .min(1)
-  .max(100)
-  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text), 'must not hold control characters');
+const shownName = z.string().min(1).max(100).refine(isSeen, 'must not hold control characters');
 const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],

@@ -93,14 +93,26 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
   );
 }
 
-/** Why what was asked was not done, in the refusal's own words. */
-export function alert({ refusal }: Pick<Visit, 'refusal'>): Html | undefined {
+/** Refusals that are events, which keep the reference of the request (security X5). */
+const recorded: ReadonlySet<string> = new Set([
+  'signin_failed',
+  'signin_method_off',
+  'sign_in_first',
+  'provider_failed',
+]);
+
+/** Why a request was refused, in the refusal's own words, with the reference by which an administrator finds its event. */
+export function alert({
+  refusal,
+  ctx,
+}: Pick<Visit, 'refusal'> & { ctx?: Pick<Visit['ctx'], 'requestId'> }): Html | undefined {
   if (refusal === undefined) return undefined;
-  const { faults } = refusal;
+  const { faults, code } = refusal;
+  const reference = recorded.has(code) ? ctx?.requestId : undefined;
   const said = faults.length > 0 ? faults.map(sentenceOf) : [refusal.message];
   const advice = adviceOf(refusal);
   return html`<div class="alert" role="alert" id="${alertId}">
-${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}</div>`;
+${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
 }
 
 const alertId = 'refused';

@@ -31,8 +31,11 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** Of what strangers can repeat: how often in the quarter of an hour, and when last (security X5). */
-const tally = { count: number, lastAt: instant.optional() };
+/**
+ * Of what strangers can repeat: how often in the quarter of an hour, when last, and the last references that people were
+ * shown (security X5).
+ */
+const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z.object({ group: text, mappingId: text }).nullable();
 const planned = z.object({ projectId: text, role: text, because });
