@@ -22,6 +22,8 @@ export interface App {
   scim: ScimMemory;
   /** How many sign-ins have ended how since the process began, by method and outcome; for the metrics. */
   signIns: Map<string, number>;
+  /** How many callbacks wait for a provider, by client and by connection. */
+  callbacksUnderWay: Map<string, number>;
   /** How busy the connections to the database are. */
   databaseLoad(): DatabaseLoad;
   /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */

@@ -152,7 +152,7 @@ const allSettings = z.strictObject({
     .strictObject({
       allow: help(
         z.array(z.string().min(1)).default([]),
-        'Private hosts and ranges that connections may reach',
+        'Private hosts, HOST:PORT and ranges that connections may reach',
       ),
       caFile: help(z.string().min(1).optional(), 'Certificate authority for those hosts, a PEM file', {
         path: true,

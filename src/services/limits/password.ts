@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { select } from '../../database/select.ts';
 import { epochSeconds } from './count.ts';
+import { rememberNetwork } from './known-client.ts';
 import { keyOf, type Limit, subjectOf } from './limit.ts';
 import { networkOf } from './network.ts';
 
@@ -29,6 +30,7 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
 
 /** Remembers for 30 days that the person has signed in from here; call it inside the sign-in's transaction. */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
+  await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
   const now = epochSeconds(ctx.now);
