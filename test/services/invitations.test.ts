@@ -192,7 +192,7 @@ describe('O6 invitations where the instance sends mail', () => {
       const [letter] = await idctl.lettersTo(email);
       expect([letter?.text, letter?.html]).toEqual(Array(2).fill(expect.stringContaining(made.url)));
       const body = signUpBody(email, { invitation: made.token });
-      const client = idctl.client();
+      const client = idctl.client({ keepCookies: true });
       expect((await client.post('/api/v1/auth/signup', body)).body).toEqual({
         emailVerification: 'required',
       });

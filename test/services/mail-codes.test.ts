@@ -63,7 +63,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
       body: { code: 'signin_failed' },
       cookies: [],
     });
-    const answer = await post('verify-email', { email: body.email.toUpperCase(), code });
+    const answer = await post('verify-email', { email: body.email.toUpperCase(), code, password });
     expect(answer).toMatchObject({ status: 200, body: { user: { email: body.email, emailVerified: true } } });
     expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
     const client = await signedIn(idctl, body.email);

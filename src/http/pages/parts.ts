@@ -131,6 +131,7 @@ const labels: Record<string, string> = {
   email: 'E-mail address',
   identifier: 'E-mail address or company domain',
   username: 'User name',
+  org: 'Organization',
   password: 'Password',
   currentPassword: 'Current password',
   newPassword: 'New password',

@@ -217,7 +217,7 @@ export const eventKinds = {
   }),
   'identity.unlinked': either('user', 'A link to an outside sign-in ended', { kind: text, issuer: text }),
   'account.reclaimed': either('user', 'What an unproven holder left of an account ended (security I3, P11)', {
-    by: z.enum(['domain', 'mail', 'signup']),
+    by: z.enum(['domain', 'mail', 'operator', 'signup']),
   }),
 
   'session.started': either('user', 'Somebody signed in; in the organization when by its connection', {

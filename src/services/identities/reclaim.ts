@@ -25,7 +25,10 @@ export async function reclaim(ctx: Context, account: Account, organizationId: st
 export async function takeOver(
   ctx: Context,
   account: Account,
-  { by, organizationId = null }: { by: 'domain' | 'mail' | 'signup'; organizationId?: string | null },
+  {
+    by,
+    organizationId = null,
+  }: { by: 'domain' | 'mail' | 'operator' | 'signup'; organizationId?: string | null },
 ): Promise<void> {
   await endCredentials(ctx, account.id);
   // What goes on with the account must see none of it.
