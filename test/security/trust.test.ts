@@ -351,7 +351,7 @@ describe('I3 a stranger who had the address first', () => {
     expect((await client.get('/api/v1/me')).status).toBe(200);
     const sub = asserted(provider, email);
     const { answer } = await signInAt(idctl, provider, domain, sub);
-    expect(answer.body.user).toMatchObject({ id, email, twoFactorEnabled: false });
+    expect(answer.body.user).toMatchObject({ id, email, name: 'Ada Byron', twoFactorEnabled: false });
     for (const headers of [
       { authorization: `Bearer ${accessToken}` },
       { 'x-api-key': token },
@@ -370,6 +370,17 @@ describe('I3 a stranger who had the address first', () => {
     expect(mine.answer.status).toBe(200);
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
     expect((await idctl.client().get('/api/v1/me', bearer(answer.body.accessToken))).status).toBe(200);
+  });
+
+  test('I3 the name of a stranger ends too: where the provider gives none it is the local part of the address', async () => {
+    const { domain, open } = await newcomer(provider.issuer);
+    const email = `boss@${domain}`;
+    const { id } = await stranger(email);
+    await open();
+    const sub = fresh('sub');
+    provider.people.set(sub, { email, email_verified: true });
+    const { answer } = await signInAt(idctl, provider, domain, sub);
+    expect(answer.body.user).toMatchObject({ id, name: 'boss' });
   });
 
   test('I3 a login link, a sign-in that waits for its code, and a link to a provider end with it too', async () => {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { passwordSetView, userView } from '../../services/accounts/schema.ts';
+import type { passwordSetView, shownUserView, userView } from '../../services/accounts/schema.ts';
 import type { loginLinkView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
+import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -27,6 +28,22 @@ const block: Fields<User> = [
   ['ID', (view) => view.id],
 ];
 
+const shown: Fields<z.output<typeof shownUserView>> = [
+  ...block,
+  ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
+  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || 'nothing'],
+];
+
+const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
+  none: 'nobody',
+  auto: 'nobody: this instance sent no mail',
+  mail: 'a mailed code',
+  domain: 'the organization that owns the domain',
+  'former domain': 'an organization that has given the domain up',
+  operator: 'the operator',
+  social: 'Google or GitHub',
+};
+
 const passwordOptions = {
   '--password-stdin': 'read the password from standard input',
   '--password-file <file>': 'read the password from a file',
@@ -46,12 +63,12 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'show <user>', {
-    summary: 'Show one account',
+    summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
       const { showUser } = await import('../../services/accounts/show.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, showUser), block);
+      call.show(await call.operate(userRefInput, showUser), shown);
     },
   });
   verb(user, 'disable <user>', {

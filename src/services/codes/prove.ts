@@ -17,7 +17,7 @@ export async function proveAddress(
 ): Promise<void> {
   if (isProved(account)) return;
   if (by !== 'signup') await takeOver(ctx, account, { by: 'mail' });
-  await account.update({ emailProof: 'mail', signUpReplacedAt: null });
+  await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
   await recordEvent(ctx, {
     kind: 'user.email.verified',
     subject: { type: 'user', id: account.id, name: account.name },

@@ -12,6 +12,7 @@ import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
 import type { diagnoseInput, diagnosisView } from './schema.ts';
+import { checkSignUps } from './sign-ups.ts';
 
 /** An instance that may be broken: each part is asked for by itself, and refuses by itself. */
 export interface Patient {
@@ -84,7 +85,8 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean): Promise<
     const some = organizations.slice(at, at + atOnce);
     found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
   }
-  return [...network, ...found];
+  const signUps = await checkSignUps(ctx);
+  return [...network, ...(signUps === null ? [] : [signUps]), ...found];
 }
 
 /** Nobody signs in by mail that is not sent: where the server does not take it, none counts as set up. */

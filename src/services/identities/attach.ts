@@ -47,7 +47,7 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   });
   // The same key, when another sign-in has bound it since we looked.
   if (other !== null) return other.issuer === issuer && other.subject === subject ? holder : null;
-  await reclaim(ctx, holder, proof.connection.organizationId);
+  await reclaim(ctx, holder, proof.connection.organizationId, proof.name);
   return link(ctx, proof, holder);
 }
 
@@ -143,7 +143,7 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
 }
 
 /** What provisioning has to do with of an account. */
-type Holder = Pick<Account, 'id' | 'email' | 'name'>;
+type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
 export interface Provisioned {
@@ -168,19 +168,22 @@ export async function attachProvisioned(
   const account = { id: orderedId(), email, name };
   const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
   await insertRow('accounts', row);
-  return { account, link: 'created' };
+  return { account: { ...account, emailProof }, link: 'created' };
 }
 
 /**
- * Gives an account that provisioning made without an address the one that has become known, unless it is somebody
- * else's. Whether it did.
+ * Gives an account that provisioning made without an address the one that has become known, unless another account has
+ * it. Whether it did. An address on a domain of others is not given: whether it was free would tell of an account
+ * elsewhere (security I4).
  */
 export async function attachAddress(
-  account: Holder,
+  ctx: Context,
+  account: Pick<Account, 'id' | 'email'>,
   { organizationId, email }: { organizationId: string; email: string },
 ): Promise<boolean> {
   const { holder, emailProof } = await lookUp(organizationId, email);
   if (account.email !== null || holder !== null) return false;
+  if (emailProof !== 'domain' && ctx.config.trust.domains !== 'off') return false;
   await Account.update({ email, emailProof }, { where: { id: account.id } });
   return true;
 }
@@ -189,22 +192,20 @@ export async function attachAddress(
 async function lookUp(
   organizationId: string,
   email: string | null,
-): Promise<{ holder: Holder | null; emailProof: EmailProof }> {
+): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
   const [row] = await select<{
     id: string | null;
-    email: string | null;
-    name: string;
     domain: string | null;
   }>(
-    `SELECT a.id, a.email, a.name, d.id AS domain FROM (SELECT 1 AS one) always
+    `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
        LEFT JOIN accounts a ON a.email = $1
        LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
     [email, organizationId, domainOf(email), 'Verified'],
   );
   if (row === undefined) return { holder: null, emailProof: 'none' };
-  const { id, name } = row;
-  if (id !== null) return { holder: { id, email: row.email, name }, emailProof: 'none' };
+  const { id } = row;
+  if (id !== null) return { holder: { id }, emailProof: 'none' };
   return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
 }
 

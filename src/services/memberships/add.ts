@@ -7,11 +7,14 @@ import { requireAuthority } from '../authority/require.ts';
 import { shownIn } from '../scim/records/shown.ts';
 import { joinOrganization } from './join.ts';
 import { byHand } from './origin.ts';
-import type { addMemberInput } from './schema.ts';
+import type { addMemberInput, operatorAddsMemberInput } from './schema.ts';
+import { reclaimAdded } from './unproven.ts';
 import { viewMember } from './view.ts';
 
+type Input = z.output<typeof addMemberInput> & Partial<z.output<typeof operatorAddsMemberInput>>;
+
 /** Adds an existing account to the organization, also one that was taken out before (security I5). */
-export async function addMember(ctx: Context, input: z.output<typeof addMemberInput>) {
+export async function addMember(ctx: Context, input: Input) {
   const operation = input.role === 'owner' ? 'members.grantOwner' : 'members.change';
   const { organization } = await requireAuthority(ctx, operation, input.org);
   return transaction(async () => {
@@ -21,6 +24,7 @@ export async function addMember(ctx: Context, input: z.output<typeof addMemberIn
         hint: `The operator can make one: idctl user create ${input.email} --name NAME`,
       });
     }
+    await reclaimAdded(ctx, account, organization.id, input.credentials);
     const membership = await joinOrganization(ctx, organization, account, {
       role: input.role,
       origin: byHand(ctx.actor),
