@@ -6,6 +6,7 @@ import { pageInput, pageOf } from '../page.ts';
 export const listMembersInput = z.strictObject({ org: ref, ...pageInput });
 export const addMemberInput = z.strictObject({ org: ref, email, role });
 export const memberRefInput = z.strictObject({ org: ref, user: userRef });
+export const leaveOrganizationInput = z.strictObject({ org: ref });
 export const changeMemberRoleInput = z.strictObject({ org: ref, user: userRef, role });
 
 export const originView = z.object({

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { changePassword } from '../../../services/accounts/change-password.ts';
 import { updateMe } from '../../../services/accounts/me.ts';
 import { changePasswordInput, updateMeInput } from '../../../services/accounts/schema.ts';
+import { leaveOrganization } from '../../../services/memberships/leave.ts';
+import { leaveOrganizationInput } from '../../../services/memberships/schema.ts';
 import { revokeSession } from '../../../services/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/sessions/schema.ts';
 import { signOut } from '../../../services/sessions/sign-out.ts';
@@ -144,6 +146,18 @@ const unlinkForm = sectionForm(
   },
 );
 
+const leaveForm = sectionForm(
+  'organizations',
+  'organizations/leave',
+  leaveOrganizationInput,
+  async ({ ctx }, input) => {
+    const { signedOut } = await leaveOrganization(ctx, input);
+    return signedOut
+      ? { goTo: '/login?done=left', cookies: clearedSession() }
+      : back('left', 'organizations');
+  },
+);
+
 const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async ({ ctx }) => {
   await signOut(ctx, {});
   return { goTo: '/login?done=signed-out', cookies: clearedSession() };
@@ -163,5 +177,6 @@ export const accountPages: Page[] = [
   revokeForm,
   linkForm,
   unlinkForm,
+  leaveForm,
   signOutForm,
 ];

@@ -11,6 +11,7 @@ const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
   // Anybody can make a link to it: true of whoever sees it.
   'new-password': 'If you have just chosen a new password, sign in with it.',
+  left: 'If you have just left an organization, you were signed out. Only its admin can add you again.',
 };
 
 /** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
