@@ -38,7 +38,7 @@ export function addAppCommands(program: Command): void {
   verb(app, 'register', {
     summary: 'Register an app of an account; --quiet prints its secret alone',
     required: { ...user, '--name <name>': 'what it is called' },
-    options: { [org]: 'the organization whose tokens it may ask about' },
+    options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
       const { registerApp } = await import('../../services/apps/register.ts');
@@ -49,8 +49,8 @@ export function addAppCommands(program: Command): void {
     },
   });
   verb(app, 'set <id>', {
-    summary: 'Name the organization whose tokens an app may ask about',
-    required: { [org]: 'the organization; its owner is an admin there' },
+    summary: 'Name the organization whose tokens an app may introspect',
+    required: { [org]: 'an organization that the owner of the app administers' },
     options: user,
     example: 'idctl app set 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --org acme',
     run: async (call) => {
