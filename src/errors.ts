@@ -48,6 +48,7 @@ export const refusals = {
   mail_not_configured: { kind: 'conflict', title: 'No mail on this instance' },
   sign_in_first: { kind: 'conflict', title: 'Sign in first' },
   groups_unknown: { kind: 'conflict', title: 'Groups not known' },
+  invite_instead: { kind: 'conflict', title: 'Invitation needed' },
   last_owner: { kind: 'conflict', title: 'The last owner stays' },
   owners_locked_out: { kind: 'conflict', title: 'No owner could sign in' },
   domain_taken: { kind: 'conflict', title: 'Domain verified by another organization' },

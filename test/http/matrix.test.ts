@@ -25,6 +25,14 @@ const rank = ({ method, path }: Route) =>
         : 0;
 const routes = surface.routes.toSorted((a, b) => rank(a) - rank(b));
 
+// Asked while the last owner still has an organization; others leave it after everything else of it.
+const isLeaving = ({ path }: Route) => path.endsWith('/members/me');
+const orderFor = (who: string) => {
+  const staying = /owner|operator/.test(who);
+  const rankFor = (route: Route) => (isLeaving(route) ? (staying ? 0 : 1.5) : rank(route));
+  return routes.toSorted((a, b) => rankFor(a) - rankFor(b));
+};
+
 /** What somebody was told by one route: `ok`, or the code of the refusal. */
 type Said = string;
 type Ask = (route: Route) => Promise<Said>;
@@ -88,7 +96,7 @@ beforeAll(async () => {
     try {
       const ask = await everybody[who](await foundCompany(instance));
       const answers = new Map<Route, Said>();
-      for (const route of routes) answers.set(route, await ask(route));
+      for (const route of orderFor(who)) answers.set(route, await ask(route));
       said.set(who, answers);
     } finally {
       await instance.close();

@@ -32,22 +32,23 @@ const revoke = (app: App, token: string) =>
 
 /** An organization, an app of its owner's, and a member. */
 async function workplace() {
-  const { slug, owner } = await organization(idctl);
-  const app = await appOf(idctl, { user: owner.id });
+  const { id, slug, owner } = await organization(idctl);
+  const app = await appOf(idctl, { user: owner.id, organization: slug });
   const member = await person(idctl);
   await addMember(idctl.operator(), { org: slug, email: member.email ?? '', role: 'member' });
-  return { slug, owner, app, member };
+  return { id, slug, owner, app, member };
 }
 
 const nothing = { active: false };
 
 describe('RFC 7662 introspection', () => {
   test('tells of a personal token of a member: whose, since when, until when', async () => {
-    const { app, member } = await workplace();
+    const { id, slug, app, member } = await workplace();
     const { token, createdAt, expiresAt } = await tokenOf(idctl, { user: member.id, expiresInDays: 1 });
     const lasting = await tokenOf(idctl, { user: member.id });
     const at = (instant: string | null) => Math.floor(Date.parse(instant ?? '') / 1000);
-    const known = { active: true, sub: member.id, token_type: 'Bearer' };
+    const organization = { id, slug, role: 'member' };
+    const known = { active: true, sub: member.id, token_type: 'Bearer', organization };
     expect(await introspect(app, token)).toEqual({ ...known, iat: at(createdAt), exp: at(expiresAt) });
     expect(await introspect(app, lasting.token)).toEqual({ ...known, iat: at(lasting.createdAt) });
   });
@@ -83,7 +84,8 @@ describe('RFC 7662 introspection', () => {
     await writeTokenUses(idctl.operator());
     expect((await AccessToken.findByPk(id))?.lastUsedAt).toBeNull();
     await changeMemberRole(idctl.operator(), { org: slug, user: member.id, role: 'admin' });
-    expect(await introspect(await appOf(idctl, { user: member.id }), token)).toMatchObject({ active: true });
+    const own = await appOf(idctl, { user: member.id, organization: slug });
+    expect(await introspect(own, token)).toMatchObject({ active: true });
     await writeTokenUses(idctl.operator());
     expect((await AccessToken.findByPk(id))?.lastUsedAt).not.toBeNull();
   });

@@ -140,6 +140,7 @@ export const samples: Record<string, Sample> = {
   },
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
   'POST /api/v1/me/apps': { body: { name: 'builder' } },
+  'PATCH /api/v1/me/apps/:id': { body: { organization: 'acme' } },
   'POST /api/v1/oauth/token': {
     form: { ...noClient, grant_type: 'client_credentials' },
   },

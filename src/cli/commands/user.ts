@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { passwordSetView, shownUserView, userView } from '../../services/accounts/schema.ts';
+import type {
+  deletedUserView,
+  passwordSetView,
+  shownUserView,
+  userView,
+} from '../../services/accounts/schema.ts';
 import type { loginLinkView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
@@ -190,18 +195,32 @@ function addLoginLink(user: Command): void {
   });
 }
 
+type Deleted = z.output<typeof deletedUserView>;
+
+const slugsOf = ({ ownerless }: Deleted) => ownerless.map(({ slug }) => slug).join(', ');
+const deleted: Fields<Deleted> = [...block, ['Without owner', (view) => slugsOf(view) || null]];
+
 function addDelete(user: Command): void {
   verb(user, 'delete <user>', {
     summary: 'Delete an account with its memberships and sessions',
+    detail: 'It is never refused: organizations that it leaves without an owner are named.',
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
       const { deleteUser } = await import('../../services/accounts/delete.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
       await call.destroy(userRefInput, deleteUser, {
-        fields: block,
+        fields: deleted,
+        details: (view) =>
+          view.ownerless.length === 0 ? [] : [`No other owner is left in: ${slugsOf(view)}.`],
         question: ({ email, name }) => `Delete the account of ${email ?? name}?`,
-        done: ({ email, name }) => `Deleted the account of ${email ?? name}.`,
+        done: ({ email, name, ownerless }) =>
+          [
+            `Deleted the account of ${email ?? name}.`,
+            ...ownerless.map(
+              ({ slug }) => `${slug} has no owner now: idctl member add EMAIL --org ${slug} --role owner`,
+            ),
+          ].join('\n'),
       });
     },
   });

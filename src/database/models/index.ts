@@ -89,5 +89,10 @@ export function initModels(sequelize: Sequelize): void {
   ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   AccessToken.belongsTo(OAuthApp, { as: 'app', foreignKey: 'appId', onUpdate: 'NO ACTION' });
   OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  OAuthApp.belongsTo(Organization, {
+    as: 'organization',
+    foreignKey: 'organizationId',
+    onUpdate: 'NO ACTION',
+  });
   GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }

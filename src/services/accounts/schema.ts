@@ -66,6 +66,11 @@ export const shownUserView = userView.extend({
   credentials: z.array(credentialView),
 });
 
+/** A deleted account, and the organizations that it left without an owner. */
+export const deletedUserView = userView.extend({
+  ownerless: z.array(z.object({ id, slug: z.string() })),
+});
+
 export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   organizations: z.array(
     z.object({

@@ -33,10 +33,14 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always' },
   'members.see': { least: 'member' },
   'members.change': { least: 'admin' },
+  /** Oneself; all but the last owner. */
+  'members.leave': { least: 'member' },
   'members.grantOwner': { least: 'owner', session: 'always' },
   'members.takeOwner': { least: 'owner' },
   'invitations.see': { least: 'admin' },
   'invitations.change': { least: 'admin' },
+  /** Naming the organization for an app of one's own, which then asks about the tokens of its members. */
+  'apps.introspect': { least: 'admin', session: 'usually' },
   'events.see': { least: 'admin' },
   'webhooks.see': { least: 'admin' },
   'webhooks.change': { least: 'admin' },

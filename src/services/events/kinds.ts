@@ -52,7 +52,11 @@ export const eventKinds = {
   'organization.deleted': inOrg('organization', 'An organization was deleted, with so many members', {
     members: number,
   }),
-  'organization.ownerless': inOrg('user', 'The last owner was deactivated by SCIM; nobody owns it now', {}),
+  'organization.ownerless': inOrg(
+    'user',
+    'It has no owner now: the last one was deactivated by SCIM, or the account was deleted',
+    {},
+  ),
 
   'member.added': inOrg('user', 'Somebody became a member', {
     role,
@@ -61,7 +65,7 @@ export const eventKinds = {
     userName: text.optional(),
   }),
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
-  'member.removed': inOrg('user', 'A member was taken out by hand', { role }),
+  'member.removed': inOrg('user', 'A member was taken out by hand, or left', { role }),
 
   'invitation.created': inOrg('invitation', 'An address was invited, by mail or by the link alone', {
     role,
@@ -244,7 +248,9 @@ export const eventKinds = {
   'user.created': either('user', 'An account was made; in the organization when by its connection', {
     by: text.optional(),
   }),
-  'user.deleted': onInstance('user', 'An account was deleted', {}),
+  'user.deleted': onInstance('user', 'An account was deleted; these organizations have no owner now', {
+    ownerless: list.optional(),
+  }),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
   'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
@@ -272,6 +278,9 @@ export const eventKinds = {
     reason: text.optional(),
   }),
   'app.registered': onInstance('app', 'An app was registered', { account: text }),
+  'app.organization.named': inOrg('app', 'An app may ask about the tokens of the members', {
+    account: text,
+  }),
   'app.regenerated': onInstance('app', 'An app has a new secret', { account: text }),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {

@@ -5,6 +5,7 @@ import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { shownIn } from '../scim/records/shown.ts';
+import { inviteInstead, mayAddDirectly } from './foreign.ts';
 import { joinOrganization } from './join.ts';
 import { byHand } from './origin.ts';
 import type { addMemberInput, operatorAddsMemberInput } from './schema.ts';
@@ -13,11 +14,15 @@ import { viewMember } from './view.ts';
 
 type Input = z.output<typeof addMemberInput> & Partial<z.output<typeof operatorAddsMemberInput>>;
 
-/** Adds an existing account to the organization, also one that was taken out before (security I5). */
+/**
+ * Adds an existing account to the organization, also one that was taken out before (security I5); refuses
+ * `invite_instead` for an address on a domain that the organization has not verified (security O8).
+ */
 export async function addMember(ctx: Context, input: Input) {
   const operation = input.role === 'owner' ? 'members.grantOwner' : 'members.change';
   const { organization } = await requireAuthority(ctx, operation, input.org);
-  return transaction(async () => {
+  const added = await transaction(async () => {
+    if (!(await mayAddDirectly(ctx, organization, input.email))) return null;
     const account = await findByEmail(input.email);
     if (account === null) {
       throw new Refusal('not_found', `There is no user ${input.email}.`, {
@@ -31,4 +36,7 @@ export async function addMember(ctx: Context, input: Input) {
     });
     return viewMember(membership, await shownIn(organization.id, account));
   });
+  // Outside the transaction: what is counted must stay.
+  if (added === null) throw await inviteInstead(ctx, organization);
+  return added;
 }

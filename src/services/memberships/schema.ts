@@ -9,6 +9,7 @@ export const addMemberInput = z.strictObject({ org: ref, email, role });
 export const credentialsFate = z.enum(['end', 'keep']);
 export const operatorAddsMemberInput = addMemberInput.extend({ credentials: credentialsFate.optional() });
 export const memberRefInput = z.strictObject({ org: ref, user: userRef });
+export const leaveOrganizationInput = z.strictObject({ org: ref });
 export const changeMemberRoleInput = z.strictObject({ org: ref, user: userRef, role });
 
 export const originView = z.object({

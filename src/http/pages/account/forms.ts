@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { changePassword } from '../../../services/accounts/change-password.ts';
 import { updateMe } from '../../../services/accounts/me.ts';
 import { changePasswordInput, updateMeInput } from '../../../services/accounts/schema.ts';
+import { leaveOrganization } from '../../../services/memberships/leave.ts';
+import { leaveOrganizationInput } from '../../../services/memberships/schema.ts';
 import { revokeSession } from '../../../services/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/sessions/schema.ts';
 import { signOut } from '../../../services/sessions/sign-out.ts';
@@ -147,6 +149,17 @@ const unlinkForm = sectionForm(
   },
 );
 
+const leaveForm = sectionForm(
+  'organizations',
+  'organizations/leave',
+  leaveOrganizationInput,
+  async (visit, input) => {
+    const { signedOut } = await leaveOrganization(visit.ctx, input);
+    if (!signedOut) return back(visit, 'left', 'organizations');
+    return { goTo: `/login?done=${markSignInNotice(visit, 'left')}`, cookies: clearedSession() };
+  },
+);
+
 const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async (visit) => {
   await signOut(visit.ctx, {});
   const goTo = `/login?done=${markSignInNotice(visit, 'signed-out')}`;
@@ -167,5 +180,6 @@ export const accountPages: Page[] = [
   revokeForm,
   linkForm,
   unlinkForm,
+  leaveForm,
   signOutForm,
 ];

@@ -25,6 +25,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   session: { in: 'sessions', text: 'That session has ended.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
   unlinked: { in: 'sign-in', text: 'It is disconnected.' },
+  left: { in: 'organizations', text: 'You have left the organization.' },
   joined: { in: 'organizations', text: 'You have joined.' },
 };
 

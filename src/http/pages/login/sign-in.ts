@@ -11,6 +11,7 @@ import { askWho } from './who.ts';
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
   'new-password': 'Your password was changed. Sign in with the new one.',
+  left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 
 /** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
