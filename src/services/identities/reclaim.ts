@@ -8,8 +8,9 @@ import { Invitation } from '../../database/models/invitation.ts';
 import { LoginLink } from '../../database/models/login-link.ts';
 import { MailCode } from '../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
-import { isProvedForGood } from '../accounts/view.ts';
+import { isProved, isProvedForGood } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
+import { belongsElsewhere } from '../memberships/elsewhere.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
@@ -21,8 +22,18 @@ import { detachIdentities, recordUnlinked } from './detach.ts';
  */
 export async function reclaim(ctx: Context, account: Account, organizationId: string): Promise<void> {
   if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
+  // A proved account's second factor guards the other organizations that trust it (security P12).
+  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
   await account.update({ emailProof: 'domain' });
-  await takeOver(ctx, account, { by: 'domain', organizationId });
+  await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
+}
+
+/** Who takes an account over, and what of it stays. */
+interface Takeover {
+  by: 'domain' | 'mail' | 'signup';
+  /** The organization that does, which keeps the keys of its own connections (security I1). */
+  organizationId?: string | null;
+  keepsTotp?: boolean;
 }
 
 /**
@@ -32,9 +43,9 @@ export async function reclaim(ctx: Context, account: Account, organizationId: st
 export async function takeOver(
   ctx: Context,
   account: Account,
-  { by, organizationId = null }: { by: 'domain' | 'mail' | 'signup'; organizationId?: string | null },
+  { by, organizationId = null, keepsTotp = false }: Takeover,
 ): Promise<void> {
-  await endEverything(ctx, account);
+  await endEverything(ctx, account, { organizationId, keepsTotp });
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
     organizationId,
@@ -44,13 +55,18 @@ export async function takeOver(
 }
 
 /** Every way in that somebody may have left: a new kind of credential is ended here too. */
-async function endEverything(ctx: Context, account: Account): Promise<void> {
+async function endEverything(
+  ctx: Context,
+  account: Account,
+  { organizationId, keepsTotp }: { organizationId: string | null; keepsTotp: boolean },
+): Promise<void> {
   await account.update({ passwordHash: null });
-  await discardTotp(account.id);
+  if (!keepsTotp) await discardTotp(account.id);
   await endSessions(ctx, { accountId: account.id });
   await AccessToken.destroy({ where: { accountId: account.id } });
   await OAuthApp.destroy({ where: { accountId: account.id } });
-  await Identity.destroy({ where: { accountId: account.id } });
+  const others = [{ organizationId: null }, { organizationId: { [Op.ne]: organizationId } }];
+  await Identity.destroy({ where: { accountId: account.id, [Op.or]: others } });
   await MailCode.destroy({ where: { accountId: account.id } });
   await LoginLink.destroy({ where: { accountId: account.id } });
   await PendingSignIn.destroy({ where: { accountId: account.id } });
