@@ -1,5 +1,11 @@
 import type { Context } from '../../src/context.ts';
+import { orderedId } from '../../src/crypto/id.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import type { ProjectRole } from '../../src/database/models/project-membership.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { createInvitation } from '../../src/services/invitations/create.ts';
@@ -48,7 +54,8 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     await addMember(operator, { org, email: hired.email, role });
     return hired;
   };
-  for (const name of ['Acme', 'Rival']) await createOrganization(operator, { name });
+  const acme = await createOrganization(operator, { name: 'Acme' });
+  await createOrganization(operator, { name: 'Rival' });
   const people = {
     owner: await hire('acme', 'owner', 'olga'),
     admin: await hire('acme', 'admin', 'adam'),
@@ -67,6 +74,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     email: 'ina@acme.test',
     role: 'member',
   });
+  await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
   return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
@@ -87,6 +95,28 @@ const directory = {
   searchFilter: '(uid={username})',
   emailAttribute: 'mail',
 };
+
+/** Links an account through both connections of the organization. */
+async function linkBothWays(email: string, organizationId: string): Promise<void> {
+  const where = { organizationId };
+  const sso = await SsoConnection.findOne({ where, rejectOnEmpty: true });
+  const ldap = await LdapConnection.findOne({ where, rejectOnEmpty: true });
+  const { id: accountId } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+  const row = { accountId, organizationId, subject: 'victim', linkedAt: new Date() };
+  await transaction(() =>
+    Identity.bulkCreate([
+      { ...row, id: orderedId(), kind: 'sso', connectionId: sso.id, issuer: connection.issuer },
+      {
+        ...row,
+        id: orderedId(),
+        kind: 'ldap',
+        connectionId: ldap.id,
+        issuer: 'dn',
+        server: 'ldap.acme.test',
+      },
+    ]),
+  );
+}
 
 const mapped = { project: 'website', role: 'viewer' } as const;
 
@@ -162,6 +192,7 @@ export const samples: Record<string, Sample> = {
   'PATCH /api/v1/orgs/:org/webhooks/:id': { body: { enabled: true } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
+  'POST /api/v1/orgs/:org/sso/relink': { body: { fromIssuer: connection.issuer } },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
   'PUT /api/v1/orgs/:org/ldap': { body: directory },
   'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },

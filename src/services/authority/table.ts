@@ -58,6 +58,9 @@ export const authority = {
   'domains.change': { least: 'admin' },
   'sso.see': { least: 'admin' },
   'sso.change': { least: 'admin' },
+  /** They free accounts for what another provider or directory says of them. */
+  'sso.relink': { least: 'owner', session: 'always' },
+  'ldap.relink': { least: 'owner', session: 'always' },
   'ldap.see': { least: 'admin' },
   'ldap.change': { least: 'admin' },
   'signin.see': { least: 'admin' },

@@ -102,6 +102,7 @@ export const eventKinds = {
     state: text,
     ssoDisabled: flag,
     owners: list,
+    sessionsEnded: number,
   }),
 
   'sso.saved': inOrg('sso', 'The single sign-on connection was saved', {
@@ -113,7 +114,10 @@ export const eventKinds = {
   'sso.disabled': inOrg('sso', 'Single sign-on was switched off; these owners signed in by it', {
     owners: list,
   }),
-  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', {
+    owners: list,
+    sessionsEnded: number,
+  }),
   'sso.relinked': inOrg('sso', 'Everybody is linked anew after a change of provider', {
     fromIssuer: text,
     people: number,
@@ -141,7 +145,14 @@ export const eventKinds = {
   }),
   'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
   'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', { owners: list }),
-  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', {
+    owners: list,
+    sessionsEnded: number,
+  }),
+  'ldap.relinked': inOrg('ldap', 'Everybody is linked anew after a change of directory', {
+    people: number,
+    sessionsEnded: number,
+  }),
   'ldap.signin.refused': inOrg('ldap', 'Sign-ins by the directory were refused', {
     entry: text.optional(),
     ...refused,

@@ -3,10 +3,11 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { endCredentials } from '../accounts/credentials.ts';
-import { isProvedForGood } from '../accounts/view.ts';
+import { isProved, isProvedForGood } from '../accounts/view.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { findOwner, findVerified } from '../domains/owns.ts';
 import { recordEvent } from '../events/record.ts';
+import { belongsElsewhere } from '../memberships/elsewhere.ts';
 import { recordRenamed } from '../scim/records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 
@@ -23,9 +24,19 @@ export async function reclaim(
   name: string | null = null,
 ): Promise<void> {
   if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
+  // A proved account's second factor guards the other organizations that trust it (security P12).
+  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
   await account.update({ emailProof: 'domain', awaitsCode: false, name: name ?? localPart(account) });
   await recordRenamed(ctx, account);
-  await takeOver(ctx, account, { by: 'domain', organizationId });
+  await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
+}
+
+/** Who takes an account over, and what of it stays. */
+interface Takeover {
+  by: 'domain' | 'mail' | 'operator' | 'signup';
+  /** The organization that does, which keeps the keys of its own connections (security I1). */
+  organizationId?: string | null;
+  keepsTotp?: boolean;
 }
 
 /** What is looked at of an account before it is made a member. */
@@ -73,12 +84,9 @@ function localPart({ email, name }: Account): string {
 export async function takeOver(
   ctx: Context,
   account: Account,
-  {
-    by,
-    organizationId = null,
-  }: { by: 'domain' | 'mail' | 'operator' | 'signup'; organizationId?: string | null },
+  { by, organizationId = null, keepsTotp = false }: Takeover,
 ): Promise<void> {
-  await endCredentials(ctx, account.id);
+  await endCredentials(ctx, account.id, { organizationId, keepsTotp });
   // What goes on with the account must see none of it.
   await account.reload();
   await recordEvent(ctx, {
