@@ -1,5 +1,6 @@
-import { DataTypes, type QueryInterface, type Sequelize } from 'sequelize';
+import { DataTypes, type QueryInterface, QueryTypes, type Sequelize } from 'sequelize';
 import { expect, test } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
 import { connect, type Link } from '../../src/database/connect.ts';
 import { applyMigrations, pendingMigrations } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
@@ -182,3 +183,53 @@ async function referencesOf(sequelize: Sequelize, table: string): Promise<unknow
   );
   return rows;
 }
+
+test('I1 keys from before are of the server that their directory was at', async () => {
+  const at = names.indexOf('0021-former-keys');
+  const then = new Date();
+  const ids = { organization: orderedId(), account: orderedId(), ldap: orderedId(), key: orderedId() };
+  const servers = await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(link, migrations.slice(0, at));
+    const rows = link.sequelize.getQueryInterface();
+    await transactionOn(link.sequelize, async () => {
+      await rows.bulkInsert('organizations', [
+        { id: ids.organization, slug: 'acme', name: 'Acme', created_at: then },
+      ]);
+      await rows.bulkInsert('accounts', [
+        { id: ids.account, email: 'ada@acme.test', email_proof: 'domain', name: 'Ada', created_at: then },
+      ]);
+      const settings = {
+        ...{ uri: 'ldaps://ldap.acme.test:1636', tls: true, bind_dn: 'cn=idctl', bind_password: 'sealed' },
+        ...{ search_base: 'dc=acme', search_filter: '(uid={username})', email_attribute: 'mail' },
+        ...{
+          given_name_attribute: 'givenName',
+          family_name_attribute: 'sn',
+          enabled: true,
+          created_at: then,
+        },
+      };
+      await rows.bulkInsert('ldap_connections', [
+        { id: ids.ldap, organization_id: ids.organization, ...settings },
+      ]);
+      const key = {
+        account_id: ids.account,
+        organization_id: ids.organization,
+        subject: 's',
+        linked_at: then,
+      };
+      await rows.bulkInsert('identities', [
+        { ...key, id: ids.key, kind: 'ldap', connection_id: ids.ldap, issuer: 'entryUUID' },
+        { ...key, id: orderedId(), kind: 'sso', connection_id: orderedId(), issuer: 'https://id.acme.test' },
+      ]);
+    });
+    await applyMigrations(link);
+    return link.sequelize.query<{ kind: string; server: string | null }>(
+      'SELECT kind, server FROM identities ORDER BY kind',
+      { type: QueryTypes.SELECT },
+    );
+  });
+  expect(servers).toEqual([
+    { kind: 'ldap', server: 'ldap.acme.test' },
+    { kind: 'sso', server: null },
+  ]);
+});
