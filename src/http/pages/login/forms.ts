@@ -24,8 +24,9 @@ ${field(draft, {
   value: email,
   note: 'The user name you sign in to your work computer with.',
   verbatim: true,
+  first: email === null,
 })}
-${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
+${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: email !== null })}
 <button type="submit">Sign in</button>`;
   return postForm(draft, '/login/directory', content, { ...place });
 }
