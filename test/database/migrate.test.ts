@@ -98,6 +98,42 @@ test('an older idctl refuses a database of a newer one, before and while migrati
   });
 });
 
+test('I3 accounts that wait for a mailed code since an older idctl go on waiting; what provisioning made does not', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(
+      link,
+      migrations.filter(({ name }) => name < '0024'),
+    );
+    const add = (table: string, row: object) =>
+      transactionOn(link.sequelize, () => link.sequelize.getQueryInterface().bulkInsert(table, [row]));
+    const at = new Date();
+    const org = crypto.randomUUID();
+    await add('organizations', { id: org, slug: 'acme', name: 'Acme', created_at: at });
+    const account = async (name: string, made: object) => {
+      const id = crypto.randomUUID();
+      await add('accounts', { id, name, email: `${name}@x.test`, locale: 'en', created_at: at, ...made });
+      return id;
+    };
+    const unproved = { email_proof: 'none', password_hash: 'a hash' };
+    await account('signed-up', unproved);
+    await account('proved', { ...unproved, email_proof: 'mail' });
+    const [set, again] = [
+      await account('set-by-operator', unproved),
+      await account('signed-up-again', { ...unproved, sign_up_replaced_at: at }),
+    ];
+    const pushed = await account('pushed', { email_proof: 'none' });
+    for (const account_id of [set, again, pushed]) {
+      const names = { user_name: account_id, user_name_canonical: account_id, resource: '{}', search: '{}' };
+      const times = { created_at: at, modified_at: at };
+      const record = { account_id, organization_id: org, link: 'created', active: true, hidden: false };
+      await add('scim_records', { id: crypto.randomUUID(), version: 1, ...record, ...names, ...times });
+    }
+    await applyMigrations(link, migrations);
+    const waiting = await rowsOf(link.sequelize, 'accounts WHERE awaits_code ORDER BY name');
+    expect(waiting).toMatchObject([{ name: 'signed-up' }, { name: 'signed-up-again' }]);
+  });
+});
+
 if (dialect === 'sqlite') {
   test('rebuilding a parent table keeps its children', async () => {
     const rebuild: Migration = {

@@ -181,6 +181,20 @@ describe('I3 before the organization of the domain makes the account a member', 
     expect(await reclaimed(theirs.client)).toEqual([]);
   });
 
+  test('I3 under `trust.domains: off` a domain that no organization has verified counts as one of its own', async () => {
+    const [mine, theirs] = [await company(), await company()];
+    const [free, owned] = [await squatted(`free@${mine.domain}`), await squatted(`owned@${theirs.domain}`)];
+    await theirs.verify();
+    const { config } = idctl.app;
+    idctl.app.config = { ...config, trust: { ...config.trust, domains: 'off' } };
+    try {
+      for (const { email } of [free, owned]) await mine.client.create({ userName: email });
+    } finally {
+      idctl.app.config = config;
+    }
+    expect([await free.ways(), await owned.ways()]).toEqual([ended, live]);
+  });
+
   test.each(['mail', 'operator', 'social', 'domain'] as const)(
     'I3 an account whose proof is %s loses nothing when SCIM or an admin makes it a member',
     async (proof) => {
