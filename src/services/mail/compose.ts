@@ -38,7 +38,8 @@ export async function composeMail(
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'invitation': {
       const invited = await describeInvitation(ctx, mailing.invitation);
-      if (invited === null || !(again || (await mayReach(ctx, invited.email, mailing.organizationId)))) return null;
+      if (invited === null || !(again || (await mayReach(ctx, invited.email, mailing.organizationId))))
+        return null;
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
     }
   }
