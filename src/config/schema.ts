@@ -186,8 +186,11 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(5),
         'Refused LDAP sign-ins of one user name in 15 minutes',
       ),
-      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one address in an hour'),
-      tokenRequests: help(z.int().min(1).max(1_000_000).default(60), 'Tokens that one app gets in a minute'),
+      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one mailbox in an hour'),
+      tokenRequests: help(
+        z.int().min(1).max(1_000_000).default(60),
+        'Tokens that one app gets, and wrong client secrets of one address, in a minute',
+      ),
     })
     .prefault({}),
   signin: z
