@@ -10,12 +10,16 @@ import { revokeApp } from '../../src/services/apps/revoke.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { assertDomain } from '../../src/services/domains/verify.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
 import { revokeInvitation } from '../../src/services/invitations/revoke.ts';
+import { disableLdap } from '../../src/services/ldap/disable.ts';
 import { removeLdap } from '../../src/services/ldap/remove.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
 import { revokeScimToken } from '../../src/services/scim/token/revoke.ts';
 import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
 import { removeSso } from '../../src/services/sso/remove.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
@@ -119,6 +123,7 @@ export const events: Record<string, Act> = {
     const id = sessionOf(stage.scene.sessions.SSO);
     expected(await herself(stage).send('DELETE', `/api/v1/me/sessions/${id}`));
   },
+  'identities unlinked': ({ idctl, scene }) => unlinkIdentities(idctl.operator(), { user: scene.ada.id }),
   'Google disconnected': async (stage) =>
     expected(await herself(stage).send('DELETE', '/api/v1/me/social/google')),
   'tokens regenerated': everyToken(({ idctl }, id) => regenerateToken(idctl.operator(), { id })),
@@ -132,6 +137,10 @@ export const events: Record<string, Act> = {
   'left the organization': async (stage) =>
     expected(await herself(stage).send('DELETE', `/api/v1/orgs/${stage.scene.org.id}/members/me`)),
   'deactivated by SCIM': deactivateByScim,
+  'made a member only': ({ idctl, scene }) =>
+    changeMemberRole(idctl.operator(), { org: scene.org.id, user: scene.ada.id, role: 'member' }),
+  'SSO disabled': (stage) => disableSso(...inOrganization(stage)),
+  'LDAP disabled': (stage) => disableLdap(...inOrganization(stage)),
   'SSO removed': (stage) => removeSso(...inOrganization(stage)),
   'LDAP removed': (stage) => removeLdap(...inOrganization(stage)),
   'domain given up': giveDomainUp,
