@@ -116,6 +116,21 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect(different.shown + same.shown).not.toContain('horse');
   });
 
+  it('P5 before a password ends tokens it asks, and no leaves everything as it is', async () => {
+    const user = 'admin@idctl.test';
+    expect((await idctl(`pat create --user ${user} --name ci`)).code).toBe(0);
+    const refused = await idctl(`user password ${user}`, [['also ends 1 token', 'n\r']]);
+    expect(refused.shown).toContain('--keep-tokens leaves tokens as they are.');
+    expect(refused.code).toBe(1);
+    const agreed = await idctl(`user password ${user}`, [
+      ['also ends 1 token', 'y\r'],
+      ['New password', 'one horse battery\r'],
+      ['New password again', 'one horse battery\r'],
+    ]);
+    expect(stripVTControlCharacters(agreed.shown)).toMatch(/Tokens ended: +1/);
+    expect(agreed.code).toBe(0);
+  });
+
   it('the client secret is asked for only when it is needed', async () => {
     const set = 'sso set --org default --domain acme.test --issuer https://id.acme.test';
     const first = await idctl(`${set} --client-id one`, [['Client secret', 's3cret\r']]);

@@ -3,11 +3,15 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
+import { LoginLink } from '../../src/database/models/login-link.ts';
+import { MailCode } from '../../src/database/models/mail-code.ts';
 import { Membership } from '../../src/database/models/membership.ts';
+import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { Refusal } from '../../src/errors.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { enableUser } from '../../src/services/accounts/enable.ts';
 import { forgetProofs } from '../../src/services/accounts/forget-proofs.ts';
@@ -15,12 +19,15 @@ import { lockAccount } from '../../src/services/accounts/lock.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { enter, enterOnce, seenAs } from '../../src/services/ldap/admit.ts';
+import { composeMail } from '../../src/services/mail/compose.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { addMembership } from '../../src/services/memberships/join.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { holdForSecondFactor } from '../../src/services/redirect/pending.ts';
 import { requireHeld } from '../../src/services/scim/records/find.ts';
 import { recordMember } from '../../src/services/scim/records/member.ts';
+import { createLoginLink } from '../../src/services/signin/link.ts';
 import { admit as admitBySso } from '../../src/services/sso/admit.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
@@ -128,6 +135,40 @@ describe('nobody slips in while the door is being shut', () => {
     await enableUser(idctl.operator(), { user: id });
     expect(await liveSessions(id)).toBe(0);
   });
+
+  test.each([
+    [
+      'a mailed code',
+      ({ email }: { email: string | null }): Promise<unknown> =>
+        composeMail(
+          idctl.operator(),
+          { about: 'code', purpose: 'signin', email: email ?? '' },
+          { again: false },
+        ),
+      (accountId: string) => MailCode.count({ where: { accountId } }),
+    ],
+    [
+      'a login link',
+      ({ id: user }: { id: string }): Promise<unknown> => createLoginLink(idctl.operator(), { user }),
+      (accountId: string) => LoginLink.count({ where: { accountId } }),
+    ],
+    [
+      'a sign-in that waits for the second factor',
+      ({ id }: { id: string }): Promise<unknown> =>
+        holdForSecondFactor(idctl.operator(), id, { by: 'loginLink' }),
+      (accountId: string) => PendingSignIn.count({ where: { accountId } }),
+    ],
+  ])(
+    'P2 %s that is made while the account is disabled is not there when it is enabled',
+    async (_, make, left) => {
+      const account = await person(idctl);
+      await during(
+        () => disableUser(idctl.operator(), { user: account.id }),
+        () => make(account).catch((error: unknown) => expect(error).toBeInstanceOf(Refusal)),
+      );
+      expect(await left(account.id)).toBe(0);
+    },
+  );
 
   test('I3 the earlier holder who signs in while the account is reclaimed has no session after it', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);

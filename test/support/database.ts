@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/open.ts';
@@ -30,6 +30,19 @@ export async function freshDatabaseUrl(): Promise<string> {
   return createPostgresDatabase(databases, `idctl_${inject('run')}_${name}`);
 }
 
+/** A copy of a database that nobody has open, removed when the run ends. */
+export async function copyOfDatabase(url: string): Promise<string> {
+  if (dialect === 'sqlite') {
+    const copy = await freshDatabaseUrl();
+    const pathOf = (of: string) => of.slice('sqlite:'.length);
+    copyFileSync(pathOf(url), pathOf(copy));
+    return copy;
+  }
+  const name = crypto.randomUUID().slice(0, 8);
+  const template = new URL(url).pathname.slice(1);
+  return createPostgresDatabase(inject('databases'), `idctl_${inject('run')}_${name}`, template);
+}
+
 /** A fresh database, open and migrated; whoever asks closes it. A process can have one open at a time. */
 export async function openFreshDatabase(): Promise<Database> {
   const database = await openDatabase({ url: await freshDatabaseUrl(), sqliteDriver });
@@ -37,10 +50,10 @@ export async function openFreshDatabase(): Promise<Database> {
   return database;
 }
 
-async function createPostgresDatabase(server: string, name: string): Promise<string> {
+async function createPostgresDatabase(server: string, name: string, template = 'template1') {
   const client = new pg.Client(server);
   await client.connect();
-  await client.query(`CREATE DATABASE "${name}"`);
+  await client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
   await client.end();
   const url = new URL(server);
   url.pathname = `/${name}`;

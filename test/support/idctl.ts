@@ -27,16 +27,25 @@ export interface Idctl {
   close(): Promise<void>;
 }
 
-/** Opens an instance on a fresh database and a free port; a process can have one open at a time. */
-export async function openIdctl(given: Given = {}): Promise<Idctl> {
+/** Where an instance was opened before, to open it again. */
+export interface Place {
+  url: string;
+  keyFile: string;
+}
+
+/**
+ * Opens an instance on a fresh database, or on the one of this place, and a free port; a process can have one open at a
+ * time.
+ */
+export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-app-'));
-  const keyFile = join(folder, 'master.key');
-  await createKeyFile(keyFile);
+  const keyFile = place?.keyFile ?? join(folder, 'master.key');
+  if (place === undefined) await createKeyFile(keyFile);
   const [port] = await freePorts(1);
   const baseUrl = `http://127.0.0.1:${port}`;
   // The cheapest hash that the schema allows is what every test pays for; louder logs are of no use to it.
   const settings: Settings = configSchema.parse({ baseUrl, log: { level: 'fatal' }, ...given });
-  const database = { ...settings.database, url: await freshDatabaseUrl() };
+  const database = { ...settings.database, url: place?.url ?? (await freshDatabaseUrl()) };
   const config = { ...settings, baseUrl: settings.baseUrl ?? baseUrl, keyFile, database };
   let lead = 0;
   const opened = await openApp({ config }, { migrate: 'yes' });

@@ -13,10 +13,12 @@ export interface MailingIdctl extends Idctl {
   codeFor(address: string): Promise<string>;
 }
 
-/** Opens it, with these settings beside its mail server. */
-export async function openMailingIdctl(given: Parameters<typeof openIdctl>[0] = {}): Promise<MailingIdctl> {
+/** Opens it, with these settings beside its mail server, as `openIdctl` does. */
+export async function openMailingIdctl(
+  ...[given = {}, place]: Parameters<typeof openIdctl>
+): Promise<MailingIdctl> {
   const smtp = await startSmtp();
-  const idctl = await openIdctl({ mail: { smtpUrl: smtp.url }, ...given });
+  const idctl = await openIdctl({ mail: { smtpUrl: smtp.url }, ...given }, place);
   const stop = new AbortController().signal;
   const anew = () => idctl.as({ kind: 'system', name: 'mail' });
   const deliver = () => deliverMail(anew(), { stop, anew });

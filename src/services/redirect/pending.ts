@@ -4,8 +4,10 @@ import { randomToken } from '../../crypto/secret.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import type { SeenConnection } from '../ldap/admit.ts';
 import type { Person } from '../ldap/person.ts';
+import { signInFailed } from '../sessions/failed.ts';
 import { after } from '../sessions/lifetimes.ts';
 import type { SocialPerson } from '../social/person.ts';
 import type { Said } from '../sso/claims.ts';
@@ -30,7 +32,12 @@ export async function holdForSecondFactor(
 ): Promise<Refusal> {
   const token = randomToken(256);
   const row = { id: idOf(token), accountId, payload: arrival, expiresAt: after(ctx.now, pendingSeconds) };
-  await transaction(() => PendingSignIn.create(row));
+  await transaction(async () => {
+    // Held, so that nothing is kept beside what ends it.
+    const account = await lockAccount(accountId, 'beside');
+    if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
+    await PendingSignIn.create(row);
+  });
   return secondFactorRequired(accountId, token);
 }
 

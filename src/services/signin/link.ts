@@ -55,14 +55,14 @@ export async function openLoginLink(ctx: Context, { token }: Input) {
   const account = await requireLinked(ctx, token);
   try {
     const session = await transaction(async () => {
-      await spend(token);
+      await spend(account, token);
       return enterByLink(ctx, account, null);
     });
     return { ...session, returnTo: '/' };
   } catch (error) {
     if (accountAsked(error) === null) throw error;
     throw await transaction(async () => {
-      await spend(token);
+      await spend(account, token);
       return holdForSecondFactor(ctx, account.id, { by: 'loginLink' });
     });
   }
@@ -79,7 +79,9 @@ async function requireLinked(ctx: Context, token: string): Promise<Account> {
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-async function spend(token: string): Promise<void> {
+async function spend({ id }: Account, token: string): Promise<void> {
+  // Held before the link, as by everything that ends links, so that nobody waits in a circle.
+  await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
 }
 

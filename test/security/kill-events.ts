@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { deleteUser } from '../../src/services/accounts/delete.ts';
+import { disableUser } from '../../src/services/accounts/disable.ts';
+import { enableUser } from '../../src/services/accounts/enable.ts';
+import { setUserPassword } from '../../src/services/accounts/set-password.ts';
+import { regenerateApp } from '../../src/services/apps/regenerate.ts';
+import { revokeApp } from '../../src/services/apps/revoke.ts';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { removeDomain } from '../../src/services/domains/remove.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { unlinkIdentities } from '../../src/services/identities/unlink.ts';
+import { revokeInvitation } from '../../src/services/invitations/revoke.ts';
+import { disableLdap } from '../../src/services/ldap/disable.ts';
+import { removeLdap } from '../../src/services/ldap/remove.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
+import { removeMember } from '../../src/services/memberships/remove.ts';
+import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { revokeScimToken } from '../../src/services/scim/token/revoke.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { disableSso } from '../../src/services/sso/disable.ts';
+import { removeSso } from '../../src/services/sso/remove.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { regenerateToken } from '../../src/services/tokens/regenerate.ts';
+import { revokeToken } from '../../src/services/tokens/revoke.ts';
+import { resetTotp } from '../../src/services/two-factor/reset.ts';
+import { removeWebhook } from '../../src/services/webhooks/remove.ts';
+import { organization, password } from '../support/builders.ts';
+import { main, surroundings } from '../support/daemon.ts';
+import { freshDatabaseUrl } from '../support/database.ts';
+import { clientOf } from '../support/scim-client.ts';
+import { registration, signInAt } from '../support/sso.ts';
+import type { Stage } from './kill-probes.ts';
+import { bearing, expected, mailedCode, sessionOf, totpCode, type World } from './kill-scene.ts';
+
+/** Something that ends credentials. It throws unless it could be done. */
+type Act = (stage: Stage) => Promise<unknown>;
+
+const newPassword = 'another horse battery';
+
+/** Does the same to Ada and to Nora, who waits for the code that confirms her address. */
+const both =
+  (...acts: ((stage: Stage, user: string) => Promise<unknown>)[]): Act =>
+  async (stage) => {
+    for (const user of [stage.scene.ada.id, stage.scene.nora.email]) {
+      for (const act of acts) await act(stage, user);
+    }
+  };
+
+/** Ada herself, in a session that no credential of the matrix is of. */
+const herself = ({ idctl, scene }: Stage) => bearing(idctl, scene.sessions.own);
+
+const disable = ({ idctl }: Stage, user: string) => disableUser(idctl.operator(), { user });
+const enable = ({ idctl }: Stage, user: string) => enableUser(idctl.operator(), { user });
+const setPassword = (keepTokens: boolean) =>
+  both(({ idctl }, user) => setUserPassword(idctl.operator(), { user, password: newPassword, keepTokens }));
+
+async function resetPassword({ idctl, scene }: Stage): Promise<void> {
+  const confirm = async (email: string, code: string, more: object) =>
+    expected(
+      await idctl.client().post('/api/v1/auth/password/reset/confirm', { email, code, newPassword, ...more }),
+    );
+  await confirm(scene.ada.email, scene.codes.reset, { totpCode: totpCode(idctl, scene.totp) });
+  await confirm(scene.nora.email, await mailedCode(idctl, 'password/reset', scene.nora.email), {});
+}
+
+async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
+  const client = clientOf(idctl, scene.org, scene.scim);
+  const { Resources } = expected(await client.get('/Users'));
+  const record = Resources.find(({ userName }: { userName: string }) => userName === scene.ada.email);
+  expected(await client.patch(record.id, { op: 'replace', path: 'active', value: false }));
+}
+
+const giveDomainUp = ({ idctl, scene }: Stage) =>
+  removeDomain(idctl.operator(), { org: scene.org.id, domain: scene.domain });
+
+/** Another organization verifies the domain, and its provider signs Ada in. */
+async function takeOver(stage: Stage): Promise<void> {
+  const { idctl, scene, world } = stage;
+  await giveDomainUp(stage);
+  const { slug: org } = await organization(idctl);
+  await addDomain(idctl.operator(), { org, domain: scene.domain });
+  await assertDomain(idctl.operator(), { org, domain: scene.domain });
+  const { issuer } = world.provider;
+  const sso = { org, emailDomain: scene.domain, issuer, ...registration, enabled: true };
+  await saveSso(idctl.operator(), saveSsoInput.parse(sso));
+  world.provider.people.set('next', { email: scene.ada.email, email_verified: true, name: 'Ada Byron' });
+  const { answer } = await signInAt(idctl, world.provider, scene.domain, 'next');
+  if (expected(answer).user.id !== scene.ada.id) throw new Error('the account was not taken over');
+}
+
+const everyToken =
+  (act: (stage: Stage, id: string) => Promise<unknown>): Act =>
+  async (stage) => {
+    for (const { id } of Object.values(stage.scene.tokens)) await act(stage, id);
+  };
+
+const inOrganization = ({ idctl, scene }: Stage) => [idctl.operator(), { org: scene.org.id }] as const;
+
+/** Every event, by its name on the page. */
+export const events: Record<string, Act> = {
+  disabled: both(disable),
+  'disabled and enabled': both(disable, enable),
+  deleted: both(({ idctl }, user) => deleteUser(idctl.operator(), { user })),
+  'operator sets password': setPassword(false),
+  'operator sets password, `--keep-tokens`': setPassword(true),
+  'own password changed': async (stage) => {
+    const body = { currentPassword: password, newPassword };
+    expected(await herself(stage).post('/api/v1/me/password', body));
+  },
+  'password reset by mail': resetPassword,
+  'taken over by the domain’s next owner': takeOver,
+  'second factor reset': ({ idctl, scene }) => resetTotp(idctl.operator(), { user: scene.ada.id }),
+  'second factor disabled': async (stage) => {
+    const code = totpCode(stage.idctl, stage.scene.totp);
+    expected(await herself(stage).post('/api/v1/me/totp/disable', { code }));
+  },
+  'signed out': async ({ idctl, scene }) =>
+    expected(await bearing(idctl, scene.sessions.password).post('/api/v1/auth/logout')),
+  'session by SSO revoked': async (stage) => {
+    const id = sessionOf(stage.scene.sessions.SSO);
+    expected(await herself(stage).send('DELETE', `/api/v1/me/sessions/${id}`));
+  },
+  'identities unlinked': ({ idctl, scene }) => unlinkIdentities(idctl.operator(), { user: scene.ada.id }),
+  'Google disconnected': async (stage) =>
+    expected(await herself(stage).send('DELETE', '/api/v1/me/social/google')),
+  'tokens regenerated': everyToken(({ idctl }, id) => regenerateToken(idctl.operator(), { id })),
+  'tokens revoked': everyToken(({ idctl }, id) => revokeToken(idctl.operator(), { id })),
+  'app regenerated': ({ idctl, scene }) => regenerateApp(idctl.operator(), { id: scene.app.id }),
+  'app revoked': ({ idctl, scene }) => revokeApp(idctl.operator(), { id: scene.app.id, keepTokens: false }),
+  'app revoked, `--keep-tokens`': ({ idctl, scene }) =>
+    revokeApp(idctl.operator(), { id: scene.app.id, keepTokens: true }),
+  'removed from the organization': ({ idctl, scene }) =>
+    removeMember(idctl.operator(), { org: scene.org.id, user: scene.ada.id }),
+  'left the organization': async (stage) =>
+    expected(await herself(stage).send('DELETE', `/api/v1/orgs/${stage.scene.org.id}/members/me`)),
+  'deactivated by SCIM': deactivateByScim,
+  'made a member only': ({ idctl, scene }) =>
+    changeMemberRole(idctl.operator(), { org: scene.org.id, user: scene.ada.id, role: 'member' }),
+  'SSO disabled': (stage) => disableSso(...inOrganization(stage)),
+  'LDAP disabled': (stage) => disableLdap(...inOrganization(stage)),
+  'SSO removed': (stage) => removeSso(...inOrganization(stage)),
+  'LDAP removed': (stage) => removeLdap(...inOrganization(stage)),
+  'domain given up': giveDomainUp,
+  'SCIM token rotated': (stage) => rotateScimToken(...inOrganization(stage)),
+  'SCIM token revoked': (stage) => revokeScimToken(...inOrganization(stage)),
+  'webhook removed': ({ idctl, scene }) =>
+    removeWebhook(idctl.operator(), { org: scene.org.id, id: scene.webhook.id }),
+  'invitation revoked': ({ idctl, scene }) =>
+    revokeInvitation(idctl.operator(), { org: scene.org.id, id: scene.invitation.id }),
+  'organization deleted': (stage) => deleteOrganization(...inOrganization(stage)),
+};
+
+/** The events that leave another database behind: a backup of the scene, restored. */
+export const restores: Record<string, string[]> = {
+  'backup restored': [],
+  'backup restored, `--keep-tokens`': ['--keep-tokens'],
+};
+
+/** The database of a backup of the scene, restored with these options by the command. */
+export async function restored({ place }: World, options: string[]): Promise<string> {
+  const run = (words: string[], database: string) =>
+    promisify(execFile)(process.execPath, [main, ...words], {
+      env: { ...surroundings(), IDCTL_DATABASE: database, IDCTL_KEY_FILE: place.keyFile },
+    });
+  const file = join(place.keyFile, '..', `${crypto.randomUUID()}.backup`);
+  await run(['backup', file], place.url);
+  const target = await freshDatabaseUrl();
+  await run(['restore', file, ...options], target);
+  return target;
+}
