@@ -15,6 +15,7 @@ import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
 import { replacedSignUps } from './0019-replaced-sign-ups.ts';
+import { tokenScopes } from './0020-token-scopes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   suspensions,
   replacedSignUps,
+  tokenScopes,
 ];

@@ -5,6 +5,7 @@ import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { shownIn } from '../scim/records/shown.ts';
+import { operationFor } from './granting.ts';
 import { joinOrganization } from './join.ts';
 import { byHand } from './origin.ts';
 import type { addMemberInput } from './schema.ts';
@@ -12,8 +13,7 @@ import { viewMember } from './view.ts';
 
 /** Adds an existing account to the organization, also one that was taken out before (security I5). */
 export async function addMember(ctx: Context, input: z.output<typeof addMemberInput>) {
-  const operation = input.role === 'owner' ? 'members.grantOwner' : 'members.change';
-  const { organization } = await requireAuthority(ctx, operation, input.org);
+  const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
   return transaction(async () => {
     const account = await findByEmail(input.email);
     if (account === null) {
