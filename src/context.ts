@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
+import type { TokenScope } from './database/models/access-token.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
@@ -48,7 +49,9 @@ export type Actor =
   | { kind: 'anonymous' };
 
 /** How a person has proved who they are: signed in, or by a token of theirs (`bot`: one minted for their app). */
-type Proof = { via: 'session'; sessionId: string } | { via: 'pat' | 'bot'; tokenId: string };
+type Proof =
+  | { via: 'session'; sessionId: string }
+  | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
 
 /** One request, command or job: the App, who asks, and one instant. */
 export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {

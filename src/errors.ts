@@ -33,6 +33,7 @@ export const refusals = {
   signin_failed: { kind: 'unauthenticated', title: 'Sign-in failed' },
   forbidden: { kind: 'forbidden', title: 'Not allowed' },
   session_required: { kind: 'forbidden', title: 'Session required' },
+  scope_required: { kind: 'forbidden', title: 'Token scope too small' },
   email_unverified: { kind: 'forbidden', title: 'E-mail address not verified' },
   signin_method_off: { kind: 'forbidden', title: 'Sign-in method switched off' },
   signup_closed: { kind: 'forbidden', title: 'Sign-up not open' },

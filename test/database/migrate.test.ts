@@ -134,6 +134,30 @@ test('I3 accounts that wait for a mailed code since an older idctl go on waiting
   });
 });
 
+test('P15 tokens that are there are of scope write from then on', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    const before = migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name.startsWith('0020')),
+    );
+    await applyMigrations(link, before);
+    const account = {
+      id: '0198c0de-0000-7000-8000-000000000001',
+      name: 'Ada',
+      email_proof: 'operator',
+      created_at: new Date(),
+    };
+    const token = { kind: 'pat', name: 'ci', prefix: 'cos_pat_x', hash: 'x', created_at: new Date() };
+    await transactionOn(link.sequelize, async () => {
+      const schema = link.sequelize.getQueryInterface();
+      await schema.bulkInsert('accounts', [account]);
+      await schema.bulkInsert('access_tokens', [{ id: account.id, account_id: account.id, ...token }]);
+    });
+    await applyMigrations(link, migrations);
+    expect(await rowsOf(link.sequelize, 'access_tokens')).toMatchObject([{ name: 'ci', scope: 'write' }]);
+  });
+});
+
 if (dialect === 'sqlite') {
   test('rebuilding a parent table keeps its children', async () => {
     const rebuild: Migration = {

@@ -48,16 +48,25 @@ describe('RFC 7662 introspection', () => {
     const lasting = await tokenOf(idctl, { user: member.id });
     const at = (instant: string | null) => Math.floor(Date.parse(instant ?? '') / 1000);
     const organization = { id, slug, role: 'member' };
-    const known = { active: true, sub: member.id, token_type: 'Bearer', organization };
+    const known = { active: true, sub: member.id, token_type: 'Bearer', scope: 'write', organization };
     expect(await introspect(app, token)).toEqual({ ...known, iat: at(createdAt), exp: at(expiresAt) });
     expect(await introspect(app, lasting.token)).toEqual({ ...known, iat: at(lasting.createdAt) });
+  });
+
+  test('P15 introspection answers the scope of a token', async () => {
+    const { app, member } = await workplace();
+    for (const scope of ['read', 'write', 'admin'] as const) {
+      const { token } = await tokenOf(idctl, { user: member.id, scope });
+      expect(await introspect(app, token)).toMatchObject({ active: true, scope });
+    }
   });
 
   test('tells of a bot token which app it is of', async () => {
     const { app, member } = await workplace();
     const other = await appOf(idctl, { user: member.id });
     const told = await introspect(app, await other.mint());
-    expect(told).toMatchObject({ active: true, sub: member.id, client_id: other.clientId });
+    const known = { active: true, sub: member.id, client_id: other.clientId, scope: 'write' };
+    expect(told).toMatchObject(known);
     expect(told.exp - told.iat).toBe(86_400);
   });
 

@@ -73,7 +73,8 @@ test('only an owner grants or takes the owner role', async () => {
 
 test('an admin takes nobody the owner role, at the moment it is given neither', async () => {
   const { org, people } = await team();
-  const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', via: 'pat', tokenId: '' } as const;
+  const token = { via: 'pat', tokenId: '', scope: 'admin' } as const;
+  const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', ...token } as const;
   for (let round = 0; round < 10; round += 1) {
     const { id: user, email } = await person(idctl);
     const at = { org: org.slug, user };

@@ -16,6 +16,7 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
 import { createProject } from '../../src/services/projects/create.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { addWebhook } from '../../src/services/webhooks/add.ts';
@@ -69,6 +70,7 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
   await saveLdap(operator, saveLdapInput.parse({ org: 'acme', ...directory }));
+  await rotateScimToken(operator, { org: 'acme' });
   const invitation = await createInvitation(operator, {
     org: 'acme',
     email: 'ina@acme.test',
@@ -182,7 +184,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
   'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
   'POST /api/v1/orgs/:org/members': { body: { email: 'sam@acme.test', role: 'member' } },
-  'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'admin' } },
+  'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'member' } },
   'POST /api/v1/orgs/:org/projects': { body: { name: 'New Project' } },
   'PATCH /api/v1/orgs/:org/projects/:project': { body: { name: 'Renamed' } },
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },

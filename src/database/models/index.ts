@@ -87,6 +87,8 @@ export function initModels(sequelize: Sequelize): void {
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  Account.hasMany(Membership, { as: 'memberships', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  AccessToken.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   AccessToken.belongsTo(OAuthApp, { as: 'app', foreignKey: 'appId', onUpdate: 'NO ACTION' });
   OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   OAuthApp.belongsTo(Organization, {

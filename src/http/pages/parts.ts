@@ -56,6 +56,22 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
+/** A choice of one of several, with its label; the first one stands there unless another was chosen. */
+export function choice(
+  draft: Draft,
+  of: Pick<Field, 'name' | 'label' | 'note'> & { options: Record<string, string> },
+): Html {
+  const chosen = draft.refusal === undefined ? undefined : draft.given[of.name];
+  const options = Object.entries(of.options).map(
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+  );
+  return html`<div class="field">
+<label for="${of.name}">${of.label}</label>
+<select id="${of.name}" name="${of.name}"${of.note !== undefined && html` aria-describedby="${of.name}-note"`}>${options}</select>
+${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
+</div>`;
+}
+
 /** The field of a code: six digits, of an authenticator or from a mail. */
 export function codeField(draft: Draft, name: 'code' | 'totpCode', more: Partial<Field> = {}): Html {
   const label = 'Six-digit code';
@@ -140,7 +156,8 @@ const labels: Record<string, string> = {
   locale: 'Language',
   code: 'Code',
   totpCode: 'Code',
-  expiresInDays: 'Ends after',
+  expiresInDays: 'Days until it ends',
+  scope: 'Scope',
 };
 
 /** What is wrong with a field, such as: Password must not be empty. */

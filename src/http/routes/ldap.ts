@@ -52,7 +52,7 @@ export const ldapRoutes = [
     method: 'POST',
     path: '/api/v1/orgs/:org/ldap/test',
     summary: 'Look at the directory step by step; fields given stand in for those stored',
-    access: 'ldap.change',
+    access: 'ldap.test',
     input: testLdapInput,
     output: testLdapView,
     cli: 'ldap test',

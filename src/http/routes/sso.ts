@@ -58,7 +58,7 @@ export const ssoRoutes = [
     method: 'POST',
     path: '/api/v1/orgs/:org/sso/test',
     summary: 'Look at the provider step by step; fields given stand in for those stored',
-    access: 'sso.change',
+    access: 'sso.test',
     input: testSsoInput,
     output: testSsoView,
     cli: 'sso test',

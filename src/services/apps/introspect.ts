@@ -49,6 +49,7 @@ async function tokenDetails(id: string) {
   if (token === null) return {};
   return {
     ...(token.app ? { client_id: token.app.clientId } : {}),
+    scope: token.scope,
     iat: seconds(token.createdAt),
     ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
   };

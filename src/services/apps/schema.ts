@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenScopes } from '../../database/models/access-token.ts';
 import { id, instant, name, ref, role, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
@@ -57,12 +58,13 @@ const token = z.string().min(1).max(4096);
 
 export const introspectTokenInput = z.strictObject({ token, ...client });
 
-/** RFC 7662 §2.2; `client_id` for the tokens of apps. */
+/** RFC 7662 §2.2; `client_id` for the tokens of apps; a session has no `scope`. */
 export const introspectionView = z.union([
   z.object({
     active: z.literal(true),
     sub: id,
     client_id: z.string().optional(),
+    scope: z.enum(tokenScopes).optional(),
     exp: z.int().optional(),
     iat: z.int().optional(),
     token_type: z.literal('Bearer'),

@@ -281,6 +281,7 @@ export const eventKinds = {
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
     account: text,
     app: text.optional(),
+    scope: text.optional(),
   }),
   'token.regenerated': onInstance('token', 'An access token has a new value', { account: text }),
   'token.revoked': onInstance('token', 'An access token was revoked', {

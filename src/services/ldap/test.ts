@@ -26,7 +26,7 @@ type Input = z.output<typeof testLdapInput>;
  * a password it tries a whole sign-in. Nothing is changed but the count of wrong passwords (security L8).
  */
 export async function testLdap(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'ldap.change', input.org);
+  const { organization } = await requireAuthority(ctx, 'ldap.test', input.org);
   const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
   requireEncryption(ctx, settings);
   const { username, password } = input;

@@ -6,6 +6,7 @@ import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { shownIn } from '../scim/records/shown.ts';
 import { inviteInstead, mayAddDirectly } from './foreign.ts';
+import { operationFor } from './granting.ts';
 import { joinOrganization } from './join.ts';
 import { byHand } from './origin.ts';
 import type { addMemberInput, operatorAddsMemberInput } from './schema.ts';
@@ -19,8 +20,7 @@ type Input = z.output<typeof addMemberInput> & Partial<z.output<typeof operatorA
  * `invite_instead` for an address on a domain that the organization has not verified (security O8).
  */
 export async function addMember(ctx: Context, input: Input) {
-  const operation = input.role === 'owner' ? 'members.grantOwner' : 'members.change';
-  const { organization } = await requireAuthority(ctx, operation, input.org);
+  const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
   const added = await transaction(async () => {
     if (!(await mayAddDirectly(ctx, organization, input.email))) return null;
     const account = await findByEmail(input.email);
