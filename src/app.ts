@@ -44,6 +44,7 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     tokenUses: new Map(),
     scim: createScimMemory(),
     signIns: new Map(),
+    callbacksUnderWay: new Map(),
     databaseLoad: () => database.load(),
     ready: () => requireReady(database),
     refusalOf: databaseRefusal,

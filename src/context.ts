@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
+import type { TokenScope } from './database/models/access-token.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
@@ -22,6 +23,8 @@ export interface App {
   scim: ScimMemory;
   /** How many sign-ins have ended how since the process began, by method and outcome; for the metrics. */
   signIns: Map<string, number>;
+  /** How many callbacks wait for a provider, by client and by connection. */
+  callbacksUnderWay: Map<string, number>;
   /** How busy the connections to the database are. */
   databaseLoad(): DatabaseLoad;
   /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
@@ -46,7 +49,9 @@ export type Actor =
   | { kind: 'anonymous' };
 
 /** How a person has proved who they are: signed in, or by a token of theirs (`bot`: one minted for their app). */
-type Proof = { via: 'session'; sessionId: string } | { via: 'pat' | 'bot'; tokenId: string };
+type Proof =
+  | { via: 'session'; sessionId: string }
+  | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
 
 /** One request, command or job: the App, who asks, and one instant. */
 export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {

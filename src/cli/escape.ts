@@ -1,9 +1,10 @@
-/** Control and bidirectional characters: what can move a cursor, hide text or turn it round. */
-const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+import { replaceUnseen } from '../unseen.ts';
 
-/** The text with control and bidirectional characters spelled out (security X9). */
+/** The text with what cannot be seen spelled out, as JSON writes it (security X9). */
 export function escaped(text: string): string {
-  return text.replace(unprintable, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return replaceUnseen(text, (hidden) =>
+    Array.from({ length: hidden.length }, (_, at) => {
+      return `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`;
+    }).join(''),
+  );
 }

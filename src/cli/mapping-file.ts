@@ -8,6 +8,20 @@ interface MappingFile {
   lines: number[];
 }
 
+interface Row {
+  group: string;
+  project: string;
+  role: string;
+}
+
+const header = ['group', 'project', 'role'];
+
+// A spreadsheet takes a cell that begins so for a formula (security X9). An apostrophe in front makes it text; a cell that
+// has one there already gets another, so that import can take exactly one off.
+const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
+const beginsFormula = new RegExp(`^'*${formula}`);
+const madeText = new RegExp(`^'+${formula}`);
+
 /** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three; `-` is CSV. */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
@@ -22,6 +36,14 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
       'CSV begins with the line group,project,role; YAML is a list. See idctl mappings import --help',
     );
   }
+}
+
+/** The mappings as CSV, which `readMappingFile` reads back exactly. */
+export async function writeMappingFile(mappings: readonly Row[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const rows = mappings.map(({ group, project, role }) => [group, project, role].map(asText));
+  // A spreadsheet may split at other signs than the comma.
+  return stringify([header, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
 /** The refusal of an import with the file's lines in place of positions in the list; anything else as it is. */
@@ -55,15 +77,26 @@ async function readYaml(text: string): Promise<MappingFile> {
 async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
   // With `info` each row comes with the line on which it ends, which the library's types do not say.
-  const rows = parse(text, { bom: true, skip_empty_lines: true, info: true }) as unknown as Row[];
-  const [header, ...rest] = rows;
-  if (header?.record.join() !== 'group,project,role')
-    throw new Error(`its first line is ${JSON.stringify(header?.record.join() ?? '')}`);
-  const mappings = rest.map(({ record: [group, project, role] }) => ({ group, project, role }));
+  const rows = parse(text, { bom: true, skip_empty_lines: true, info: true }) as unknown as Line[];
+  const [first, ...rest] = rows;
+  if (first?.record.join() !== header.join())
+    throw new Error(`its first line is ${JSON.stringify(first?.record.join() ?? '')}`);
+  const mappings = rest.map(({ record }) => {
+    const [group, project, role] = record.map(asMeant);
+    return { group, project, role };
+  });
   return { mappings, lines: rest.map(({ info }) => info.lines) };
 }
 
-interface Row {
+function asText(cell: string): string {
+  return beginsFormula.test(cell) ? `'${cell}` : cell;
+}
+
+function asMeant(cell: string): string {
+  return madeText.test(cell) ? cell.slice(1) : cell;
+}
+
+interface Line {
   record: string[];
   info: { lines: number };
 }

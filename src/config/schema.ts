@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
 /** What a setting carries beside its type. */
@@ -22,11 +23,7 @@ const origin = z
     abort: true,
   })
   .overwrite((text) => new URL(text).origin);
-const shownName = z
-  .string()
-  .min(1)
-  .max(100)
-  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text), 'must not hold control characters');
+const shownName = z.string().min(1).max(100).refine(isSeen, 'must not hold control characters');
 const spellings = new Map([
   ['true', 'on'],
   ['false', 'off'],
@@ -155,7 +152,7 @@ const allSettings = z.strictObject({
     .strictObject({
       allow: help(
         z.array(z.string().min(1)).default([]),
-        'Private hosts and ranges that connections may reach',
+        'Private hosts, HOST:PORT and ranges that connections may reach',
       ),
       caFile: help(z.string().min(1).optional(), 'Certificate authority for those hosts, a PEM file', {
         path: true,
@@ -189,8 +186,11 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(5),
         'Refused LDAP sign-ins of one user name in 15 minutes',
       ),
-      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one address in an hour'),
-      tokenRequests: help(z.int().min(1).max(1_000_000).default(60), 'Tokens that one app gets in a minute'),
+      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one mailbox in an hour'),
+      tokenRequests: help(
+        z.int().min(1).max(1_000_000).default(60),
+        'Tokens that one app gets, and wrong client secrets of one address, in a minute',
+      ),
     })
     .prefault({}),
   signin: z

@@ -4,12 +4,20 @@ import { createGate } from './gate.ts';
 
 /** Hashes and checks passwords with argon2id, a bounded number at once. */
 export interface PasswordHasher {
-  hash(password: string): Promise<string>;
+  /** `client` is the known client that asks, or null: under load a known one keeps its turn (`createGate`). */
+  hash(password: string, client?: string | null): Promise<string>;
   /**
    * Whether the password is the one hashed; with no hash, spends the same time and answers false.
    * `onTurn` runs when its turn has come and before anything is hashed; what it throws is thrown.
    */
-  verify(hash: string | null, password: string, onTurn?: () => Promise<void>): Promise<boolean>;
+  verify(
+    hash: string | null,
+    password: string,
+    onTurn?: () => Promise<void>,
+    client?: string | null,
+  ): Promise<boolean>;
+  /** Refuses `overloaded`, after a wait, where a turn would be refused now: asked first, a refusal costs nothing else. */
+  requirePlace(client: string | null): Promise<void>;
   /** Loads what hashes; throws where that cannot be, so that a daemon says so when it starts. */
   ready(): Promise<void>;
   /** How many are being hashed or checked now, and how many wait for their turn. */
@@ -41,19 +49,20 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
     load: turn.load,
+    requirePlace: turn.requirePlace,
     ready: async () => void (await argon2()),
-    hash: (password) =>
+    hash: (password, client) =>
       turn(async () => {
         const { argon2id, hash } = await argon2();
         return hash(password, { type: argon2id, ...parameters });
-      }),
-    verify: (hash, password, onTurn) => {
+      }, client),
+    verify: (hash, password, onTurn, client) => {
       const known = hash !== null && readHash(hash) !== null;
       return turn(async () => {
         await onTurn?.();
         const { verify } = await argon2();
         return verify(known ? hash : dummy, password);
-      });
+      }, client);
     },
     needsRehash: (hash) => {
       const made = readHash(hash);

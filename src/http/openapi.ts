@@ -57,12 +57,19 @@ function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
   if (speaks === 'oauth') return `For apps, by client id and secret, in the form or by Basic.${typed}`;
   if (access === 'public') return `For everyone.${typed}`;
-  const { least, orInProject, session } = ruleOf(access);
+  const { least, orInProject, session, effect } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
   const project = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
-  const token = session === undefined ? '' : ' A token will not do.';
+  const token = session === undefined ? scopes[effect] : ' A token will not do.';
   return `Needs ${who}${project}.${token}${typed}`;
 }
+
+/** The scope that a token needs for it. */
+const scopes = {
+  reads: '',
+  changes: ' A token needs the scope write.',
+  letsIn: ' A token needs the scope admin.',
+};
 
 /** Where each field of the input travels. What the door fills in by itself is nobody's to send. */
 function fieldsOf(route: Route): { params: string[]; query: string[]; body: string[] } {

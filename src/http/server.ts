@@ -7,6 +7,7 @@ import { Refusal } from '../errors.ts';
 import { type Authenticate, answerErrors, answerRoute, type Door, speaksToPeople } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
+import { requireOneHost } from './host.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
@@ -71,7 +72,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.enable('case sensitive routing').enable('strict routing');
   web.set('trust proxy', config.http.trustedProxies);
   if (surface.watch) web.use(surface.watch);
-  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireHost, serveScim(app));
+  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireOneHost, serveScim(app));
   web.use(['/api/v1', '/auth'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();
@@ -105,14 +106,6 @@ function securityHeaders(own: string): RequestHandler {
     xFrameOptions: { action: 'deny' },
   });
 }
-
-/** RFC 9112 §3.2. */
-const requireHost: RequestHandler = (request, _response, next) => {
-  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-    throw new Refusal('malformed_request', 'The Host header is missing.');
-  }
-  next();
-};
 
 /** What no route answered: a path that has routes of other methods is 405 and names them, any other is 404. */
 function refuseUnknown(

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** What kind of place an address is; only `public` may be reached without the operator's word. */
 export type AddressKind =
@@ -71,37 +71,70 @@ export function kindOf(address: string): AddressKind {
   return family === 4 || routable.check(bare, 'ipv6') ? 'public' : 'reserved';
 }
 
-/** What the operator lets connections reach although it is private: `outbound.allow`, read once. */
+/** The hosts that the operator lets connections reach although they are private: `outbound.allow`, read once. */
 export interface AllowList {
-  /** Whether an entry names this host, or covers it when it is an address. */
-  host(host: string): boolean;
-  /** Whether an entry is this address or a range around it. */
-  address(address: string): boolean;
+  /** Whether an entry names this host, or covers it when it is an address, at this port. */
+  host(host: string, port?: number): boolean;
+  /** Whether an entry is this address or a range around it, at this port. */
+  address(address: string, port?: number): boolean;
 }
 
-/** Reads host names, addresses and CIDR ranges; the first entry that is none of them is returned as `fault`. */
+/** One entry: at every port unless it names one. */
+interface Allowed {
+  host?: string;
+  list?: BlockList;
+  port?: number;
+}
+
+/** Reads host names, addresses, either with a port, and CIDR ranges; the first entry that is none of them is returned as `fault`. */
 export function allowList(entries: string[]): AllowList & { fault?: string } {
-  const hosts = new Set<string>();
-  const list = new BlockList();
-  let fault: string | undefined;
-  for (const entry of entries) {
-    const range = /^([^/%]+?)(?:\/(\d{1,3}))?$/.exec(entry);
-    const net = range?.[1] ?? '';
-    const widest = isIPv4(net) ? 32 : 128;
-    const bits = Number(range?.[2] ?? widest);
-    if (isIP(net) !== 0 && bits <= widest) list.addSubnet(net, bits, isIPv4(net) ? 'ipv4' : 'ipv6');
-    else if (/^[a-z0-9_.-]+$/i.test(entry)) hosts.add(canonicalHost(entry));
-    else fault ??= entry;
-  }
-  const address = (text: string) => {
+  const read = entries.map(readEntry);
+  const fault = entries.find((_, at) => read[at] === null);
+  const allowed = read.filter((one) => one !== null);
+  const address = (text: string, port?: number) => {
     const bare = withoutZone(text);
-    return isIP(bare) !== 0 && list.check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');
+    const family = isIPv4(bare) ? 'ipv4' : 'ipv6';
+    return isIP(bare) !== 0 && allowed.some((one) => isAt(one, port) && one.list?.check(bare, family));
   };
-  return {
-    address,
-    host: (text) => hosts.has(canonicalHost(text)) || address(canonicalHost(text)),
-    ...(fault === undefined ? {} : { fault }),
+  const host = (text: string, port?: number) => {
+    const name = canonicalHost(text);
+    return allowed.some((one) => isAt(one, port) && one.host === name) || address(name, port);
   };
+  return { address, host, ...(fault === undefined ? {} : { fault }) };
+}
+
+function isAt({ port: named }: Allowed, port: number | undefined): boolean {
+  return named === undefined || named === port;
+}
+
+function readEntry(entry: string): Allowed | null {
+  const [, bracketed, bare, digits] = /^(?:\[([^\]]+)\]|([^:[\]/]+)):(\d{1,5})$/.exec(entry) ?? [];
+  if (digits === undefined) return readHost(entry);
+  const port = Number(digits);
+  const place = readHost(bracketed ?? bare ?? '');
+  const isPlace = place !== null && (bracketed === undefined || isIPv6(bracketed));
+  return isPlace && port >= 1 && port <= 65535 ? { ...place, port } : null;
+}
+
+function readHost(entry: string): Allowed | null {
+  const range = /^([^/%]+?)(?:\/(\d{1,3}))?$/.exec(entry);
+  const net = range?.[1] ?? '';
+  const widest = isIPv4(net) ? 32 : 128;
+  const bits = Number(range?.[2] ?? widest);
+  if (isIP(net) === 0 || bits > widest) {
+    return /^[a-z0-9_.-]+$/i.test(entry) ? { host: canonicalHost(entry) } : null;
+  }
+  const list = new BlockList();
+  list.addSubnet(net, bits, isIPv4(net) ? 'ipv4' : 'ipv6');
+  return { list };
+}
+
+const usualPorts = [80, 443, 389, 636];
+
+/** The entry of `outbound.allow` for a host at a port; a port that URLs leave out is left out. */
+export function entryFor(host: string, port: number): string {
+  if (usualPorts.includes(port)) return host;
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** A host name in the one form it is compared in: lower case, without brackets and the root's dot. */

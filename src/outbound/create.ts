@@ -114,7 +114,7 @@ async function openNetwork(
   Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'>
 > {
   const [
-    { createGuard },
+    { createGuard, wayOf },
     { guardedClient, trustedClient },
     { createResolver },
     { createProviders },
@@ -138,7 +138,7 @@ async function openNetwork(
       guard.checkUrl(url);
       if (url.protocol !== 'http:') return;
       // A name that is not known now is judged when it is.
-      await guard.resolve(url.hostname, false).catch((error: unknown) => {
+      await guard.resolve(url.hostname, wayOf(url)).catch((error: unknown) => {
         if (error instanceof Refusal) throw error;
       });
     },
@@ -161,6 +161,6 @@ function mailServerOf({ mail, instance, baseUrl }: Config, roots: SecureContext 
 
 function allowFault(entry: string): Refusal {
   return new Refusal('config_invalid', `outbound.allow: ${entry} is no host name, address or range`, {
-    hint: 'Entries look like idp.internal, 10.1.2.3 or 10.0.0.0/8.',
+    hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
   });
 }

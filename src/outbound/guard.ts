@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Refusal } from '../errors.ts';
-import { type AddressKind, type AllowList, canonicalHost, kindOf } from './address.ts';
+import { type AddressKind, type AllowList, canonicalHost, entryFor, kindOf } from './address.ts';
 import { defaultLimits } from './limits.ts';
 import { inTurn, lookupsAtOnce } from './lookups.ts';
 
@@ -11,40 +11,54 @@ import { inTurn, lookupsAtOnce } from './lookups.ts';
 /** Resolves a host name to all of its addresses, as the system does. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
+/** How a host is asked. */
+export interface Way {
+  port: number;
+  /** Over TLS, or with StartTLS. */
+  encrypted: boolean;
+}
+
+/** How a URL asks its host. */
+export function wayOf({ protocol, port }: URL): Way {
+  const encrypted = protocol === 'https:';
+  return { port: Number(port) || (encrypted ? 443 : 80), encrypted };
+}
+
 /** Judges hosts before anything is sent to them; each call refuses `outbound_refused`. */
 export interface Guard {
   /** Judges what a URL tells without asking the network: its scheme and, when its host is one, its address. */
   checkUrl(url: URL): void;
   /** The addresses of a host name or IP literal, all of them judged. */
-  resolve(host: string, encrypted: boolean): Promise<LookupAddress[]>;
+  resolve(host: string, way: Way): Promise<LookupAddress[]>;
   /** `resolve` in the shape that `net.connect` and `tls.connect` take: the connection goes to what was judged. */
-  checkedLookup(encrypted: boolean): LookupFunction;
+  checkedLookup(way: Way): LookupFunction;
 }
 
 /** A guard that lets public addresses through, over TLS only, and whatever the operator allows. */
 export function createGuard(allow: AllowList, resolveHost: ResolveHost = systemResolve): Guard {
-  const judge = (host: string, address: string, encrypted: boolean) => {
-    if (allow.host(host) || allow.address(address)) return;
-    if (!encrypted) throw plainRefused(host);
+  const judge = (host: string, address: string, { port, encrypted }: Way) => {
+    if (allow.host(host, port) || allow.address(address, port)) return;
+    const entry = entryFor(host, port);
+    if (!encrypted) throw plainRefused(host, entry);
     const kind = kindOf(address);
-    if (kind !== 'public') throw addressRefused(host, address, kind);
+    if (kind !== 'public') throw addressRefused({ host, address, kind, entry });
   };
-  const resolve = async (text: string, encrypted: boolean) => {
+  const resolve = async (text: string, way: Way) => {
     const host = canonicalHost(text);
     const family = isIP(host);
     const found = family === 0 ? await resolveHost(host) : [{ address: host, family }];
-    for (const { address } of found) judge(host, address, encrypted);
+    for (const { address } of found) judge(host, address, way);
     return found;
   };
   return {
     checkUrl(url) {
       const host = canonicalHost(url.hostname);
       if (url.protocol !== 'https:' && url.protocol !== 'http:') throw schemeRefused(host);
-      if (isIP(host) !== 0) judge(host, host, url.protocol === 'https:');
+      if (isIP(host) !== 0) judge(host, host, wayOf(url));
     },
     resolve,
-    checkedLookup: (encrypted) => (host, options, callback) => {
-      resolve(host, encrypted).then(
+    checkedLookup: (way) => (host, options, callback) => {
+      resolve(host, way).then(
         (found) => answer(found, options, callback),
         (error: NodeJS.ErrnoException) => callback(error, ''),
       );
@@ -73,17 +87,25 @@ const systemResolve = inTurn(
   defaultLimits.total,
 );
 
-function addressRefused(host: string, address: string, kind: AddressKind): Refusal {
+interface Judged {
+  host: string;
+  address: string;
+  kind: AddressKind;
+  /** What the operator would add. */
+  entry: string;
+}
+
+function addressRefused({ host, address, kind, entry }: Judged): Refusal {
   return new Refusal('outbound_refused', `${host} has a ${kind} address, which connections may not reach`, {
-    hint: `If it is meant, the operator adds ${host} to the list outbound.allow in idctl.yaml.`,
+    hint: `If it is meant, the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
     extra: { reason: kind },
     cause: new Error(`${host} is ${address}`),
   });
 }
 
-function plainRefused(host: string): Refusal {
+function plainRefused(host: string, entry: string): Refusal {
   return new Refusal('outbound_refused', `${host} is asked for over plain http, which is not encrypted`, {
-    hint: `Use https, or the operator adds ${host} to the list outbound.allow in idctl.yaml.`,
+    hint: `Use https, or the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
     extra: { reason: 'plain_http' },
   });
 }

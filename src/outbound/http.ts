@@ -2,7 +2,7 @@ import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
 import { Refusal } from '../errors.ts';
 import { canonicalHost } from './address.ts';
-import type { Guard } from './guard.ts';
+import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
 /** What may be said with a request; a subset of what `fetch` takes. */
@@ -39,23 +39,35 @@ export interface GuardedClient extends Client {
 /** The only way out to URLs that tenants supply: every address is judged by the guard. */
 export function guardedClient(guard: Guard, roots: SecureContext | undefined, limits: Limits): GuardedClient {
   const options = { timeout: limits.connect, allowH2: false, ...trust(roots) };
-  const secure = buildConnector({ ...options, lookup: guard.checkedLookup(true) });
-  const plain = buildConnector({ ...options, lookup: guard.checkedLookup(false) });
+  const connectors = new Map<string, Connector>();
+  const connect: Connector = (target, callback) => {
+    const { protocol, port } = target;
+    const key = `${protocol}${port}`;
+    // What is allowed depends on the port, and a lookup is not told which one it is for.
+    const lookup = guard.checkedLookup(wayOf(new URL(`${protocol}//host:${port}`)));
+    const connector = connectors.get(key) ?? buildConnector({ ...options, lookup });
+    // Tenants choose ports: only some are kept.
+    if (connectors.size < mostConnectors) connectors.set(key, connector);
+    connector(target, callback);
+  };
   const agent = new Agent({
     allowH2: false,
     maxResponseSize: limits.body,
-    connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
+    connect,
   });
   return {
     ...clientOf(agent, limits, (url) => guard.checkUrl(url)),
     handshake: (url) => {
       guard.checkUrl(url);
-      return handshake(secure, url);
+      return handshake(connect, url);
     },
   };
 }
 
-function handshake(connect: ReturnType<typeof buildConnector>, url: URL): Promise<Date> {
+type Connector = ReturnType<typeof buildConnector>;
+const mostConnectors = 100;
+
+function handshake(connect: Connector, url: URL): Promise<Date> {
   const { host, protocol, port } = url;
   return new Promise((resolve, reject) => {
     connect({ host, hostname: canonicalHost(url.hostname), protocol, port }, (error, socket) => {

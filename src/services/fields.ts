@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { roles } from '../database/models/membership.ts';
+import { isSeen } from '../unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domains/canonical.ts';
 
 // The fields that the inputs and views of several services share.
 
-/** What must not stand in a name: control, bidirectional and other invisible characters (security X9). */
-const invisible = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u;
+const unseen = 'must not contain control characters, bidirectional or other invisible characters';
 
 /** An identifier. */
 export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLowerCase();
@@ -13,20 +13,20 @@ export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLow
 /** An organization or project by id or slug. */
 export const ref = z.string().min(1).max(100);
 
-/** A name that people see: 1 to 200 characters, none of them invisible. */
+/** A name that people choose: 1 to 200 characters, none of them invisible (security X9). */
 export const name = z
   .string()
   .trim()
   .min(1, 'must not be empty')
   .max(200, 'must have at most 200 characters')
-  .refine((text) => !invisible.test(text), 'must not hold control or bidirectional characters');
+  .refine(isSeen, unseen);
 
 /** What something is for, in its owner's words: up to 1000 characters, none of them invisible; nothing is null. */
 export const description = z
   .string()
   .trim()
   .max(1000, 'must have at most 1000 characters')
-  .refine((text) => !invisible.test(text), 'must not hold control or bidirectional characters')
+  .refine(isSeen, unseen)
   .transform((text) => text || null);
 
 /** An organization's or project's short name in paths. */

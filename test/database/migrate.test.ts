@@ -1,5 +1,6 @@
-import { DataTypes, type QueryInterface, type Sequelize } from 'sequelize';
+import { DataTypes, type QueryInterface, QueryTypes, type Sequelize } from 'sequelize';
 import { expect, test } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
 import { connect, type Link } from '../../src/database/connect.ts';
 import { applyMigrations, pendingMigrations } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
@@ -97,6 +98,66 @@ test('an older idctl refuses a database of a newer one, before and while migrati
   });
 });
 
+test('I3 accounts that wait for a mailed code since an older idctl go on waiting; what provisioning made does not', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(
+      link,
+      migrations.filter(({ name }) => name < '0024'),
+    );
+    const add = (table: string, row: object) =>
+      transactionOn(link.sequelize, () => link.sequelize.getQueryInterface().bulkInsert(table, [row]));
+    const at = new Date();
+    const org = crypto.randomUUID();
+    await add('organizations', { id: org, slug: 'acme', name: 'Acme', created_at: at });
+    const account = async (name: string, made: object) => {
+      const id = crypto.randomUUID();
+      await add('accounts', { id, name, email: `${name}@x.test`, locale: 'en', created_at: at, ...made });
+      return id;
+    };
+    const unproved = { email_proof: 'none', password_hash: 'a hash' };
+    await account('signed-up', unproved);
+    await account('proved', { ...unproved, email_proof: 'mail' });
+    const [set, again] = [
+      await account('set-by-operator', unproved),
+      await account('signed-up-again', { ...unproved, sign_up_replaced_at: at }),
+    ];
+    const pushed = await account('pushed', { email_proof: 'none' });
+    for (const account_id of [set, again, pushed]) {
+      const names = { user_name: account_id, user_name_canonical: account_id, resource: '{}', search: '{}' };
+      const times = { created_at: at, modified_at: at };
+      const record = { account_id, organization_id: org, link: 'created', active: true, hidden: false };
+      await add('scim_records', { id: crypto.randomUUID(), version: 1, ...record, ...names, ...times });
+    }
+    await applyMigrations(link, migrations);
+    const waiting = await rowsOf(link.sequelize, 'accounts WHERE awaits_code ORDER BY name');
+    expect(waiting).toMatchObject([{ name: 'signed-up' }, { name: 'signed-up-again' }]);
+  });
+});
+
+test('P15 tokens that are there are of scope write from then on', async () => {
+  await onLink(await freshDatabaseUrl(), async (link) => {
+    const before = migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name.startsWith('0020')),
+    );
+    await applyMigrations(link, before);
+    const account = {
+      id: '0198c0de-0000-7000-8000-000000000001',
+      name: 'Ada',
+      email_proof: 'operator',
+      created_at: new Date(),
+    };
+    const token = { kind: 'pat', name: 'ci', prefix: 'cos_pat_x', hash: 'x', created_at: new Date() };
+    await transactionOn(link.sequelize, async () => {
+      const schema = link.sequelize.getQueryInterface();
+      await schema.bulkInsert('accounts', [account]);
+      await schema.bulkInsert('access_tokens', [{ id: account.id, account_id: account.id, ...token }]);
+    });
+    await applyMigrations(link, migrations);
+    expect(await rowsOf(link.sequelize, 'access_tokens')).toMatchObject([{ name: 'ci', scope: 'write' }]);
+  });
+});
+
 if (dialect === 'sqlite') {
   test('rebuilding a parent table keeps its children', async () => {
     const rebuild: Migration = {
@@ -182,3 +243,53 @@ async function referencesOf(sequelize: Sequelize, table: string): Promise<unknow
   );
   return rows;
 }
+
+test('I1 keys from before are of the server that their directory was at', async () => {
+  const at = names.indexOf('0021-former-keys');
+  const then = new Date();
+  const ids = { organization: orderedId(), account: orderedId(), ldap: orderedId(), key: orderedId() };
+  const servers = await onLink(await freshDatabaseUrl(), async (link) => {
+    await applyMigrations(link, migrations.slice(0, at));
+    const rows = link.sequelize.getQueryInterface();
+    await transactionOn(link.sequelize, async () => {
+      await rows.bulkInsert('organizations', [
+        { id: ids.organization, slug: 'acme', name: 'Acme', created_at: then },
+      ]);
+      await rows.bulkInsert('accounts', [
+        { id: ids.account, email: 'ada@acme.test', email_proof: 'domain', name: 'Ada', created_at: then },
+      ]);
+      const settings = {
+        ...{ uri: 'ldaps://ldap.acme.test:1636', tls: true, bind_dn: 'cn=idctl', bind_password: 'sealed' },
+        ...{ search_base: 'dc=acme', search_filter: '(uid={username})', email_attribute: 'mail' },
+        ...{
+          given_name_attribute: 'givenName',
+          family_name_attribute: 'sn',
+          enabled: true,
+          created_at: then,
+        },
+      };
+      await rows.bulkInsert('ldap_connections', [
+        { id: ids.ldap, organization_id: ids.organization, ...settings },
+      ]);
+      const key = {
+        account_id: ids.account,
+        organization_id: ids.organization,
+        subject: 's',
+        linked_at: then,
+      };
+      await rows.bulkInsert('identities', [
+        { ...key, id: ids.key, kind: 'ldap', connection_id: ids.ldap, issuer: 'entryUUID' },
+        { ...key, id: orderedId(), kind: 'sso', connection_id: orderedId(), issuer: 'https://id.acme.test' },
+      ]);
+    });
+    await applyMigrations(link);
+    return link.sequelize.query<{ kind: string; server: string | null }>(
+      'SELECT kind, server FROM identities ORDER BY kind',
+      { type: QueryTypes.SELECT },
+    );
+  });
+  expect(servers).toEqual([
+    { kind: 'ldap', server: 'ldap.acme.test' },
+    { kind: 'sso', server: null },
+  ]);
+});

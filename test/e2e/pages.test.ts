@@ -198,7 +198,7 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByLabel(/Six-digit code/).fill(await idctl.codeFor(email ?? ''));
         await page.getByLabel('New password').fill('a staple of another kind');
         await page.keyboard.press('Enter');
-        await told(page, 'status').toContain('If you have just chosen a new password');
+        await told(page, 'status').toContain('Your password was changed');
         await present(page, email ?? '');
         await enterPassword(page, 'a staple of another kind');
         await greeted(page, 'Ada Byron');

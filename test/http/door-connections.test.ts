@@ -25,6 +25,16 @@ async function openSlowDoor() {
   return { door: await openDoor([slow]), arrived: arrived.promise, release: release.resolve };
 }
 
+const healthy = route({
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Healthy',
+  access: 'public',
+  input: z.strictObject({}),
+  output: z.object({ ok: z.boolean() }),
+  run: async () => ({ ok: true }),
+});
+
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 test('SIGTERM: what is in flight is finished, with Connection: close', async () => {
@@ -100,6 +110,35 @@ test.each([
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*Content-Type: application/problem\\+json`, 's'));
   expect(JSON.parse(body)).toMatchObject({ status, code: 'malformed_request' });
+});
+
+test.each([
+  ['two Host headers', 'GET /healthz HTTP/1.1\r\nHost: id.example.test\r\nHost: evil.test\r\n'],
+  ['one Host header twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n'],
+  ['two Host headers in HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: evil.test\r\n'],
+  ['an empty Host header beside another', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost:\r\n'],
+  ['a Host header that joins two', 'GET /healthz HTTP/1.1\r\nHost: x, evil.test\r\n'],
+  ['a Host header with a user', 'GET /healthz HTTP/1.1\r\nHost: x@evil.test\r\n'],
+  ['a Host header with a path', 'GET /healthz HTTP/1.1\r\nHost: x/evil\r\n'],
+  ['a target of another host', 'GET http://evil.test/healthz HTTP/1.1\r\nHost: x\r\n'],
+  ['a target of another port', 'GET http://x:81/healthz HTTP/1.1\r\nHost: x\r\n'],
+])('X6 a request with %s is 400', async (_name, bytes) => {
+  const door = await openDoor([healthy]);
+  const [head = '', body = ''] = (await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)).split(
+    '\r\n\r\n',
+  );
+  expect(head).toMatch(/^HTTP\/1.1 400 .*Content-Type: application\/problem\+json/s);
+  expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'malformed_request' });
+});
+
+test.each([
+  ['a name and a port', 'GET /healthz HTTP/1.1\r\nHost: id.example.test:8443\r\n'],
+  ['an IPv6 address', 'GET /healthz HTTP/1.1\r\nHost: [::1]:8420\r\n'],
+  ['no name', 'GET /healthz HTTP/1.1\r\nHost:\r\n'],
+  ['the host of its target', 'GET http://X:80/healthz HTTP/1.1\r\nHost: x\r\n'],
+])('X6 a request with one Host header that has %s is answered', async (_name, bytes) => {
+  const door = await openDoor([healthy]);
+  expect(await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /);
 });
 
 test('a port that is taken is a refusal that says so', async () => {

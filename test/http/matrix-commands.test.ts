@@ -33,7 +33,6 @@ import { initialize } from '../../src/services/setup/initialize.ts';
 import { createLoginLink } from '../../src/services/signin/link.ts';
 import { disableSso } from '../../src/services/sso/disable.ts';
 import { enableSso } from '../../src/services/sso/enable.ts';
-import { relinkSso } from '../../src/services/sso/relink.ts';
 import { showStatus } from '../../src/services/status/show.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
 import { changeWebhook } from '../../src/services/webhooks/change.ts';
@@ -96,7 +95,6 @@ const ofAdmins: Record<string, Act> = {
   'ldap enable': (ctx) => enableLdap(ctx, { org }),
   'webhook disable': (ctx) => changeWebhook(ctx, { org, id: someId, enabled: false }),
   'ldap disable': (ctx) => disableLdap(ctx, { org }),
-  'sso relink': (ctx) => relinkSso(ctx, { org, fromIssuer: 'https://idp.acme.test' }),
 };
 
 /** Commands that do to what is one's own; a person finds nothing of somebody else's. */

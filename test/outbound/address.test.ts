@@ -74,12 +74,34 @@ describe('S9 outbound.allow', () => {
     expect(others.map(allow.host)).not.toContain(true);
   });
 
+  test('S9 an entry with a port covers that port and no other', () => {
+    const ports = allowList(['idp.internal:8443', '10.1.2.3:636', '[::1]:8443']);
+    expect(ports.fault).toBeUndefined();
+    const covered = (host: string, port: number) => ports.host(host, port);
+    expect([covered('IDP.internal.', 8443), covered('10.1.2.3', 636), covered('[::1]', 8443)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([ports.address('10.1.2.3', 636), ports.address('::1', 8443)]).toEqual([true, true]);
+    const others = [covered('idp.internal', 443), covered('10.1.2.3', 389), covered('::1', 443)];
+    expect([...others, ports.address('10.1.2.3', 22), ports.address('10.1.2.4', 636)]).toEqual(
+      Array(5).fill(false),
+    );
+  });
+
   test.each([
     '10.0.0.0/',
     '10.0.0.0/33',
     'fd00::/129',
     'https://idp.internal',
-    'idp.internal:8080',
+    'idp.internal:0',
+    'idp.internal:65536',
+    'idp.internal:https',
+    '10.0.0.0/8:443',
+    '[fd00::/8]:443',
+    '[idp.internal]:443',
+    'fd00::5:',
     '*',
     '10.0.0.0/8/8',
   ])('S9 names %s as the entry that is none of them', (entry) => {

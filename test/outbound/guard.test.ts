@@ -158,6 +158,26 @@ describe('S9 where connections may go', () => {
     });
   });
 
+  test('S9 names the entry to add with its port, where the URL has one', async () => {
+    await expect(fetchWith()('https://localhost:8443/')).rejects.toMatchObject({
+      hint: expect.stringContaining('adds localhost:8443 to the list outbound.allow'),
+    });
+    await expect(fetchWith()('http://[::1]:8080/')).rejects.toMatchObject({
+      hint: expect.stringContaining('adds [::1]:8080 to the list outbound.allow'),
+    });
+  });
+
+  test('S9 reaches the port that the operator allows, and no other port of that host', async () => {
+    const [port, other] = [await serve(ok), await serve(ok)];
+    for (const host of ['idp.test', '127.0.0.1']) {
+      const fetch = fetchWith({ allow: [`${host}:${port}`], resolveHost: to('127.0.0.1') });
+      expect((await fetch(`http://${host}:${port}/`)).status).toBe(200);
+      await expect(fetch(`http://${host}:${other}/`)).rejects.toMatchObject({ code: 'outbound_refused' });
+    }
+    const byAddress = fetchWith({ allow: [`127.0.0.1:${port}`], resolveHost: to('127.0.0.1') });
+    expect((await byAddress(`http://idp.test:${port}/`)).status).toBe(200);
+  });
+
   test('S9 refuses a name when only one of its addresses is private', async () => {
     const fetch = fetchWith({ resolveHost: to('8.8.8.8', '10.0.0.1') });
     await expect(fetch('https://idp.test/')).rejects.toMatchObject({ extra: { reason: 'private' } });

@@ -141,6 +141,52 @@ test('P6 a full queue refuses at once', async () => {
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['waited']));
 });
 
+test('P8 known clients wait apart from strangers, and get every other turn', async () => {
+  const turn = createGate(() => 1, 60_000);
+  const long = work();
+  const running = turn(long.run);
+  const order: string[] = [];
+  const wait = (name: string, client?: string) => turn(async () => void order.push(name), client);
+  const waiting = Array.from({ length: 80 }, (_, at) => wait(`stranger ${at}`));
+  await expect(wait('one too many')).rejects.toMatchObject({ code: 'overloaded' });
+  waiting.push(wait('ada', 'A'), wait('bob', 'B'));
+  expect(turn.load()).toEqual({ running: 1, waiting: 82 });
+  long.finish('done');
+  await Promise.all([running, ...waiting]);
+  expect(order.slice(0, 4)).toEqual(['ada', 'stranger 0', 'bob', 'stranger 1']);
+  expect(order).toHaveLength(82);
+});
+
+test('P8 a known client has four places, its further works wait with the strangers; those with fewer before them are next', async () => {
+  const turn = createGate(() => 1, 60_000);
+  const long = work();
+  const running = turn(long.run);
+  const order: string[] = [];
+  const wait = (name: string, client?: string) => turn(async () => void order.push(name), client);
+  const strangers = Array.from({ length: 80 }, () => wait('stranger'));
+  const mine = [1, 2, 3, 4].map((at) => wait(`mallory ${at}`, 'M'));
+  await expect(wait('mallory 5', 'M')).rejects.toMatchObject({ code: 'overloaded' });
+  mine.push(wait('ada', 'A'));
+  long.finish('done');
+  await Promise.all([running, ...strangers, ...mine]);
+  const known = order.filter((name) => name !== 'stranger');
+  expect(known).toEqual(['mallory 1', 'ada', 'mallory 2', 'mallory 3', 'mallory 4']);
+});
+
+test('P8 a full queue keeps a stranger waiting before it refuses, and a known client not', async () => {
+  const turn = createGate(() => 1, 50);
+  const long = work();
+  const running = turn(long.run);
+  const waiting = Array.from({ length: 80 }, () => turn(async () => 'waited').catch(() => 'refused'));
+  const began = performance.now();
+  await turn.requirePlace('A');
+  await expect(turn.requirePlace(null)).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 });
+  expect(performance.now() - began).toBeGreaterThan(45);
+  await turn.requirePlace(null);
+  long.finish('done');
+  await Promise.all([running, ...waiting]);
+});
+
 test('P6 a storm of sign-ins leaves threads of the pool to everyone else', async () => {
   let done = 0;
   const patient = createPasswordHasher({ ...cost, maxWaitMs: 60_000 });

@@ -60,9 +60,49 @@ test('an app gets limits.tokenRequests a minute, then 429 and when to come back;
 test('a stranger who knows the client id takes none of its places', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 2 } });
   const { ask, mint } = await appOf(instance);
-  for (let n = 0; n < 5; n += 1) expect((await ask({ client_secret: 'guess' })).status).toBe(401);
+  const statuses: number[] = [];
+  for (let n = 0; n < 5; n += 1) statuses.push((await ask({ client_secret: 'guess' })).status);
+  expect(statuses).toEqual([401, 401, 429, 429, 429]);
   await mint();
   await mint();
+});
+
+test('P8 wrong client secrets count by client address, over all client ids and endpoints; right ones go on', async () => {
+  const instance = await openInstance({
+    limits: { tokenRequests: 6 },
+    http: { trustedProxies: ['127.0.0.1'] },
+  });
+  const app = await appOf(instance);
+  const endpoints = ['token', 'introspect', 'revoke'];
+  const guess = (at: number, from: string) => {
+    const client = { client_id: `app-${at}`, client_secret: 'guess' };
+    const form = { grant_type: 'client_credentials', token: 'x', ...client };
+    const path = `/api/v1/oauth/${endpoints[at % 3]}`;
+    return instance.client().form(path, form, { 'x-forwarded-for': from });
+  };
+  const from = '2001:db8:7:8::1';
+  for (let at = 0; at < 6; at += 1) expect((await guess(at, from)).status).toBe(401);
+  const events = await Event.count({ where: { kind: 'app.refused' } });
+  for (let at = 6; at < 9; at += 1) {
+    const refused = await guess(at, '2001:db8:7:8::2');
+    expect(refused).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  }
+  expect(await Event.count({ where: { kind: 'app.refused' } })).toBe(events);
+  expect((await guess(9, '2001:db8:7:9::1')).status).toBe(401);
+  const right = { grant_type: 'client_credentials', ...app.credentials };
+  const answer = await instance.client().form('/api/v1/oauth/token', right, { 'x-forwarded-for': from });
+  expect(answer.status).toBe(200);
+  instance.wait(61);
+  expect((await guess(10, from)).status).toBe(401);
+});
+
+test('P8 of wrong client secrets at once as many are answered as there are places', async () => {
+  const instance = await openInstance({ limits: { tokenRequests: 4 } });
+  const { ask } = await appOf(instance);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask({ client_secret: 'guess' })));
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(8);
 });
 
 test('of tokens asked for at once each app gets what is left, and no more than 100 are live', async () => {

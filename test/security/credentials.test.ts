@@ -8,6 +8,7 @@ import { enableUser } from '../../src/services/accounts/enable.ts';
 import { setUserPassword } from '../../src/services/accounts/set-password.ts';
 import { forgetKeys } from '../../src/services/keys/key-set.ts';
 import { currentSigner } from '../../src/services/keys/signing.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
@@ -179,7 +180,7 @@ describe('P2 what is taken away is gone at the next request', () => {
     const events = async () => (await client.get(`/api/v1/orgs/${org}/events`)).status;
     expect(await events()).toBe(200);
     const heir = await person(idctl);
-    await client.post(`/api/v1/orgs/${org}/members`, { email: heir.email, role: 'owner' });
+    await addMember(idctl.operator(), { org, email: heir.email ?? '', role: 'owner' });
     await changeMemberRole(idctl.operator(), { org, user: owner.id, role: 'member' });
     expect(await events()).toBe(403);
     await removeMember(idctl.operator(), { org, user: owner.id });

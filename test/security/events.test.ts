@@ -4,6 +4,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
 import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 
@@ -29,6 +30,7 @@ const elsewhere = new Set([
   'POST /api/v1/invitations/accept',
   'POST /api/v1/me/social/google',
   'POST /api/v1/me/social/github',
+  'DELETE /api/v1/orgs/:org/members/me',
   'DELETE /api/v1/me/social/google',
   'DELETE /api/v1/me/social/github',
   'POST /api/v1/me/totp/confirm',
@@ -36,7 +38,13 @@ const elsewhere = new Set([
   'POST /api/v1/orgs/:org/domains/:domain/verify',
 ]);
 
-const found = async () => foundCompany(await openInstance({ orgs: { creation: 'anyone' } }));
+async function found(): Promise<Company> {
+  const instance = await openInstance({ orgs: { creation: 'anyone' } });
+  const company = await foundCompany(instance);
+  // So that its admins add members on it.
+  await assertDomain(instance.operator(), { org: 'acme', domain: 'acme.test' });
+  return company;
+}
 
 function ask(company: Company, route: Route) {
   const { body, query } = samples[nameOf(route)] ?? {};

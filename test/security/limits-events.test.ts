@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { fresh, password, person } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
@@ -52,6 +53,52 @@ test('X5 failures at once are counted one by one into one event', async () => {
   await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
   const events = await refused({ id });
   expect(events.map(({ data }) => data['count'])).toEqual([10]);
+});
+
+test('X5 the event of a failure names the reference that the person was shown', async () => {
+  const { id, email } = await person(idctl);
+  const shown: string[] = [];
+  for (let done = 0; done < 3; done += 1) {
+    const { body, headers } = await tryPassword(email, 'wrong');
+    expect(headers['x-request-id']).toBe(body.requestId);
+    shown.push(body.requestId);
+  }
+  expect((await refused({ id })).map(({ data }) => data['references'])).toEqual([shown]);
+  const nobody = await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', '2001:db8:9:9::1');
+  const [event] = await refused({ address: '2001:db8:9:9::/64' });
+  expect(event?.data['references']).toEqual([nobody.body.requestId]);
+});
+
+test('X5 the event keeps the last 20 references, and counts all failures', async () => {
+  const shown: string[] = [];
+  for (let host = 1; host <= 25; host += 1) {
+    const from = `2001:db8:7:7::${host}`;
+    const { body } = await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', from);
+    shown.push(body.requestId);
+  }
+  const [event] = await refused({ address: '2001:db8:7:7::/64' });
+  expect(event?.data['count']).toBe(25);
+  expect(event?.data['references']).toEqual(shown.slice(-20));
+});
+
+test('X5 failures at once lose no reference', async () => {
+  const { id, email } = await person(idctl);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));
+  const [event] = await refused({ id });
+  const shown = answers.map(({ body }) => body.requestId);
+  expect(new Set(event?.data['references'] as string[])).toEqual(new Set(shown));
+});
+
+test('X5 an event that an earlier version wrote without references goes on with them', async () => {
+  const { id, email } = await person(idctl);
+  await tryPassword(email, 'wrong');
+  const [written] = await refused({ id });
+  const { references: _, ...data } = written?.data ?? {};
+  await transaction(() => Event.update({ data }, { where: { id: written?.id ?? '' } }));
+  const { body } = await tryPassword(email, 'wrong');
+  expect((await refused({ id })).map((event) => event.data)).toMatchObject([
+    { count: 2, references: [body.requestId] },
+  ]);
 });
 
 test('X5 the next quarter of an hour has an event of its own', async () => {

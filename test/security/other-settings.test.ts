@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
@@ -9,6 +10,7 @@ import type { Idctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';
+import { enrolled } from '../support/two-factor.ts';
 import { failed, returning } from './returning.ts';
 
 // What holds differently under other settings.
@@ -64,6 +66,23 @@ describe('I1 I2 trust.domains: off', () => {
     const { email } = await person(idctl);
     const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
     expect(await comeBack(browser, callback)).toMatchObject(failed);
+    await provider.stop();
+  });
+
+  test('P12 the second factor guards other organizations, also where domains carry no trust', async () => {
+    const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
+    const provider = await startLyingProvider(registration.clientId, '');
+    const { domain } = await unproven(idctl, provider);
+    const { account } = await enrolled(idctl, `ada@${domain}`);
+    const email = account.email ?? '';
+    const come = async () => {
+      const { browser, callback } = await returning(idctl, provider, { domain, claims: { email } });
+      return comeBack(browser, callback);
+    };
+    const tenant = await organization(idctl);
+    await addMember(idctl.operator(), { org: tenant.slug, email, role: 'member' });
+    const asked = { status: 401, body: { code: 'second_factor_required' } };
+    expect(await come()).toMatchObject(asked);
     await provider.stop();
   });
 

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Organization } from '../../src/database/models/organization.ts';
+import { Project } from '../../src/database/models/project.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { createLog } from '../../src/log.ts';
 import { createDiscovery } from '../../src/outbound/discovery.ts';
 import { canonicalEmail } from '../../src/services/domains/canonical.ts';
+import { createProject } from '../../src/services/projects/create.ts';
 import { organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
@@ -42,6 +46,8 @@ describe('what a provider says of a person', () => {
     ['C1 control characters', 'Eve\u009b2J'],
     ['bidirectional characters', 'Eve\u202egnp.exe'],
     ['a line break', 'Eve\nroot'],
+    ['a zero-width space', 'E\u200bve'],
+    ['tag characters', 'Eve\u{e0072}\u{e006f}'],
     ['more than 200 characters', 'x'.repeat(201)],
     ['no text', { toString: 'Eve' }],
   ])('X9 a name with %s is not taken over from a provider', async (_what, name) => {
@@ -104,6 +110,30 @@ describe('what a hostile admin configures', () => {
     expect((await at('https://app.test/x')).status).toBe(200);
     expect(await at('blob:https://app.test/x')).toMatchObject({ status: 400 });
   });
+});
+
+test('X9 names that an earlier version took are still shown, and can be changed', async () => {
+  const org = await organization(idctl);
+  const owner = await signedIn(idctl, org.owner.email);
+  const at = `/api/v1/orgs/${org.slug}`;
+  await createProject(idctl.operator(), { org: org.slug, name: 'Website', slug: 'website' });
+  const old = 'A\u200bcme\u{e0041}';
+  const named = { name: old };
+  await transaction(async () => {
+    await Organization.update(named, { where: { id: org.id } });
+    await Project.update(named, { where: { organizationId: org.id } });
+    await Account.update(named, { where: { id: org.owner.id } });
+  });
+  const { body } = await owner.get(`${at}/projects`);
+  expect(body.items).toMatchObject([named]);
+  for (const path of [at, '/api/v1/me']) {
+    expect(await owner.get(path), path).toMatchObject({ status: 200, body: named });
+  }
+  for (const path of [at, `${at}/projects/website`, '/api/v1/me']) {
+    expect(await owner.send('PATCH', path, { body: named })).toMatchObject({ status: 400 });
+    const renamed = { name: 'Acme' };
+    expect(await owner.send('PATCH', path, { body: renamed })).toMatchObject({ status: 200, body: renamed });
+  }
 });
 
 describe('what must not grow', () => {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
+import { Event } from '../../src/database/models/event.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
@@ -11,7 +12,7 @@ import { markVerified } from '../../src/services/domains/mark-verified.ts';
 import { isProven } from '../../src/services/domains/proof.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { initialize } from '../../src/services/setup/initialize.ts';
-import { organization, person } from '../support/builders.ts';
+import { organization, password, person } from '../support/builders.ts';
 import { foundCompany, pathOf, samples } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
@@ -78,6 +79,21 @@ test('I3 `init` vouches for the first owner', async () => {
   expect(await Account.findAll({ attributes: ['email', 'emailProof'], raw: true })).toEqual([
     { email: 'olga@acme.test', emailProof: 'operator' },
   ]);
+});
+
+test('I3 `init` makes no stranger the owner: of an account that signed up with the address, only the address stays', async () => {
+  const idctl = await openInstance({ signup: { open: 'on' } });
+  const stranger = idctl.client({ keepCookies: true });
+  const email = 'olga@acme.test';
+  await stranger.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
+  const { owner } = await initialize(idctl.operator(), { owner: email });
+  expect((await stranger.get('/api/v1/me')).status).toBe(401);
+  const signIn = (secret: string | null) =>
+    idctl.client().post('/api/v1/auth/login', { email, password: secret });
+  expect((await signIn(password)).status).toBe(401);
+  expect(await signIn(owner.password)).toMatchObject({ status: 200, body: { user: { name: 'olga' } } });
+  expect((await Account.findOne({ where: { email } }))?.emailProof).toBe('operator');
+  expect(await Event.count({ where: { kind: 'account.reclaimed' } })).toBe(1);
 });
 
 test('I4 no organization’s admin or owner changes anything of an account: its row stays as it is', async () => {

@@ -114,6 +114,10 @@ describe('X9 names', () => {
           '\u2066',
           '\u200f',
           '\u061c',
+          '\u200b',
+          '\u2060',
+          '\u{e0041}',
+          '1\u200d2',
         ]) {
           const answer = await send(route, JSON.stringify({ ...body, [field]: `A${hidden}b` }));
           const where = `${nameOf(route)} ${field} ${JSON.stringify(hidden)}`;

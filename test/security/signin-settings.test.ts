@@ -142,6 +142,25 @@ test('O1 the organization that verified the domain governs, else the only one th
   expect(await login(instance, ada.email)).toBe(403);
 });
 
+test('O1 where anyone can make organizations, none without a verified domain governs: making one voids no settings', async () => {
+  const instance = await openInstance({ orgs: { creation: 'anyone' } });
+  const { org, domain } = await withSso(instance);
+  const ada = await person(instance);
+  const [bob, eve] = [await signedIn(instance, ada.email), await person(instance, `eve@${domain}`)];
+  await set(instance, org, { password: false, allowSelfSignup: true });
+  const signUp = { email: `${fresh('x')}@new.test`, password, name: 'X' };
+  const outcomes = async () => [
+    await login(instance, ada.email),
+    await login(instance, eve.email),
+    (await instance.client().post('/api/v1/auth/signup', signUp)).status,
+  ];
+  // The only organization there is has no say over an address elsewhere, before and after.
+  const before = await outcomes();
+  expect(before).toEqual([200, 403, 403]);
+  expect((await bob.post('/api/v1/orgs', { name: 'Second' })).status).toBe(201);
+  expect(await outcomes()).toEqual(before);
+});
+
 test('O1 a method that is off is refused before a second factor is asked for here, with an event, and no try is lost', async () => {
   const instance = await openInstance({ limits: { accountFailures: 2 } });
   const { org, domain } = await withSso(instance);
@@ -364,12 +383,7 @@ describe('GET /auth/methods', () => {
       'google',
       'github',
     ]);
-    // Where no organization has verified the domain, the only directory there is may know the person.
-    expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
-      'password',
-      'ldap',
-      'google',
-      'github',
-    ]);
+    // Elsewhere it has no say, although no other organization has a directory (security L1).
+    expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual(['password', 'google', 'github']);
   });
 });

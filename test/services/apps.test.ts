@@ -34,6 +34,7 @@ describe('§2.8 apps', () => {
       id: expect.any(String),
       name: 'builder',
       clientId: expect.stringMatching(/^app-[\w-]{22}$/),
+      organization: null,
       createdAt: expect.any(String),
     });
     expect(clientSecret).toMatch(/^cos_secret_[0-9A-Za-z]{38}$/);

@@ -3,6 +3,7 @@ import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { appOf } from '../support/apps.ts';
 import { type Bind, startBind } from '../support/bind.ts';
 import { organization, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -86,6 +87,17 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(out).toContain(`idctl sso set --org ${org.slug} --absent-groups none`);
     expect(out).toMatch(/\nAll is well\.\n$/);
     expect(code).toBe(0);
+  });
+
+  test('O9 names the apps without an organization, which is no fault', async () => {
+    const { slug, owner } = await organization(idctl);
+    const asking = await appOf(idctl, { user: owner.id, name: 'gateway', organization: slug });
+    const minting = await appOf(idctl, { user: owner.id, name: 'builder' });
+    const { view } = await doctor(['--org', slug, '--json']);
+    const apps = view.checks.find(({ name }) => name === 'apps');
+    expect(apps).toMatchObject({ ok: true, hint: expect.stringContaining('idctl app set ID --org ORG') });
+    expect(apps?.message).toContain(`builder of ${owner.email} (${minting.id})`);
+    expect(apps?.message).not.toContain(asking.id);
   });
 
   test('every planted fault has its name, and one thing to change', async () => {

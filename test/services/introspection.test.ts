@@ -32,31 +32,41 @@ const revoke = (app: App, token: string) =>
 
 /** An organization, an app of its owner's, and a member. */
 async function workplace() {
-  const { slug, owner } = await organization(idctl);
-  const app = await appOf(idctl, { user: owner.id });
+  const { id, slug, owner } = await organization(idctl);
+  const app = await appOf(idctl, { user: owner.id, organization: slug });
   const member = await person(idctl);
   await addMember(idctl.operator(), { org: slug, email: member.email ?? '', role: 'member' });
-  return { slug, owner, app, member };
+  return { id, slug, owner, app, member };
 }
 
 const nothing = { active: false };
 
 describe('RFC 7662 introspection', () => {
   test('tells of a personal token of a member: whose, since when, until when', async () => {
-    const { app, member } = await workplace();
+    const { id, slug, app, member } = await workplace();
     const { token, createdAt, expiresAt } = await tokenOf(idctl, { user: member.id, expiresInDays: 1 });
     const lasting = await tokenOf(idctl, { user: member.id });
     const at = (instant: string | null) => Math.floor(Date.parse(instant ?? '') / 1000);
-    const known = { active: true, sub: member.id, token_type: 'Bearer' };
+    const organization = { id, slug, role: 'member' };
+    const known = { active: true, sub: member.id, token_type: 'Bearer', scope: 'write', organization };
     expect(await introspect(app, token)).toEqual({ ...known, iat: at(createdAt), exp: at(expiresAt) });
     expect(await introspect(app, lasting.token)).toEqual({ ...known, iat: at(lasting.createdAt) });
+  });
+
+  test('P15 introspection answers the scope of a token', async () => {
+    const { app, member } = await workplace();
+    for (const scope of ['read', 'write', 'admin'] as const) {
+      const { token } = await tokenOf(idctl, { user: member.id, scope });
+      expect(await introspect(app, token)).toMatchObject({ active: true, scope });
+    }
   });
 
   test('tells of a bot token which app it is of', async () => {
     const { app, member } = await workplace();
     const other = await appOf(idctl, { user: member.id });
     const told = await introspect(app, await other.mint());
-    expect(told).toMatchObject({ active: true, sub: member.id, client_id: other.clientId });
+    const known = { active: true, sub: member.id, client_id: other.clientId, scope: 'write' };
+    expect(told).toMatchObject(known);
     expect(told.exp - told.iat).toBe(86_400);
   });
 
@@ -83,7 +93,8 @@ describe('RFC 7662 introspection', () => {
     await writeTokenUses(idctl.operator());
     expect((await AccessToken.findByPk(id))?.lastUsedAt).toBeNull();
     await changeMemberRole(idctl.operator(), { org: slug, user: member.id, role: 'admin' });
-    expect(await introspect(await appOf(idctl, { user: member.id }), token)).toMatchObject({ active: true });
+    const own = await appOf(idctl, { user: member.id, organization: slug });
+    expect(await introspect(own, token)).toMatchObject({ active: true });
     await writeTokenUses(idctl.operator());
     expect((await AccessToken.findByPk(id))?.lastUsedAt).not.toBeNull();
   });

@@ -192,7 +192,7 @@ describe('O6 invitations where the instance sends mail', () => {
       const [letter] = await idctl.lettersTo(email);
       expect([letter?.text, letter?.html]).toEqual(Array(2).fill(expect.stringContaining(made.url)));
       const body = signUpBody(email, { invitation: made.token });
-      const client = idctl.client();
+      const client = idctl.client({ keepCookies: true });
       expect((await client.post('/api/v1/auth/signup', body)).body).toEqual({
         emailVerification: 'required',
       });
@@ -230,6 +230,8 @@ describe('O6 invitations where the instance sends mail', () => {
         const letters = await idctl.lettersTo(email);
         return { url, count: letters.length, linked: letters.at(-1)?.text.includes(url) };
       };
+      await verifiedDomain(idctl, orgs[1]?.slug ?? '');
+      await verifiedDomain(idctl, orgs[2]?.slug ?? '');
       for (const [sent, at] of [0, 0, 1, 1, 2].entries()) {
         expect(await invite(at)).toMatchObject({ count: sent + 1, linked: true });
       }
@@ -239,6 +241,34 @@ describe('O6 invitations where the instance sends mail', () => {
       expect(events.map(({ data }) => data['mailed'])).toEqual([...Array(6).fill(true), false]);
       const page = await idctl.client().get(url.slice(idctl.baseUrl.length), { accept: 'text/html' });
       expect(page.body).toContain(`Join ${orgs[2]?.name}`);
+    } finally {
+      await idctl.close();
+    }
+  });
+
+  test('O6 organizations without a verified domain leave two of the five to those with one, a place each, whatever tag the address has', async () => {
+    const idctl = await openMailingIdctl();
+    try {
+      const hostile = [await organization(idctl), await organization(idctl), await organization(idctl)];
+      const [own, another] = [await organization(idctl), await organization(idctl)];
+      for (const { slug } of [own, another]) await verifiedDomain(idctl, slug);
+      const tag = fresh('ada');
+      const invite = async ({ slug: org }: typeof own, email: string) => {
+        const { url } = await createInvitation(idctl.operator(), { org, email, role: 'member' });
+        const letters = await idctl.lettersTo(email);
+        return letters.some(({ text }) => text.includes(url));
+      };
+      const mailed: boolean[] = [];
+      for (const [at, org] of [...hostile, ...hostile].entries()) {
+        mailed.push(await invite(org, `${tag}+${at}@example.test`));
+      }
+      expect(mailed).toEqual([true, true, true, false, false, false]);
+      expect(await invite(own, `${tag}@example.test`)).toBe(true);
+      expect(await invite(own, `${tag}+own@example.test`)).toBe(false);
+      expect(await invite(another, `${tag}@example.test`)).toBe(true);
+      expect(await invite(another, `${tag}+x@example.test`)).toBe(false);
+      idctl.wait(86_401);
+      expect(await invite(hostile[0] ?? own, `${tag}@example.test`)).toBe(true);
     } finally {
       await idctl.close();
     }

@@ -298,7 +298,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
       owners: [],
     });
     expect(await signIn()).toMatchObject({ status: 401 });
-    expect(await Identity.count({ where: { organizationId: org.id } })).toBe(0);
+    expect(await Identity.count({ where: { organizationId: org.id } })).toBe(1);
     expect(await Membership.count({ where: { organizationId: org.id } })).toBe(2);
   });
 });

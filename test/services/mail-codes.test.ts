@@ -63,7 +63,7 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
       body: { code: 'signin_failed' },
       cookies: [],
     });
-    const answer = await post('verify-email', { email: body.email.toUpperCase(), code });
+    const answer = await post('verify-email', { email: body.email.toUpperCase(), code, password });
     expect(answer).toMatchObject({ status: 200, body: { user: { email: body.email, emailVerified: true } } });
     expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
     const client = await signedIn(idctl, body.email);
@@ -352,6 +352,53 @@ describe('what is sent', () => {
     idctl.wait(31 * 86_400);
     for (let at = 1; at <= 6; at += 1) await requestPasswordReset(stranger(at), { email });
     expect(await idctl.lettersTo(email)).toHaveLength(10);
+  });
+
+  test('P10 a `+tag` is the same mailbox: at most five an hour go to it, under whatever name and whatever they are for', async () => {
+    idctl.wait(61);
+    const [plain, tagged] = [fresh('ada'), fresh('bob')].map((name) => `${name}@example.test`);
+    const under = (email = '', tag = '') => email.replace('@', `+${tag}@`);
+    const addresses = [plain ?? '', under(plain, 'a'), under(plain, 'b'), under(plain, 'c+d')];
+    for (const email of addresses) await person(idctl, email);
+    const sent = async () => {
+      let count = 0;
+      for (const email of addresses) count += (await idctl.lettersTo(email)).length;
+      return count;
+    };
+    for (const email of [...addresses, ...addresses]) await post('password/reset', { email });
+    expect(await sent()).toBe(5);
+    for (const email of addresses) await post('magic-code', { email });
+    await post('signup', whole(under(plain, 'new')));
+    expect(await sent()).toBe(5);
+    expect(await idctl.lettersTo(under(plain, 'new'))).toEqual([]);
+    await unlockUser(idctl.operator(), { user: under(plain, 'a') });
+    await post('magic-code', { email: plain });
+    expect(await sent()).toBe(6);
+    // Another mailbox: the limits join addresses, accounts do not.
+    await person(idctl, tagged);
+    await post('magic-code', { email: tagged });
+    expect(await idctl.lettersTo(tagged ?? '')).toHaveLength(1);
+    expect((await login(under(tagged, 'x'))).status).toBe(401);
+  });
+
+  test('P10 strangers do not use up the mails of somebody by a `+tag` of their address, nor by leaving it out', async () => {
+    idctl.wait(61);
+    const name = fresh('ada');
+    const stranger = (at: number) => ({
+      ...idctl.as({ kind: 'anonymous' }),
+      client: { address: `192.0.2.${at}`, userAgent: null },
+    });
+    for (const [email, other] of [
+      [`${name}@example.test`, `${name}+x@example.test`],
+      [`${name}2+x@example.test`, `${name}2@example.test`],
+    ] as const) {
+      for (const each of [email, other]) await person(idctl, each);
+      await signedIn(idctl, email);
+      for (let at = 1; at <= 6; at += 1) await requestPasswordReset(stranger(at), { email: other });
+      expect(await idctl.lettersTo(other)).toHaveLength(3);
+      for (let count = 0; count < 3; count += 1) await post('password/reset', { email });
+      expect(await idctl.lettersTo(email)).toHaveLength(2);
+    }
   });
 
   test('P8 one client asks for so many a minute, whomever they are for, and is told so', async () => {

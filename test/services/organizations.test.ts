@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Membership } from '../../src/database/models/membership.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { deleteUser } from '../../src/services/accounts/delete.ts';
 import { listEvents } from '../../src/services/events/list.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
@@ -74,7 +73,8 @@ test('only an owner grants or takes the owner role', async () => {
 
 test('an admin takes nobody the owner role, at the moment it is given neither', async () => {
   const { org, people } = await team();
-  const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', via: 'pat', tokenId: '' } as const;
+  const token = { via: 'pat', tokenId: '', scope: 'admin' } as const;
+  const actor = { kind: 'user', accountId: people.admin.id, name: 'admin', ...token } as const;
   for (let round = 0; round < 10; round += 1) {
     const { id: user, email } = await person(idctl);
     const at = { org: org.slug, user };
@@ -123,16 +123,13 @@ test('orgs.creation anyone: whoever makes an organization is its owner', async (
   await server.close();
 });
 
-test('O3 the last owner cannot be demoted, removed or deleted', async () => {
+test('O3 the last owner cannot be demoted or removed', async () => {
   const { owner, base, people } = await team();
   const last = { status: 409, body: { code: 'last_owner' } };
   expect(
     await owner.send('PATCH', `${base}/members/${people.owner.id}`, { body: { role: 'admin' } }),
   ).toMatchObject(last);
   expect(await owner.send('DELETE', `${base}/members/${people.owner.id}`)).toMatchObject(last);
-  await expect(deleteUser(idctl.operator(), { user: people.owner.id })).rejects.toMatchObject({
-    code: 'last_owner',
-  });
 });
 
 test('O3 two owners who demote each other at once leave one', async () => {
@@ -160,8 +157,9 @@ test('a role taken away and a membership removed bite at the next request of the
 });
 
 test('a member is added once, by an address that is canonical, and an unknown one is 404', async () => {
-  const { admin, base } = await team();
-  const stranger = await person(idctl);
+  const { org, admin, base } = await team();
+  const domain = await verifiedDomain(idctl, org.slug);
+  const stranger = await person(idctl, `ada@${domain}`);
   const email = stranger.email?.toUpperCase();
   const added = await admin.post(`${base}/members`, { email, role: 'member' });
   expect(added).toMatchObject({
@@ -169,7 +167,7 @@ test('a member is added once, by an address that is canonical, and an unknown on
     body: { userId: stranger.id, role: 'member', origin: { kind: 'manual' } },
   });
   expect(await admin.post(`${base}/members`, { email, role: 'admin' })).toMatchObject({ status: 409 });
-  expect(await admin.post(`${base}/members`, { email: 'no@body.test', role: 'member' })).toMatchObject({
+  expect(await admin.post(`${base}/members`, { email: `nobody@${domain}`, role: 'member' })).toMatchObject({
     status: 404,
   });
 });

@@ -5,6 +5,7 @@ import { listMembers } from '../../src/services/memberships/list.ts';
 import { saveSignInSettings } from '../../src/services/signin/save.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { openIdctl } from '../support/idctl.ts';
+import { open } from '../support/pages.ts';
 import { openSocial, type Social, startAt, withGitHub, withGoogle } from '../support/social.ts';
 import { comeBack } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
@@ -153,6 +154,20 @@ describe('linking a provider to the account one is signed in to', () => {
     const back = await comeBack(client, await link(client, sub));
     expect(back).toMatchObject({ status: 200, body: { user: { id: account.id } } });
     expect((await withGoogle(social, sub)).answer.body.user.id).toBe(account.id);
+  });
+
+  test('X10 the account page tells the browser that connected a provider, and no other, that it did', async () => {
+    const account = await person(social.idctl);
+    const client = await signedIn(social.idctl, account.email);
+    const away = await (await open(client, '/')).submit('/account/social', { provider: 'google' });
+    const [, url = ''] = /class="button" href="([^"]+)"/.exec(String(away.body)) ?? [];
+    const callback = new URL(await social.google.signIn(url.replaceAll('&amp;', '&'), googler().sub));
+    const answer = await client.get(callback.pathname + callback.search, { accept: 'text/html' });
+    const to = String(answer.headers['location']).replace('#sign-in', '');
+    expect((await open(client, to)).text).toContain('You can sign in that way from now on.');
+    const elsewhere = await signedIn(social.idctl, account.email);
+    await open(elsewhere, '/');
+    expect((await open(elsewhere, to)).text).not.toContain('You can sign in that way from now on.');
   });
 
   test('O5 what was bound is seen and can be taken off, with the sessions that came by it, and nobody else’s', async () => {

@@ -215,7 +215,10 @@ describe('what is refused', () => {
     await changeMemberRole(idctl.operator(), admin);
     const url = await start(idctl.client(), domain);
     const removed = await removeDomain(idctl.operator(), { org: org.slug, domain });
-    expect(removed).toEqual({ domain, ssoDisabled: true, owners: [email], people: [email], memberships: [] });
+    expect(removed).toEqual({
+      ...{ domain, ssoDisabled: true, sessionsEnded: 1 },
+      ...{ owners: [email], people: [email], memberships: [] },
+    });
     expect((await idctl.client().get(`/auth/sso/start?domain=${domain}`)).status).toBe(404);
     const callback = new URL(await provider.signIn(url, sub));
     expect((await idctl.client().get(callback.pathname + callback.search)).status).toBe(401);

@@ -36,6 +36,7 @@ test('§2.7 a token is shown once, and listed without its value afterwards', asy
     description: 'builds',
     prefix: token.slice(0, 12),
     kind: 'pat',
+    scope: 'write',
     createdAt: expect.any(String),
     lastUsedAt: null,
     expiresAt: new Date(Date.parse(view.createdAt) + 30 * day * 1000).toISOString(),

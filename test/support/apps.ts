@@ -4,10 +4,17 @@ import type { Idctl } from './idctl.ts';
 
 const tokenPath = '/api/v1/oauth/token';
 
+interface Given {
+  user?: string;
+  name?: string;
+  /** The organization that it introspects for; the account administers it. */
+  organization?: string;
+}
+
 /** An app of somebody new, or of the account named, and how it asks for a token. */
-export async function appOf(idctl: Idctl, given: { user?: string; name?: string } = {}) {
+export async function appOf(idctl: Idctl, given: Given = {}) {
   const user = given.user ?? (await person(idctl)).id;
-  const app = await registerApp(idctl.operator(), { user, name: given.name ?? 'builder' });
+  const app = await registerApp(idctl.operator(), { name: 'builder', ...given, user });
   const credentials = { client_id: app.clientId, client_secret: app.clientSecret };
   const ask = (form: Record<string, string> = {}) =>
     idctl.client().form(tokenPath, { grant_type: 'client_credentials', ...credentials, ...form });

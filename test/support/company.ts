@@ -1,5 +1,11 @@
 import type { Context } from '../../src/context.ts';
+import { orderedId } from '../../src/crypto/id.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import type { ProjectRole } from '../../src/database/models/project-membership.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
 import { createInvitation } from '../../src/services/invitations/create.ts';
@@ -10,6 +16,7 @@ import { addMember } from '../../src/services/memberships/add.ts';
 import { createOrganization } from '../../src/services/organizations/create.ts';
 import { createProject } from '../../src/services/projects/create.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { addWebhook } from '../../src/services/webhooks/add.ts';
@@ -48,7 +55,8 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     await addMember(operator, { org, email: hired.email, role });
     return hired;
   };
-  for (const name of ['Acme', 'Rival']) await createOrganization(operator, { name });
+  const acme = await createOrganization(operator, { name: 'Acme' });
+  await createOrganization(operator, { name: 'Rival' });
   const people = {
     owner: await hire('acme', 'owner', 'olga'),
     admin: await hire('acme', 'admin', 'adam'),
@@ -62,11 +70,13 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));
   await saveLdap(operator, saveLdapInput.parse({ org: 'acme', ...directory }));
+  await rotateScimToken(operator, { org: 'acme' });
   const invitation = await createInvitation(operator, {
     org: 'acme',
     email: 'ina@acme.test',
     role: 'member',
   });
+  await linkBothWays('victim@acme.test', acme.id);
   const webhook = await startWebhook(operator);
   const mapping = await addMapping(operator, { ...mapped, org: 'acme', group: 'Staff' });
   return { instance, ...people, ...webhook, mapping: mapping.id, invitation: invitation.id };
@@ -87,6 +97,28 @@ const directory = {
   searchFilter: '(uid={username})',
   emailAttribute: 'mail',
 };
+
+/** Links an account through both connections of the organization. */
+async function linkBothWays(email: string, organizationId: string): Promise<void> {
+  const where = { organizationId };
+  const sso = await SsoConnection.findOne({ where, rejectOnEmpty: true });
+  const ldap = await LdapConnection.findOne({ where, rejectOnEmpty: true });
+  const { id: accountId } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+  const row = { accountId, organizationId, subject: 'victim', linkedAt: new Date() };
+  await transaction(() =>
+    Identity.bulkCreate([
+      { ...row, id: orderedId(), kind: 'sso', connectionId: sso.id, issuer: connection.issuer },
+      {
+        ...row,
+        id: orderedId(),
+        kind: 'ldap',
+        connectionId: ldap.id,
+        issuer: 'dn',
+        server: 'ldap.acme.test',
+      },
+    ]),
+  );
+}
 
 const mapped = { project: 'website', role: 'viewer' } as const;
 
@@ -140,6 +172,7 @@ export const samples: Record<string, Sample> = {
   },
   'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
   'POST /api/v1/me/apps': { body: { name: 'builder' } },
+  'PATCH /api/v1/me/apps/:id': { body: { organization: 'acme' } },
   'POST /api/v1/oauth/token': {
     form: { ...noClient, grant_type: 'client_credentials' },
   },
@@ -151,7 +184,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs': { body: { name: 'Newcomer', slug: 'newcomer' } },
   'PATCH /api/v1/orgs/:org': { body: { name: 'Acme Ltd' } },
   'POST /api/v1/orgs/:org/members': { body: { email: 'sam@acme.test', role: 'member' } },
-  'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'admin' } },
+  'PATCH /api/v1/orgs/:org/members/:user': { body: { role: 'member' } },
   'POST /api/v1/orgs/:org/projects': { body: { name: 'New Project' } },
   'PATCH /api/v1/orgs/:org/projects/:project': { body: { name: 'Renamed' } },
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
@@ -161,6 +194,7 @@ export const samples: Record<string, Sample> = {
   'PATCH /api/v1/orgs/:org/webhooks/:id': { body: { enabled: true } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
+  'POST /api/v1/orgs/:org/sso/relink': { body: { fromIssuer: connection.issuer } },
   'POST /api/v1/orgs/:org/sso/test': { body: { issuer: 'https://127.0.0.1', clientSecret: 's' } },
   'PUT /api/v1/orgs/:org/ldap': { body: directory },
   'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },

@@ -69,6 +69,7 @@ function appWithoutInside(options: DoorOptions, log: Record<string, unknown>[]):
     tokenUses: new Map(),
     scim: createScimMemory(),
     signIns: new Map(),
+    callbacksUnderWay: new Map(),
     databaseLoad: () => ({ used: 0, idle: 0, waiting: 0 }),
     ready: async () => undefined,
     rehearse: (work) => work(),

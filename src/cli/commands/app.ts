@@ -9,6 +9,7 @@ type App = z.output<typeof appView>;
 const block: Fields<App> = [
   ['Name', (view) => view.name],
   ['Client ID', (view) => view.clientId],
+  ['Organization', (view) => view.organization?.slug ?? null],
   ['Created', (view) => view.createdAt],
   ['ID', (view) => view.id],
 ];
@@ -18,10 +19,12 @@ const made: Fields<z.output<typeof newAppView>> = [['Client secret', (view) => v
 const row: Fields<App> = [
   ['Name', (view) => view.name],
   ['Client ID', (view) => view.clientId, 'whole'],
+  ['Org', (view) => view.organization?.slug ?? null],
   ['Created', (view) => (view.suspendedAt === undefined ? view.createdAt : 'suspended')],
   ['ID', (view) => view.id, 'whole'],
 ];
 
+const org = '--org <org>';
 const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl app`. */
@@ -35,11 +38,26 @@ export function addAppCommands(program: Command): void {
   verb(app, 'register', {
     summary: 'Register an app of an account; --quiet prints its secret alone',
     required: { ...user, '--name <name>': 'what it is called' },
+    options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
       const { registerApp } = await import('../../services/apps/register.ts');
       const { registerAppInput } = await import('../../services/apps/schema.ts');
-      call.showSecret(await call.operate(registerAppInput, registerApp), made, (view) => view.clientSecret);
+      const { org: organization, ...input } = call.input;
+      const app = await call.operate(registerAppInput, registerApp, { ...input, organization });
+      call.showSecret(app, made, (view) => view.clientSecret);
+    },
+  });
+  verb(app, 'set <id>', {
+    summary: 'Name the organization whose tokens an app may introspect',
+    required: { [org]: 'an organization that the owner of the app administers' },
+    options: user,
+    example: 'idctl app set 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --org acme',
+    run: async (call) => {
+      const { changeApp } = await import('../../services/apps/change.ts');
+      const { changeAppInput } = await import('../../services/apps/schema.ts');
+      const { org: organization, ...input } = call.input;
+      call.show(await call.operate(changeAppInput, changeApp, { ...input, organization }), block);
     },
   });
   verb(app, 'list', {

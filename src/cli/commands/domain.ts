@@ -6,6 +6,7 @@ import type { domainRemovedView, domainView } from '../../services/domains/schem
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
 
 type Domain = z.output<typeof domainView>;
 type Removed = z.output<typeof domainRemovedView>;
@@ -31,6 +32,7 @@ const removed: Fields<Removed> = [
   ['Owners', (view) => view.owners],
   ['Sign in by it', (view) => view.people],
   ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+  sessionsEndedField,
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
@@ -134,8 +136,10 @@ function addRemove(domain: Command): void {
   });
 }
 
-function consequences({ ssoDisabled, owners }: Removed): string {
+function consequences(view: Removed): string {
+  const { ssoDisabled, owners } = view;
   const off = ssoDisabled ? ' Its single sign-on is switched off.' : '';
+  const ending = sessionsEnding(view);
   const who = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
-  return off + who;
+  return off + (ending === '' ? '' : ` ${ending}`) + who;
 }

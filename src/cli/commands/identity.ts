@@ -12,6 +12,7 @@ const row: Fields<Identity> = [
   ['Issuer', (view) => view.issuer],
   ['Subject', (view) => view.subject],
   ['Linked', (view) => view.linkedAt],
+  ['Former', (view) => view.former === true],
   ['ID', (view) => view.id, 'whole'],
 ];
 

@@ -1,12 +1,18 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { ldapDisabledView, ldapView } from '../../services/ldap/schema.ts';
+import type {
+  ldapDisabledView,
+  ldapRelinkedView,
+  ldapRemovedView,
+  ldapView,
+} from '../../services/ldap/schema.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
 
 type Connection = z.output<typeof ldapView>;
 type Given = Record<string, unknown>;
@@ -105,6 +111,7 @@ export function addLdapCommands(program: Command): void {
     },
   });
   addTest(ldap);
+  addRelink(ldap);
   addRemove(ldap);
 }
 
@@ -179,9 +186,35 @@ async function test(call: Call): Promise<void> {
   call.examination(await withPassword(given, look));
 }
 
+const relinked: Fields<z.output<typeof ldapRelinkedView>> = [
+  ['Server now', (view) => view.uri],
+  ['People', (view) => view.people],
+  sessionsEndedField,
+];
+
+function addRelink(ldap: Command): void {
+  verb(ldap, 'relink', {
+    summary: 'After a change of server: link people anew at their next sign-in',
+    required: org,
+    rehearsable: true,
+    example: 'idctl ldap relink --org acme --dry-run',
+    run: async (call) => {
+      const { relinkLdap } = await import('../../services/ldap/relink.ts');
+      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      await call.destroy(ldapRefInput, relinkLdap, {
+        fields: relinked,
+        question: ({ people, uri }) =>
+          `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
+        done: ({ people }) =>
+          `${persons(people)} ${people.length === 1 ? 'is' : 'are'} linked anew at the next sign-in.`,
+      });
+    },
+  });
+}
+
 function addRemove(ldap: Command): void {
   verb(ldap, 'remove', {
-    summary: 'Remove the connection; accounts and memberships stay',
+    summary: 'Remove the connection and its sessions; accounts stay',
     required: org,
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
@@ -189,12 +222,24 @@ function addRemove(ldap: Command): void {
       const { removeLdap } = await import('../../services/ldap/remove.ts');
       const { ldapRefInput } = await import('../../services/ldap/schema.ts');
       await call.destroy(ldapRefInput, removeLdap, {
-        fields: affectedFields,
-        question: (view) => `Remove the connection to ${view.uri}? ${affected(view)}`.trim(),
-        done: (view) => `Removed the connection to ${view.uri}. ${affected(view)}`.trim(),
+        fields: [...affectedFields, sessionsEndedField],
+        question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),
+        done: (view) =>
+          [`Removed the connection to ${view.uri}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
       });
     },
   });
+}
+
+function removed(view: z.output<typeof ldapRemovedView>): string {
+  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+}
+
+/** What to do before another server can sign the same people in. */
+function kept({ people, uri }: z.output<typeof ldapRemovedView>): string[] {
+  if (people.length === 0) return [];
+  const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${uri}.`;
+  return [`${who} To link them to another server, see idctl ldap relink --help`];
 }
 
 function affected({ owners }: z.output<typeof ldapDisabledView>): string {

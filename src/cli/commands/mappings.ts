@@ -86,11 +86,11 @@ export function addMappingCommands(program: Command): void {
     required: org,
     example: 'idctl mappings export --org acme > mappings.csv',
     run: async (call) => {
-      const { stringify } = await import('csv-stringify/sync');
+      const { writeMappingFile } = await import('../mapping-file.ts');
       const views = await all(call);
       if (call.flags.json) return call.table(views, fields, '');
-      const rows = views.map(({ group, project, role }) => [group, project.slug, role]);
-      call.print(stringify([['group', 'project', 'role'], ...rows]));
+      const rows = views.map(({ group, project, role }) => ({ group, project: project.slug, role }));
+      call.print(await writeMappingFile(rows));
     },
   });
 }
@@ -154,7 +154,8 @@ function addImport(mappings: Command): void {
 
 const fileFormat = `CSV begins with the line group,project,role. A file whose name ends with .yaml
 or .yml is a list of the same three. The project is named by id or slug; for -
-CSV is read from standard input.
+CSV is read from standard input. In CSV, write a group that begins with
+= + - or @ with an apostrophe in front, as export does: import takes it off.
 
   group,project,role
   Developers,website,member

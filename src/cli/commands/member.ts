@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { memberView } from '../../services/memberships/schema.ts';
 import { noun, verb } from '../command.ts';
+import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
+import { canAsk } from '../prompt.ts';
+import type { Call } from '../run.ts';
 
 const fields: Fields<z.output<typeof memberView>> = [
   ['E-mail', (view) => view.email, 'whole'],
@@ -20,13 +23,12 @@ export function addMemberCommands(program: Command): void {
   const member = noun(program, 'member', 'Members of an organization', 'idctl member list --org acme');
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
+    detail:
+      'If the organization owns the domain of the address, and the address was never verified, anyone may have made the account. Its credentials then end first: the command asks, or takes --yes. --keep-credentials leaves them.',
     required: { ...org, ...role },
+    options: { '--keep-credentials': 'leave the credentials of an account whose address was never verified' },
     example: 'idctl member add ada@example.com --org acme --role admin',
-    run: async (call) => {
-      const { addMember } = await import('../../services/memberships/add.ts');
-      const { addMemberInput } = await import('../../services/memberships/schema.ts');
-      call.show(await call.operate(addMemberInput, addMember), fields);
-    },
+    run: add,
   });
   verb(member, 'list', {
     summary: 'List the members',
@@ -63,4 +65,27 @@ export function addMemberCommands(program: Command): void {
       });
     },
   });
+}
+
+async function add(call: Call): Promise<void> {
+  const { addMember } = await import('../../services/memberships/add.ts');
+  const { operatorAddsMemberInput } = await import('../../services/memberships/schema.ts');
+  const { keepCredentials, ...input } = call.input;
+  const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
+  call.show(await call.operate(operatorAddsMemberInput, addMember, { ...input, credentials }), fields);
+}
+
+/** What becomes of credentials that an earlier holder may have left; undefined where there are none, or no answer. */
+async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
+  if (call.flags.yes) return 'end';
+  // The service refuses then, and names both options.
+  if (!canAsk()) return undefined;
+  const { findUnproven } = await import('../../services/memberships/unproven.ts');
+  const { addMemberInput } = await import('../../services/memberships/schema.ts');
+  const found = await call.operate(addMemberInput, findUnproven, input);
+  if (found.length === 0) return undefined;
+  call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);
+  call.note('With --keep-credentials its credentials stay.');
+  await call.confirm(`End its credentials (${found.map(credentialText).join('; ')})?`);
+  return 'end';
 }

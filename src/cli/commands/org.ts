@@ -67,9 +67,9 @@ export function addOrganizationCommands(program: Command): void {
   addDelete(org);
 }
 
-/** Whoever was alone governed everybody's sign-in; beside another organization its verified domains do (security O1). */
+/** The only organization governs every account; beside another one, only those on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
-  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: ${here(`idctl domain add DOMAIN --org ${slug}`)}`;
+  return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${slug}`)}`;
 }
 
 function addDelete(org: Command): void {

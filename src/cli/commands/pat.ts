@@ -1,16 +1,20 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { newTokenView, tokenView } from '../../services/tokens/schema.ts';
+import { refuseField } from '../../errors.ts';
+import type { memberTokenView, newTokenView, tokenView } from '../../services/tokens/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 type Token = z.output<typeof tokenView>;
+type MemberToken = z.output<typeof memberTokenView>;
 type NewToken = z.output<typeof newTokenView>;
 
 const block: Fields<Token> = [
   ['Name', (view) => view.name],
   ['Description', (view) => view.description],
   ['Kind', (view) => view.kind],
+  ['Scope', (view) => view.scope],
   ['Created', (view) => view.createdAt],
   ['Last used', (view) => view.lastUsedAt],
   ['Expires', (view) => view.expiresAt],
@@ -22,10 +26,13 @@ const made: Fields<NewToken> = [['Token', (view) => view.token], ...block];
 const row: Fields<Token> = [
   ['Name', (view) => view.name],
   ['Prefix', (view) => view.prefix, 'whole'],
+  ['Scope', (view) => view.scope],
   ['Used', (view) => view.lastUsedAt],
   ['Expires', (view) => (view.suspendedAt === undefined ? view.expiresAt : 'suspended')],
   ['ID', (view) => view.id, 'whole'],
 ];
+
+const memberRow: Fields<MemberToken> = [['User', ({ user }) => user.email ?? user.name], ...row];
 
 const user = { '--user <user>': 'the account, by address or id' };
 
@@ -34,14 +41,10 @@ export function addPatCommands(program: Command): void {
   const pat = noun(program, 'pat', 'Personal access tokens', 'idctl pat list --user ada@example.com');
   addCreate(pat);
   verb(pat, 'list', {
-    summary: 'List the tokens of an account, without their values',
-    required: user,
+    summary: 'List the tokens of an account, or those of scope admin of an organization',
+    options: { ...user, '--org <org>': 'the organization whose tokens of scope admin to list' },
     example: 'idctl pat list --user ada@example.com',
-    run: async (call) => {
-      const { listTokens } = await import('../../services/tokens/list.ts');
-      const { listTokensInput } = await import('../../services/tokens/schema.ts');
-      call.table(await call.every(listTokensInput, listTokens), row, 'There are no tokens.');
-    },
+    run: list,
   });
   verb(pat, 'regenerate <id>', {
     summary: 'Give a token a new value; the old one stops at once',
@@ -56,15 +59,29 @@ export function addPatCommands(program: Command): void {
   addRevoke(pat);
 }
 
+async function list(call: Call): Promise<void> {
+  const { listAdminTokensInput, listTokensInput } = await import('../../services/tokens/schema.ts');
+  const { org, user } = call.input;
+  if (org === undefined) {
+    if (user === undefined) throw refuseField('user', 'is required, or --org');
+    const { listTokens } = await import('../../services/tokens/list.ts');
+    return call.table(await call.every(listTokensInput, listTokens), row, 'There are no tokens.');
+  }
+  const { listAdminTokens } = await import('../../services/tokens/list-admin.ts');
+  const tokens = await call.every(listAdminTokensInput, listAdminTokens);
+  call.table(tokens, memberRow, 'No member has a token of scope admin.');
+}
+
 function addCreate(pat: Command): void {
   verb(pat, 'create', {
     summary: 'Create a token that acts as an account; --quiet prints it alone',
     required: { ...user, '--name <name>': 'what it is called' },
     options: {
       '--description <text>': 'what it is for',
-      '--expires-in-days <days>': '1 to 365; without it the token lasts until revoked',
+      '--expires-in-days <days>': '1 to 365; without it until revoked (scope admin: 90)',
+      '--scope <scope>': 'what it may do: read, write (default) or admin',
     },
-    example: 'idctl pat create --user ada@example.com --name backup --quiet',
+    example: 'idctl pat create --user ada@example.com --name backup --scope read',
     run: async (call) => {
       const { createToken } = await import('../../services/tokens/create.ts');
       const { createTokenInput } = await import('../../services/tokens/schema.ts');

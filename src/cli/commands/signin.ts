@@ -62,14 +62,14 @@ export function addSignInCommands(program: Command): void {
   });
 }
 
-/** Settings that hold for nobody look as if they did: on an instance with several organizations a domain governs. */
+/** Says if the settings govern no account: the settings alone do not show it (security O1). */
 async function noteReach(call: Call): Promise<void> {
   const { showsNoReach } = await import('../../services/signin/reach.ts');
   const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
   const { org } = call.input;
   if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
   call.note(
-    `These hold for nobody yet: they hold for addresses on domains that ${org} has verified,\nand it has none. Verify one: ${call.here(`idctl domain add DOMAIN --org ${org}`)}`,
+    `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${org}`)}`,
   );
 }
 

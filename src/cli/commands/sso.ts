@@ -6,12 +6,14 @@ import type {
   attemptView,
   ssoDisabledView,
   ssoRelinkedView,
+  ssoRemovedView,
   ssoView,
 } from '../../services/sso/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
 
 type Connection = z.output<typeof ssoView>;
 
@@ -210,13 +212,9 @@ function addRelink(sso: Command): void {
   });
 }
 
-function persons({ length }: string[]): string {
-  return length === 1 ? '1 person' : `${length} people`;
-}
-
 function addRemove(sso: Command): void {
   verb(sso, 'remove', {
-    summary: 'Remove the connection; accounts and memberships stay',
+    summary: 'Remove the connection and its sessions; accounts stay',
     required: org,
     destroys: true,
     example: 'idctl sso remove --org acme --yes',
@@ -224,12 +222,24 @@ function addRemove(sso: Command): void {
       const { removeSso } = await import('../../services/sso/remove.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
       await call.destroy(ssoRefInput, removeSso, {
-        fields: [...fields, ...affectedFields],
-        question: (view) => `Remove the connection to ${view.issuer}? ${affected(view)}`.trim(),
-        done: (view) => `Removed the connection to ${view.issuer}. ${affected(view)}`.trim(),
+        fields: [...fields, ...affectedFields, sessionsEndedField],
+        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),
+        done: (view) =>
+          [`Removed the connection to ${view.issuer}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
       });
     },
   });
+}
+
+function removed(view: z.output<typeof ssoRemovedView>): string {
+  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+}
+
+/** What to do before another provider can sign the same people in. */
+function kept({ people, issuer }: z.output<typeof ssoRemovedView>): string[] {
+  if (people.length === 0) return [];
+  const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${issuer}.`;
+  return [`${who} To link them to another provider, see idctl sso relink --help`];
 }
 
 function affected({ owners }: z.output<typeof ssoDisabledView>): string {

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { passwordSetView, userView } from '../../services/accounts/schema.ts';
+import type {
+  deletedUserView,
+  passwordSetView,
+  shownUserView,
+  userView,
+} from '../../services/accounts/schema.ts';
 import type { loginLinkView } from '../../services/signin/schema.ts';
 import { noun, verb } from '../command.ts';
+import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -27,6 +33,22 @@ const block: Fields<User> = [
   ['ID', (view) => view.id],
 ];
 
+const shown: Fields<z.output<typeof shownUserView>> = [
+  ...block,
+  ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
+  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || 'nothing'],
+];
+
+const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
+  none: 'nobody',
+  auto: 'nobody: this instance sent no mail',
+  mail: 'a mailed code',
+  domain: 'the organization that owns the domain',
+  'former domain': 'an organization that has given the domain up',
+  operator: 'the operator',
+  social: 'Google or GitHub',
+};
+
 const passwordOptions = {
   '--password-stdin': 'read the password from standard input',
   '--password-file <file>': 'read the password from a file',
@@ -46,12 +68,12 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'show <user>', {
-    summary: 'Show one account',
+    summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
       const { showUser } = await import('../../services/accounts/show.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, showUser), block);
+      call.show(await call.operate(userRefInput, showUser), shown);
     },
   });
   verb(user, 'disable <user>', {
@@ -173,18 +195,32 @@ function addLoginLink(user: Command): void {
   });
 }
 
+type Deleted = z.output<typeof deletedUserView>;
+
+const slugsOf = ({ ownerless }: Deleted) => ownerless.map(({ slug }) => slug).join(', ');
+const deleted: Fields<Deleted> = [...block, ['Without owner', (view) => slugsOf(view) || null]];
+
 function addDelete(user: Command): void {
   verb(user, 'delete <user>', {
     summary: 'Delete an account with its memberships and sessions',
+    detail: 'It is never refused: organizations that it leaves without an owner are named.',
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
       const { deleteUser } = await import('../../services/accounts/delete.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
       await call.destroy(userRefInput, deleteUser, {
-        fields: block,
+        fields: deleted,
+        details: (view) =>
+          view.ownerless.length === 0 ? [] : [`No other owner is left in: ${slugsOf(view)}.`],
         question: ({ email, name }) => `Delete the account of ${email ?? name}?`,
-        done: ({ email, name }) => `Deleted the account of ${email ?? name}.`,
+        done: ({ email, name, ownerless }) =>
+          [
+            `Deleted the account of ${email ?? name}.`,
+            ...ownerless.map(
+              ({ slug }) => `${slug} has no owner now: idctl member add EMAIL --org ${slug} --role owner`,
+            ),
+          ].join('\n'),
       });
     },
   });

@@ -15,6 +15,11 @@ import { loginLinks } from './0015-login-links.ts';
 import { webhooks } from './0016-webhooks.ts';
 import { suspensions } from './0018-suspensions.ts';
 import { replacedSignUps } from './0019-replaced-sign-ups.ts';
+import { tokenScopes } from './0020-token-scopes.ts';
+import { formerKeys } from './0021-former-keys.ts';
+import { appOrganizations } from './0022-app-organizations.ts';
+import { waitingSignUps } from './0024-waiting-sign-ups.ts';
+import { operatorInDeliveries } from './0025-operator-in-deliveries.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -36,4 +41,9 @@ export const migrations: readonly Migration[] = [
   webhooks,
   suspensions,
   replacedSignUps,
+  tokenScopes,
+  formerKeys,
+  appOrganizations,
+  waitingSignUps,
+  operatorInDeliveries,
 ];

@@ -7,11 +7,16 @@ import {
   type NonAttribute,
   type Sequelize,
 } from 'sequelize';
+import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
 
 /** Who made a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
+
+/** What a token may do, the least first (security P15). */
+export const tokenScopes = ['read', 'write', 'admin'] as const;
+export type TokenScope = (typeof tokenScopes)[number];
 
 /** A token that acts as its account (spec §2.7); one that is revoked is gone. */
 export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreationAttributes<AccessToken>> {
@@ -20,6 +25,7 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
   /** The app that a bot token was minted for, while there is one; it ends with it. */
   declare appId: CreationOptional<string | null>;
   declare kind: TokenKind;
+  declare scope: CreationOptional<TokenScope>;
   declare name: string;
   declare description: string | null;
   declare prefix: string;
@@ -33,6 +39,8 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
   /** Since when it is not accepted, having come out of a backup; until it is regenerated. */
   declare suspendedAt: CreationOptional<Date | null>;
   declare app?: NonAttribute<OAuthApp | null>;
+  /** There when the query included it. */
+  declare account: NonAttribute<Account>;
 }
 
 /** Binds the model to the open database. */
@@ -54,6 +62,7 @@ export function initAccessToken(sequelize: Sequelize): void {
         onDelete: 'CASCADE',
       },
       kind: { type: DataTypes.TEXT, allowNull: false },
+      scope: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'write' },
       name: { type: DataTypes.TEXT, allowNull: false },
       description: { type: DataTypes.TEXT, allowNull: true },
       prefix: { type: DataTypes.TEXT, allowNull: false },

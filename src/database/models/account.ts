@@ -12,7 +12,9 @@ import {
  * that sends no mail: it reads as verified, and proves nothing. `former domain` is that of an organization
  * that has given the domain up: it holds until another one speaks for the domain.
  */
-export type EmailProof = 'none' | 'auto' | 'mail' | 'domain' | 'former domain' | 'operator' | 'social';
+export const emailProofs = ['none', 'auto', 'mail', 'domain', 'former domain', 'operator', 'social'] as const;
+/** One of `emailProofs`. */
+export type EmailProof = (typeof emailProofs)[number];
 
 /** One person on the instance. */
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
@@ -34,6 +36,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare totpLastStep: CreationOptional<number | null>;
   /** When somebody signed up last for an account that was there, and whose address nobody had proved (security P11). */
   declare signUpReplacedAt: CreationOptional<Date | null>;
+  /** Whether the account waits for the code that was mailed at its sign-up: no setting confirms it (security I3). */
+  declare awaitsCode: CreationOptional<boolean>;
   declare createdAt: Date;
 }
 
@@ -53,6 +57,7 @@ export function initAccount(sequelize: Sequelize): void {
       totpEnabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       totpLastStep: { type: DataTypes.INTEGER, allowNull: true, defaultValue: null },
       signUpReplacedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      awaitsCode: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
     },
     {

@@ -8,12 +8,15 @@ import {
   type Sequelize,
 } from 'sequelize';
 import type { Account } from './account.ts';
+import type { Organization } from './organization.ts';
 
 /** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */
 export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttributes<OAuthApp>> {
   declare id: string;
   /** The owner. */
   declare accountId: string;
+  /** The organization about whose tokens it may ask (security O9). */
+  declare organizationId: CreationOptional<string | null>;
   declare name: string;
   declare clientId: string;
   /** SHA-256 of the client secret, in hex. */
@@ -22,6 +25,8 @@ export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttr
   /** Since when it is not accepted, having come out of a backup; until its secret is regenerated. */
   declare suspendedAt: CreationOptional<Date | null>;
   declare account: NonAttribute<Account>;
+  /** There when the query included it, and the app has one. */
+  declare organization: NonAttribute<Organization | null | undefined>;
 }
 
 /** Binds the model to the open database. */
@@ -34,6 +39,13 @@ export function initOAuthApp(sequelize: Sequelize): void {
         allowNull: false,
         references: { model: 'accounts', key: 'id' },
         onDelete: 'CASCADE',
+      },
+      organizationId: {
+        type: DataTypes.UUID,
+        allowNull: true,
+        defaultValue: null,
+        references: { model: 'organizations', key: 'id' },
+        onDelete: 'SET NULL',
       },
       name: { type: DataTypes.TEXT, allowNull: false },
       clientId: { type: DataTypes.TEXT, allowNull: false },
@@ -50,6 +62,7 @@ export function initOAuthApp(sequelize: Sequelize): void {
         { name: 'apps_client_id', unique: true, fields: ['client_id'] },
         { name: 'apps_secret_hash', unique: true, fields: ['secret_hash'] },
         { name: 'apps_account_id', fields: ['account_id', 'id'] },
+        { name: 'apps_organization_id', fields: ['organization_id'] },
       ],
     },
   );

@@ -9,7 +9,10 @@ import {
 } from 'sequelize';
 import type { Account } from './account.ts';
 
-/** An outside key bound to an account: (connection, issuer, subject) (security I1). */
+/**
+ * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its connection, as a
+ * former key of the organization.
+ */
 export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
   declare id: string;
   declare accountId: string;
@@ -20,6 +23,8 @@ export class Identity extends Model<InferAttributes<Identity>, InferCreationAttr
   declare organizationId: string | null;
   declare issuer: string;
   declare subject: string;
+  /** The host of the directory that named the key; null for SSO and social sign-in, whose issuer says it. */
+  declare server: CreationOptional<string | null>;
   declare linkedAt: Date;
   /** The groups of the last sign-in; null when the provider did not say them. */
   declare lastGroups: CreationOptional<string[] | null>;
@@ -50,6 +55,7 @@ export function initIdentity(sequelize: Sequelize): void {
       },
       issuer: { type: DataTypes.TEXT, allowNull: false },
       subject: { type: DataTypes.TEXT, allowNull: false },
+      server: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
       linkedAt: { type: DataTypes.DATE, allowNull: false },
       lastGroups: { type: DataTypes.JSON, allowNull: true, defaultValue: null },
       groupsSyncedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
@@ -63,6 +69,7 @@ export function initIdentity(sequelize: Sequelize): void {
         { name: 'identities_key', unique: true, fields: ['connection_id', 'issuer', 'subject'] },
         { name: 'identities_connection_account', unique: true, fields: ['connection_id', 'account_id'] },
         { name: 'identities_account_id', fields: ['account_id'] },
+        { name: 'identities_organization_subject', fields: ['organization_id', 'subject'] },
       ],
     },
   );

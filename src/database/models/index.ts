@@ -87,7 +87,14 @@ export function initModels(sequelize: Sequelize): void {
   Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  Account.hasMany(Membership, { as: 'memberships', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  AccessToken.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   AccessToken.belongsTo(OAuthApp, { as: 'app', foreignKey: 'appId', onUpdate: 'NO ACTION' });
   OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  OAuthApp.belongsTo(Organization, {
+    as: 'organization',
+    foreignKey: 'organizationId',
+    onUpdate: 'NO ACTION',
+  });
   GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
 }

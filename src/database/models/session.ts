@@ -34,6 +34,8 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   declare userAgent: string | null;
   declare createdAt: Date;
   declare lastSeenAt: Date;
+  /** When the account's own second factor was passed, checked by idctl; null where it was not (security P15). */
+  declare secondFactorAt: CreationOptional<Date | null>;
   /** The absolute end, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
@@ -65,6 +67,7 @@ export function initSession(sequelize: Sequelize): void {
       createdAt: { type: DataTypes.DATE, allowNull: false },
       lastSeenAt: { type: DataTypes.DATE, allowNull: false },
       expiresAt: { type: DataTypes.DATE, allowNull: false },
+      secondFactorAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       endedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
     },
     {

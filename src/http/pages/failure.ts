@@ -51,17 +51,18 @@ function signInAt(asked: unknown): string {
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<Shown> {
   if (refusal === null) return apologize(traceOf(request).requestId);
   if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
-    return askWho({ ctx: openRequest(app, request), given: {}, refusal }, {}).catch(() => tell(refusal));
+    const ctx = openRequest(app, request);
+    return askWho({ ctx, given: {}, refusal }, {}).catch(() => tell(refusal, ctx));
   }
-  return tell(refusal);
+  return tell(refusal, traceOf(request));
 }
 
-function tell(refusal: Refusal): Shown {
+function tell(refusal: Refusal, ctx: { requestId: string }): Shown {
   const { title } = refusals[refusal.code];
   return {
     title,
     main: html`<h1>${title}</h1>
-${alert({ refusal })}
+${alert({ refusal, ctx })}
 <p><a class="button" href="/">Go on</a></p>`,
   };
 }

@@ -56,6 +56,22 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
+/** A choice of one of several, with its label; the first one stands there unless another was chosen. */
+export function choice(
+  draft: Draft,
+  of: Pick<Field, 'name' | 'label' | 'note'> & { options: Record<string, string> },
+): Html {
+  const chosen = draft.refusal === undefined ? undefined : draft.given[of.name];
+  const options = Object.entries(of.options).map(
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+  );
+  return html`<div class="field">
+<label for="${of.name}">${of.label}</label>
+<select id="${of.name}" name="${of.name}"${of.note !== undefined && html` aria-describedby="${of.name}-note"`}>${options}</select>
+${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
+</div>`;
+}
+
 /** The field of a code: six digits, of an authenticator or from a mail. */
 export function codeField(draft: Draft, name: 'code' | 'totpCode', more: Partial<Field> = {}): Html {
   const label = 'Six-digit code';
@@ -93,14 +109,26 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
   );
 }
 
-/** Why what was asked was not done, in the refusal's own words. */
-export function alert({ refusal }: Pick<Visit, 'refusal'>): Html | undefined {
+/** Refusals that are events, which keep the reference of the request (security X5). */
+const recorded: ReadonlySet<string> = new Set([
+  'signin_failed',
+  'signin_method_off',
+  'sign_in_first',
+  'provider_failed',
+]);
+
+/** Why a request was refused, in the refusal's own words, with the reference by which an administrator finds its event. */
+export function alert({
+  refusal,
+  ctx,
+}: Pick<Visit, 'refusal'> & { ctx?: Pick<Visit['ctx'], 'requestId'> }): Html | undefined {
   if (refusal === undefined) return undefined;
-  const { faults } = refusal;
+  const { faults, code } = refusal;
+  const reference = recorded.has(code) ? ctx?.requestId : undefined;
   const said = faults.length > 0 ? faults.map(sentenceOf) : [refusal.message];
   const advice = adviceOf(refusal);
   return html`<div class="alert" role="alert" id="${alertId}">
-${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}</div>`;
+${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
 }
 
 const alertId = 'refused';
@@ -119,6 +147,7 @@ const labels: Record<string, string> = {
   email: 'E-mail address',
   identifier: 'E-mail address or company domain',
   username: 'User name',
+  org: 'Organization',
   password: 'Password',
   currentPassword: 'Current password',
   newPassword: 'New password',
@@ -127,7 +156,8 @@ const labels: Record<string, string> = {
   locale: 'Language',
   code: 'Code',
   totpCode: 'Code',
-  expiresInDays: 'Ends after',
+  expiresInDays: 'Days until it ends',
+  scope: 'Scope',
 };
 
 /** What is wrong with a field, such as: Password must not be empty. */

@@ -1,3 +1,4 @@
+import { changeApp } from '../../services/apps/change.ts';
 import { introspectToken } from '../../services/apps/introspect.ts';
 import { listApps } from '../../services/apps/list.ts';
 import { viewMetadata } from '../../services/apps/metadata.ts';
@@ -8,6 +9,8 @@ import { revokeApp } from '../../services/apps/revoke.ts';
 import { revokeBotToken } from '../../services/apps/revoke-token.ts';
 import {
   appPage,
+  appView,
+  changeOwnAppInput,
   introspectionView,
   introspectTokenInput,
   listOwnAppsInput,
@@ -48,6 +51,16 @@ export const appRoutes = [
     run: registerApp,
   }),
   route({
+    method: 'PATCH',
+    path: '/api/v1/me/apps/:id',
+    summary: 'Name the organization about whose tokens an app of yours may ask; you are an admin there',
+    access: 'apps.introspect',
+    input: changeOwnAppInput,
+    output: appView,
+    cli: 'app set',
+    run: changeApp,
+  }),
+  route({
     method: 'POST',
     path: '/api/v1/me/apps/:id/regenerate',
     summary: 'Give an app a new secret, shown this once; the old one and its tokens stop at once',
@@ -79,7 +92,7 @@ export const appRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/oauth/introspect',
-    summary: 'What a token is worth now, of an account in an organization that you administer (RFC 7662)',
+    summary: "What a token of a member of the app's organization is worth now (RFC 7662)",
     access: 'public',
     speaks: 'oauth',
     input: introspectTokenInput,

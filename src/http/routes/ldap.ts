@@ -1,7 +1,9 @@
+import { relinkLdap } from '../../services/ldap/relink.ts';
 import { removeLdap } from '../../services/ldap/remove.ts';
 import { saveLdap } from '../../services/ldap/save.ts';
 import {
   ldapRefInput,
+  ldapRelinkedView,
   ldapView,
   saveLdapInput,
   signInByLdapInput,
@@ -40,7 +42,7 @@ export const ldapRoutes = [
   route({
     method: 'DELETE',
     path: '/api/v1/orgs/:org/ldap',
-    summary: 'Remove the LDAP connection',
+    summary: 'Remove the LDAP connection and end the sessions that came through it',
     access: 'ldap.change',
     input: ldapRefInput,
     cli: 'ldap remove',
@@ -50,11 +52,21 @@ export const ldapRoutes = [
     method: 'POST',
     path: '/api/v1/orgs/:org/ldap/test',
     summary: 'Look at the directory step by step; fields given stand in for those stored',
-    access: 'ldap.change',
+    access: 'ldap.test',
     input: testLdapInput,
     output: testLdapView,
     cli: 'ldap test',
     run: testLdap,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs/:org/ldap/relink',
+    summary: 'After a change of directory: link people anew at their next sign-in',
+    access: 'ldap.relink',
+    input: ldapRefInput,
+    output: ldapRelinkedView,
+    cli: 'ldap relink',
+    run: relinkLdap,
   }),
   route({
     method: 'POST',

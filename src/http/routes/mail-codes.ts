@@ -5,6 +5,7 @@ import {
   requestedView,
   resetPasswordInput,
   signInByCodeInput,
+  verifiedView,
   verifyEmailInput,
 } from '../../services/codes/schema.ts';
 import { signInByCode } from '../../services/codes/sign-in.ts';
@@ -19,10 +20,10 @@ export const mailCodeRoutes = [
     method: 'POST',
     path: '/api/v1/auth/verify-email',
     summary:
-      'Confirm the address of a new account by the code that was mailed to it, and sign in; its password stays for the client that chose it',
+      'Confirm the address of a new account by the code that was mailed to it, and sign in; the password stays for the client that chose it, shown by the cookie of its sign-up or by the password itself',
     access: 'public',
     input: verifyEmailInput,
-    output: signedInView,
+    output: verifiedView,
     filled: { ticket: { cookie: 'sign_up' } },
     cookies: sessionCookies,
     run: verifyEmail,

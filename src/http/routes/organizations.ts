@@ -2,11 +2,13 @@ import { listEvents } from '../../services/events/list.ts';
 import { eventPage, listEventsInput } from '../../services/events/schema.ts';
 import { addMember } from '../../services/memberships/add.ts';
 import { changeMemberRole } from '../../services/memberships/change-role.ts';
+import { leaveOrganization } from '../../services/memberships/leave.ts';
 import { listMembers } from '../../services/memberships/list.ts';
 import { removeMember } from '../../services/memberships/remove.ts';
 import {
   addMemberInput,
   changeMemberRoleInput,
+  leaveOrganizationInput,
   listMembersInput,
   memberPage,
   memberRefInput,
@@ -92,7 +94,7 @@ export const organizationRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/orgs/:org/members',
-    summary: 'Add an existing account as a member',
+    summary: 'Add an existing account on a verified domain of the organization; invite others',
     access: 'members.change',
     input: addMemberInput,
     output: memberView,
@@ -109,6 +111,15 @@ export const organizationRoutes = [
     output: memberView,
     cli: 'member role',
     run: changeMemberRole,
+  }),
+  // Before the route of any member, whose key it would be.
+  route({
+    method: 'DELETE',
+    path: '/api/v1/orgs/:org/members/me',
+    summary: 'Leave the organization; the last owner stays',
+    access: 'members.leave',
+    input: leaveOrganizationInput,
+    run: leaveOrganization,
   }),
   route({
     method: 'DELETE',

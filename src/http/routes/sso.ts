@@ -2,13 +2,16 @@ import { callbackInput, startView } from '../../services/redirect/schema.ts';
 import { signedInView } from '../../services/sessions/schema.ts';
 import { listAttempts } from '../../services/sso/attempts.ts';
 import { finishSso } from '../../services/sso/finish.ts';
+import { relinkSso } from '../../services/sso/relink.ts';
 import { removeSso } from '../../services/sso/remove.ts';
 import { saveSso } from '../../services/sso/save.ts';
 import {
   attemptPage,
   listAttemptsInput,
+  relinkSsoInput,
   saveSsoInput,
   ssoRefInput,
+  ssoRelinkedView,
   ssoView,
   startSsoInput,
   testSsoInput,
@@ -45,7 +48,7 @@ export const ssoRoutes = [
   route({
     method: 'DELETE',
     path: '/api/v1/orgs/:org/sso',
-    summary: 'Remove the connection',
+    summary: 'Remove the connection and end the sessions that came through it',
     access: 'sso.change',
     input: ssoRefInput,
     cli: 'sso remove',
@@ -55,11 +58,21 @@ export const ssoRoutes = [
     method: 'POST',
     path: '/api/v1/orgs/:org/sso/test',
     summary: 'Look at the provider step by step; fields given stand in for those stored',
-    access: 'sso.change',
+    access: 'sso.test',
     input: testSsoInput,
     output: testSsoView,
     cli: 'sso test',
     run: testSso,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/orgs/:org/sso/relink',
+    summary: 'After a change of provider: link people anew at their next sign-in',
+    access: 'sso.relink',
+    input: relinkSsoInput,
+    output: ssoRelinkedView,
+    cli: 'sso relink',
+    run: relinkSso,
   }),
   route({
     method: 'GET',

@@ -1,10 +1,13 @@
 import { createToken } from '../../services/tokens/create.ts';
 import { listTokens } from '../../services/tokens/list.ts';
+import { listAdminTokens } from '../../services/tokens/list-admin.ts';
 import { regenerateToken } from '../../services/tokens/regenerate.ts';
 import { revokeToken } from '../../services/tokens/revoke.ts';
 import {
   createOwnTokenInput,
+  listAdminTokensInput,
   listOwnTokensInput,
+  memberTokenPage,
   newTokenView,
   ownTokenInput,
   tokenPage,
@@ -52,5 +55,15 @@ export const tokenRoutes = [
     input: ownTokenInput,
     cli: 'pat revoke',
     run: revokeToken,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/orgs/:org/tokens',
+    summary: "The members' tokens of scope admin, without their values",
+    access: 'adminTokens.see',
+    input: listAdminTokensInput,
+    output: memberTokenPage,
+    cli: 'pat list',
+    run: listAdminTokens,
   }),
 ];

@@ -55,8 +55,9 @@ export async function openWire(
   let at: DirectoryPlace = 'connection';
   try {
     // `net` does not look up an IP literal, so that one is judged first.
-    if (isIP(host) !== 0) await around.guard.resolve(host, true);
-    socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(true) });
+    const way = { port, encrypted: true };
+    if (isIP(host) !== 0) await around.guard.resolve(host, way);
+    socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(way) });
     // A socket that is done with is nobody's concern.
     socket.on('error', () => undefined);
     await once(socket, 'connect', { signal });

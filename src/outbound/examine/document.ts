@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
-import type { Guard } from '../guard.ts';
+import { type Guard, wayOf } from '../guard.ts';
 import type { BoundedFetch } from '../http.ts';
 import { type Finding, fine, found, unanswered, wrong } from './finding.ts';
 import { isLookupError } from './place.ts';
@@ -111,9 +111,9 @@ export async function examineEndpoints(
   return found(data, 'authorization, token and userinfo');
 }
 
-async function troubleAt(guard: Guard, name: string, { hostname, protocol }: URL) {
+async function troubleAt(guard: Guard, name: string, url: URL) {
   try {
-    await guard.resolve(hostname, protocol === 'https:');
+    await guard.resolve(url.hostname, wayOf(url));
     return null;
   } catch (error) {
     if (!isLookupError(error)) return unanswered(error, `the ${name} endpoint`);

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { canonicalHost } from '../address.ts';
-import type { Guard } from '../guard.ts';
+import { type Guard, wayOf } from '../guard.ts';
 import { type Finding, fine, unanswered, wrong } from './finding.ts';
 
 /** Whether the issuer's host has addresses, all of which may be reached (security S9). */
 export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   const host = canonicalHost(issuer.hostname);
   try {
-    const addresses = await guard.resolve(host, true);
+    const addresses = await guard.resolve(host, { ...wayOf(issuer), encrypted: true });
     if (isIP(host) !== 0) return fine(`${host} is an address`);
     return fine(`${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`);
   } catch (error) {
@@ -31,7 +31,7 @@ export async function examineTls(
   const host = canonicalHost(issuer.hostname);
   try {
     if (issuer.protocol === 'http:') {
-      await guard.resolve(host, false);
+      await guard.resolve(host, wayOf(issuer));
       return fine('plain http, which outbound.allow permits for this host');
     }
     const until = await handshake(issuer);

@@ -5,6 +5,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
+import { knownClient } from '../limits/known-client.ts';
 import { passwordLimits } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { ownSessionOf } from '../sessions/own.ts';
@@ -46,7 +47,8 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
   }
   const limits = await passwordLimits(ctx, account.email ?? account.id);
   await requireRoom(ctx, limits);
-  if (await ctx.passwords.verify(passwordHash, given, () => spend(ctx, limits))) {
+  const countIt = () => spend(ctx, limits);
+  if (await ctx.passwords.verify(passwordHash, given, countIt, await knownClient(ctx))) {
     await giveBack(ctx, limits);
     return passwordHash;
   }

@@ -24,16 +24,28 @@ const steps: Record<string, Remove> = {
   pending_sign_ins: (where) => PendingSignIn.destroy({ where }),
 };
 
+/** What the next holder keeps: the second factor, and the keys of the organization's own connections. */
+interface Kept {
+  keepsTotp: boolean;
+  organizationId: string | null;
+}
+
 /** What lives until it is revoked, and how it ends for the next holder of the account. */
-const lasting: Record<string, (accountId: string) => Promise<unknown>> = {
+const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // The password and the second factor.
-  accounts: async (id) => {
+  accounts: async (id, { keepsTotp }) => {
     await Account.update({ passwordHash: null }, { where: { id } });
-    await discardTotp(id);
+    if (!keepsTotp) await discardTotp(id);
   },
   access_tokens: (accountId) => AccessToken.destroy({ where: { accountId } }),
   apps: (accountId) => OAuthApp.destroy({ where: { accountId } }),
-  identities: (accountId) => Identity.destroy({ where: { accountId } }),
+  identities: (accountId, { organizationId }) =>
+    Identity.destroy({
+      where: {
+        accountId,
+        [Op.or]: [{ organizationId: null }, { organizationId: { [Op.ne]: organizationId } }],
+      },
+    }),
   // An earlier holder has not accepted it for the next one, whose link stays valid (security O6).
   invitations: (accountId) =>
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
@@ -58,10 +70,10 @@ export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   return endSessions(ctx, whose);
 }
 
-/** Ends every credential of the account. Call it inside a transaction. */
-export async function endCredentials(ctx: Context, accountId: string): Promise<void> {
+/** Ends every credential of the account, but for what is kept. Call it inside a transaction. */
+export async function endCredentials(ctx: Context, accountId: string, kept: Kept): Promise<void> {
   await endSignIns(ctx, { accountId });
-  for (const end of Object.values(lasting)) await end(accountId);
+  for (const end of Object.values(lasting)) await end(accountId, kept);
 }
 
 /** Deletes the credentials that have expired, but for personal tokens, which their owners see in their list. */

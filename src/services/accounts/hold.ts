@@ -14,7 +14,8 @@ export async function holdAccount(ctx: Context, accountId: string): Promise<void
   throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
 }
 
-async function isLive({ actor }: Context): Promise<boolean> {
+/** Whether the credential with which a person asks has not ended meanwhile. */
+export async function isLive({ actor }: Context): Promise<boolean> {
   if (actor.kind !== 'user') return true;
   if (actor.via !== 'session') return (await AccessToken.count({ where: { id: actor.tokenId } })) > 0;
   return (await Session.count({ where: { id: actor.sessionId, endedAt: null } })) > 0;

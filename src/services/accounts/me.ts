@@ -13,7 +13,7 @@ import { viewOwner } from './view.ts';
 
 // Past the ORM, in one query: nothing is asked for more often. Each organization is repeated for every
 // project of the person's in it.
-const query = `SELECT a.email, a.email_proof, a.name, a.locale, a.totp_enabled_at,
+const query = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
   FROM accounts a
@@ -27,6 +27,8 @@ const query = `SELECT a.email, a.email_proof, a.name, a.locale, a.totp_enabled_a
 interface Row {
   email: string | null;
   email_proof: EmailProof;
+  /** A number on SQLite. */
+  awaits_code: boolean | number;
   name: string;
   locale: string;
   totp_enabled_at: unknown;
@@ -50,7 +52,12 @@ export async function showMe(ctx: Context) {
   return {
     ...viewOwner(
       ctx,
-      { id: accountId, emailProof: account.email_proof, ...account },
+      {
+        id: accountId,
+        emailProof: account.email_proof,
+        awaitsCode: Boolean(account.awaits_code),
+        ...account,
+      },
       account.totp_enabled_at !== null,
     ),
     organizations: organizationsIn(rows),

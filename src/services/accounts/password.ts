@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { refuseField } from '../../errors.ts';
+import { knownClient } from '../limits/known-client.ts';
 import { isCommon, withoutWords, wordsOf } from './common-passwords.ts';
 
 const shortest = 8;
@@ -26,5 +27,5 @@ export async function hashNewPassword(
   if ((await isCommon(lower)) || (await isCommon(rest))) {
     throw refuseField(field, 'is among the most common passwords, which are tried first; choose another');
   }
-  return ctx.passwords.hash(password);
+  return ctx.passwords.hash(password, await knownClient(ctx));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emailProofs } from '../../database/models/account.ts';
 import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
 import { givenInvitation } from '../invitations/schema.ts';
 import { pageInput } from '../page.ts';
@@ -46,6 +47,28 @@ export const userView = z.object({
 
 export const passwordSetView = userView.extend({
   ended: z.object({ sessions: z.int(), tokens: z.int() }),
+});
+
+/** One kind of what lets its holder into an account. */
+export const credentialView = z.object({
+  kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
+  organization: z.string().nullable().describe('Of an identity: the organization, or the social provider.'),
+  count: z.number().int(),
+  first: instant.nullable().describe('When the oldest was made; null for a password.'),
+  last: instant.nullable().describe('When the newest was made; null for a password.'),
+});
+
+export const shownUserView = userView.extend({
+  emailProof: z
+    .enum(emailProofs)
+    .describe('Who has proved the address; none and auto are no proof (security I3).'),
+  awaitsCode: z.boolean().describe('Whether the account waits for the code that was mailed at its sign-up.'),
+  credentials: z.array(credentialView),
+});
+
+/** A deleted account, and the organizations that it left without an owner. */
+export const deletedUserView = userView.extend({
+  ownerless: z.array(z.object({ id, slug: z.string() })),
 });
 
 export const meView = userView.omit({ disabled: true, createdAt: true }).extend({

@@ -10,7 +10,6 @@ import { findByToken } from '../invitations/find.ts';
 import { bindInvitation, joinInvited } from '../invitations/join.ts';
 import { countAsking } from '../limits/mail.ts';
 import { clientLimit } from '../limits/password.ts';
-import { countSignUp } from '../limits/sign-ups.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 import { queueAsked } from '../mail/queue.ts';
@@ -36,10 +35,9 @@ export async function signUp(ctx: Context, input: Input) {
   await countAsking(ctx);
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
-  await transaction(async () => {
-    await countSignUp(ctx, email);
-    await queueAsked(ctx, { about: 'signup', ...signedUp, invitation: invitation?.id ?? null });
-  });
+  await transaction(() =>
+    queueAsked(ctx, { about: 'signup', ...signedUp, invitation: invitation?.id ?? null }),
+  );
   return { emailVerification: 'required' as const, ticket: signUpTicket(ctx, passwordHash) };
 }
 

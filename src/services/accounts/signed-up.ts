@@ -23,6 +23,7 @@ export async function createSignedUp(
     id: orderedId(),
     email,
     emailProof,
+    awaitsCode: emailProof === 'none',
     name,
     passwordHash,
     createdAt: ctx.now,

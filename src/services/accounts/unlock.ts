@@ -4,6 +4,7 @@ import { transaction } from '../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { forgetCounts } from '../limits/forget.ts';
+import { mailboxOf } from '../limits/mailbox.ts';
 import { requireAccount } from './find.ts';
 import type { userRefInput } from './schema.ts';
 import { viewUser } from './view.ts';
@@ -12,7 +13,8 @@ import { viewUser } from './view.ts';
 export async function unlockUser(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
-  const named = account.email === null ? [account.id] : [account.id, account.email];
+  const { id, email } = account;
+  const named = email === null ? [id] : [id, email, mailboxOf(email)];
   await transaction(async () => {
     if (!(await forgetCounts(ctx, named))) return;
     await recordEvent(ctx, {

@@ -2,12 +2,15 @@ import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 
-/** Whether the address reads as verified: where this instance sends no mail, every one does (spec §2.6). */
+/**
+ * Whether the address reads as verified. Where this instance sends no mail it does (spec §2.6), unless the account has
+ * waited for a mailed code since it did (security I3).
+ */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,
-  { emailProof }: Pick<Account, 'emailProof'>,
+  { emailProof, awaitsCode }: Pick<Account, 'emailProof' | 'awaitsCode'>,
 ): boolean {
-  return emailProof !== 'none' || !isMailConfigured(ctx);
+  return emailProof !== 'none' || !(awaitsCode || isMailConfigured(ctx));
 }
 
 /** Whether somebody has proved that the address is theirs; `auto` is nobody's word (security I3). */
@@ -23,7 +26,7 @@ export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
 /** An account as its owner sees it. */
 export function viewOwner(
   ctx: Pick<Context, 'config'>,
-  account: Pick<Account, 'id' | 'email' | 'emailProof' | 'name' | 'locale'>,
+  account: Pick<Account, 'id' | 'email' | 'emailProof' | 'awaitsCode' | 'name' | 'locale'>,
   twoFactorEnabled: boolean,
 ) {
   const { id, email, name, locale } = account;

@@ -5,7 +5,9 @@ import { select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
+import type { Limit } from '../limits/limit.ts';
 import { networkOf } from '../limits/network.ts';
+import { requireRoom, spend } from '../limits/spend.ts';
 
 /** What is asked of an app that has proved itself. */
 export interface ProvedApp {
@@ -34,7 +36,7 @@ const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS
 
 /**
  * Proves an app by its client id and secret, its owner's account being enabled; refuses `invalid_client`, the same
- * for every reason (RFC 6749 §5.2).
+ * for every reason (RFC 6749 §5.2), and `too_many_requests` where too many from this address were (security P8).
  */
 export async function requireClient(
   ctx: Context,
@@ -51,8 +53,17 @@ export async function requireClient(
   if (app !== null && reason === null) {
     return { app, as: { ...ctx, actor: { kind: 'app', appId: app.id, name: app.name } } };
   }
+  const limits = [refusedClientsLimit(ctx)];
+  await requireRoom(ctx, limits);
+  await spend(ctx, limits);
   await recordRefusedClient(ctx, app, reason);
   throw clientRefused(reason);
+}
+
+/** Counted once the secret is known to be wrong: whatever comes from its address, an app that is right goes on. */
+function refusedClientsLimit({ client, config }: Context): Limit {
+  const { tokenRequests: most } = config.limits;
+  return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
 }
 
 function reasonAgainst(app: Row, secret: string): string | null {

@@ -10,7 +10,7 @@ export async function requireApp(
 ): Promise<OAuthApp> {
   const any = ctx.actor.kind === 'operator' && user === undefined;
   const whose = any ? {} : { accountId: await requireHolder(ctx, 'me.credentials', user) };
-  const app = await OAuthApp.findOne({ where: { id, ...whose } });
+  const app = await OAuthApp.findOne({ where: { id, ...whose }, include: 'organization' });
   if (app === null) throw noSuchApp(id);
   return app;
 }

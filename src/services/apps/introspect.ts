@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
-import { Membership } from '../../database/models/membership.ts';
 import { Refusal } from '../../errors.ts';
 import { authenticate } from '../sessions/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { type ProvedApp, requireClient } from './client.ts';
+import { requireClient } from './client.ts';
+import { findShared } from './organization.ts';
 import type { introspectionView, introspectTokenInput } from './schema.ts';
 
 type View = z.input<typeof introspectionView>;
 
 /**
- * What a token is worth now (RFC 7662), to an app whose owner administers an organization of the token's account.
- * To every other app it is like a token that does not exist.
+ * What a token is worth now (RFC 7662), to an app of an organization that the token's account is a member of (security
+ * O9). To every other app it is like a token that does not exist.
  */
 export async function introspectToken(
   ctx: Context,
@@ -21,11 +21,13 @@ export async function introspectToken(
   const { app } = await requireClient(ctx, input);
   const tokenUses = new Map<string, Date>();
   const holder = await findHolder({ ...ctx, tokenUses }, input.token);
-  if (holder?.kind !== 'user' || !(await isAdministered(holder.accountId, app))) return { active: false };
+  if (holder?.kind !== 'user') return { active: false };
+  const organization = await findShared(app.id, holder.accountId);
+  if (organization === null) return { active: false };
   // Whoever asks is about to serve it; a stranger's question is no use of a token.
   for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
   const details = holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
-  return { active: true, sub: holder.accountId, token_type: 'Bearer', ...(await details) };
+  return { active: true, sub: holder.accountId, token_type: 'Bearer', organization, ...(await details) };
 }
 
 async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
@@ -35,15 +37,6 @@ async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
     if (error instanceof Refusal && error.code === 'invalid_credential') return null;
     throw error;
   }
-}
-
-async function isAdministered(accountId: string, app: ProvedApp): Promise<boolean> {
-  const administered = await Membership.findAll({
-    where: { accountId: app.accountId, role: ['admin', 'owner'] },
-    attributes: ['organizationId'],
-  });
-  const organizationId = administered.map((membership) => membership.organizationId);
-  return (await Membership.count({ where: { accountId, organizationId } })) > 0;
 }
 
 async function sessionDetails(ctx: Context, token: string) {
@@ -56,6 +49,7 @@ async function tokenDetails(id: string) {
   if (token === null) return {};
   return {
     ...(token.app ? { client_id: token.app.clientId } : {}),
+    scope: token.scope,
     iat: seconds(token.createdAt),
     ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
   };

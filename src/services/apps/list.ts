@@ -15,8 +15,13 @@ export async function listApps(ctx: Context, input: Input) {
   return readPage(
     input,
     (after, limit) =>
-      OAuthApp.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
+      OAuthApp.findAll({
+        where: { accountId, id: { [Op.gt]: after } },
+        include: 'organization',
+        order: ['id'],
+        limit,
+      }),
     (row) => row.id,
-    viewApp,
+    (row) => viewApp(row),
   );
 }

@@ -37,6 +37,7 @@ export async function mintToken(
       account_id: made.accountId,
       app_id: app.id,
       kind: 'bot',
+      scope: 'write',
       name: made.name,
       prefix,
       hash,

@@ -1,13 +1,19 @@
 import { z } from 'zod';
-import { id, instant, name, userRef } from '../fields.ts';
+import { tokenScopes } from '../../database/models/access-token.ts';
+import { id, instant, name, ref, role, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
-export const registerOwnAppInput = z.strictObject({ name });
+export const registerOwnAppInput = z.strictObject({
+  name,
+  organization: ref.optional().describe('Whose tokens it may ask about; you are an admin or owner there.'),
+});
 export const registerAppInput = registerOwnAppInput.extend({ user: userRef });
 export const listOwnAppsInput = z.strictObject(pageInput);
 export const listAppsInput = listOwnAppsInput.extend({ user: userRef });
 export const ownAppInput = z.strictObject({ id });
 export const appInput = ownAppInput.extend({ user: userRef.optional() });
+export const changeOwnAppInput = ownAppInput.extend({ organization: ref });
+export const changeAppInput = changeOwnAppInput.extend({ user: userRef.optional() });
 export const revokeOwnAppInput = ownAppInput.extend({
   keepTokens: z
     .enum(['true', 'false'], 'must be true or false')
@@ -20,6 +26,10 @@ export const appView = z.object({
   id,
   name: z.string(),
   clientId: z.string(),
+  organization: z
+    .object({ id, slug: z.string() })
+    .nullable()
+    .describe('The organization about whose tokens it may ask; without one every token is inactive.'),
   createdAt: instant,
   /** There only while it is suspended: it came out of a backup. */
   suspendedAt: instant.optional(),
@@ -48,15 +58,19 @@ const token = z.string().min(1).max(4096);
 
 export const introspectTokenInput = z.strictObject({ token, ...client });
 
-/** RFC 7662 §2.2; `client_id` for the tokens of apps. */
+/** RFC 7662 §2.2; `client_id` for the tokens of apps; a session has no `scope`. */
 export const introspectionView = z.union([
   z.object({
     active: z.literal(true),
     sub: id,
     client_id: z.string().optional(),
+    scope: z.enum(tokenScopes).optional(),
     exp: z.int().optional(),
     iat: z.int().optional(),
     token_type: z.literal('Bearer'),
+    organization: z
+      .object({ id, slug: z.string(), role })
+      .describe('The organization of the app, and the role of `sub` in it.'),
   }),
   z.object({ active: z.literal(false) }),
 ]);

@@ -1,8 +1,11 @@
 import type { Actor, Context } from '../../context.ts';
+import type { TokenScope } from '../../database/models/access-token.ts';
+import { Account } from '../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import type { Project } from '../../database/models/project.ts';
 import { ProjectMembership, type ProjectRole } from '../../database/models/project-membership.ts';
+import { Session } from '../../database/models/session.ts';
 import { Refusal } from '../../errors.ts';
 import { isUuid } from '../fields.ts';
 import { findProject } from '../projects/find.ts';
@@ -13,7 +16,9 @@ import {
   type OrganizationOperation,
   type OwnOperation,
   type ProjectOperation,
+  type Rule,
   ruleOf,
+  type SecondFactorOperation,
 } from './table.ts';
 
 // Every operation's first line is one of these; what it returns is what has been proved.
@@ -41,9 +46,33 @@ export function requireOperator(ctx: Context): void {
 
 /** Proves a person who may do this with what is their own. */
 export function requireUser(ctx: Context, operation: OwnOperation): Actor & { kind: 'user' } {
+  return requirePerson(ctx, operation);
+}
+
+/** Proves a person in a session that passed the account's own second factor; a provider's does not count (security P15). */
+export async function requireSecondFactor(ctx: Context, operation: SecondFactorOperation): Promise<void> {
+  const { accountId, ...proof } = requirePerson(ctx, operation);
+  const { totpEnabledAt } = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  if (totpEnabledAt === null) {
+    throw secondFactorMissing('Enable two-factor authentication first, then sign in again with its code.');
+  }
+  const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
+  const passedAt = session?.secondFactorAt ?? null;
+  // An authenticator that was replaced since says nothing about the present one.
+  if (passedAt !== null && passedAt >= totpEnabledAt) return;
+  throw secondFactorMissing('Sign in again by a way that asks for the code of your authenticator.');
+}
+
+function secondFactorMissing(hint: string): Refusal {
+  return new Refusal('session_required', 'This needs a session that passed your own second factor.', {
+    hint,
+  });
+}
+
+function requirePerson(ctx: Context, operation: Operation): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
   if (ctx.actor.kind !== 'user') throw new Refusal('forbidden', 'Only a signed-in person has this.');
-  requireSession(ctx, operation);
+  requireCredential(ctx, operation);
   return ctx.actor;
 }
 
@@ -61,7 +90,7 @@ export async function requireAuthority(
 ): Promise<Standing> {
   const standing = await requireStanding(ctx, org);
   if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
-  requireSession(ctx, operation);
+  requireCredential(ctx, operation);
   return standing;
 }
 
@@ -81,7 +110,7 @@ export async function requireProjectAuthority(
     throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
       hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
     });
-  requireSession(ctx, operation);
+  requireCredential(ctx, operation);
   return { ...standing, project };
 }
 
@@ -127,12 +156,38 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-function requireSession({ actor, config }: Context, operation: Operation): void {
-  const { session } = ruleOf(operation);
-  if (session === undefined || actor.kind !== 'user' || actor.via === 'session') return;
-  if (session === 'usually' && config.tokens.manageCredentials === 'on') return;
-  throw new Refusal('session_required', 'A token may not do this.', {
-    hint: 'Sign in, and do it with that session.',
+/** Proves that the credential will do: a session always, a token where the row takes tokens and the scope is enough. */
+function requireCredential({ actor, config }: Context, operation: Operation): void {
+  if (actor.kind !== 'user' || actor.via === 'session') return;
+  const { session, effect } = ruleOf(operation);
+  const lifted = session === 'usually' && config.tokens.manageCredentials === 'on';
+  if (session !== undefined && !lifted) {
+    throw new Refusal('session_required', 'A token may not do this.', {
+      hint: 'Sign in, and do it with that session.',
+    });
+  }
+  if (!effectsOf[actor.scope].includes(effect)) throw scopeRequired(actor, effect);
+}
+
+/** What a token of each scope may do (security P15). */
+const effectsOf: Record<TokenScope, Rule['effect'][]> = {
+  read: ['reads'],
+  write: ['reads', 'changes'],
+  admin: ['reads', 'changes', 'letsIn'],
+};
+
+function scopeRequired(
+  { scope, via }: { scope: TokenScope; via: 'pat' | 'bot' },
+  effect: Rule['effect'],
+): Refusal {
+  if (effect === 'changes') {
+    return new Refusal('scope_required', `A token of scope ${scope} changes nothing.`, {
+      hint: 'Use a token of scope write, or a session.',
+    });
+  }
+  const which = via === 'bot' ? 'a personal access token' : 'a token';
+  return new Refusal('scope_required', `This lets others in, which a token of scope ${scope} may not do.`, {
+    hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
   });
 }
 

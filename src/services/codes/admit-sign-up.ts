@@ -26,7 +26,7 @@ export async function admitSignUp(
     // A member is called what their organization knows them by (security I4), and stays as they are.
     const own = { name, ...(locale === null ? {} : { locale }) };
     const described = (await belongsSomewhere(holder.id)) ? {} : own;
-    await holder.update({ ...described, passwordHash, signUpReplacedAt: ctx.now });
+    await holder.update({ ...described, passwordHash, awaitsCode: true, signUpReplacedAt: ctx.now });
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);

@@ -4,13 +4,11 @@ import { isProved } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
 import { takeOver } from '../identities/reclaim.ts';
 import { joinInvited } from '../invitations/join.ts';
-import { belongsSomewhere } from '../memberships/find.ts';
 import { joinByDomain } from '../signin/join-by-domain.ts';
 
 /**
- * Writes that the reader of the mailbox has proved an address that nobody had. What an earlier holder left ends, but
- * for the code of their own sign-up, which proves what they left (security P11); not where somebody was made a member
- * before, who need not be the one who signed up. Call it with the account held.
+ * Records that the reader of the mailbox proved the address of an account without proof. What an earlier holder left
+ * ends, unless the client that confirms its own sign-up left it (security P11). Call it with the account held.
  */
 export async function proveAddress(
   ctx: Context,
@@ -18,8 +16,8 @@ export async function proveAddress(
   by: 'signup' | 'another code',
 ): Promise<void> {
   if (isProved(account)) return;
-  if (by !== 'signup' || (await belongsSomewhere(account.id))) await takeOver(ctx, account, { by: 'mail' });
-  await account.update({ emailProof: 'mail', signUpReplacedAt: null });
+  if (by !== 'signup') await takeOver(ctx, account, { by: 'mail' });
+  await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
   await recordEvent(ctx, {
     kind: 'user.email.verified',
     subject: { type: 'user', id: account.id, name: account.name },

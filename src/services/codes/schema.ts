@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { givenPassword } from '../accounts/schema.ts';
 import { email } from '../fields.ts';
+import { signedInView } from '../sessions/schema.ts';
 
 const code = z
   .string()
@@ -11,8 +12,21 @@ const totpCode = z.string().max(20).optional();
 
 /** Whose code is asked for. */
 export const requestCodeInput = z.strictObject({ email });
-/** With what tells the client that signed up, if it has kept it. */
-export const verifyEmailInput = z.strictObject({ email, code, ticket: z.string().max(4096).optional() });
+/** Confirms an address; the ticket or the password shows that this client signed up. */
+export const verifyEmailInput = z.strictObject({
+  email,
+  code,
+  password: givenPassword
+    .optional()
+    .describe('The password chosen at the sign-up; without the cookie of the sign-up, only this keeps it.'),
+  ticket: z.string().max(4096).optional(),
+});
+/** The session of a confirmed address. */
+export const verifiedView = signedInView.extend({
+  passwordKept: z
+    .boolean()
+    .describe('Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.'),
+});
 export const signInByCodeInput = z.strictObject({ email, code, totpCode });
 export const resetPasswordInput = z.strictObject({ email, code, newPassword: givenPassword, totpCode });
 

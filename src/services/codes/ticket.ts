@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { isEqual } from '../../crypto/equal.ts';
 import type { Account } from '../../database/models/account.ts';
 
-// Whoever reads the mailbox confirms the address, and anybody may have chosen the password meanwhile (security P11). So
-// a client that has chosen it is given a ticket that shows this when it confirms.
+// The code proves who reads the mailbox, not who chose the password (security P11). So the client that signs up is given
+// a ticket, and shows it when it confirms.
 
 /** How long an account waits for somebody to confirm its address, in seconds; its ticket is worth nothing longer. */
 export const unconfirmedSeconds = 7 * 24 * 3600;
@@ -15,15 +15,15 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 }
 
 /**
- * Whether the password of an account that waits is the choice of the client that confirms it. A client that keeps no
- * cookies has no ticket: it is believed where there was one sign-up `only`.
+ * Whether the client that confirms an address chose the password of the account: it shows the ticket of that sign-up, or
+ * the password. Ask it only after a right code, and end the code with the answer: it is one guess then.
  */
-export function isOwnSignUp(
-  ctx: Pick<Context, 'keyring'>,
+export async function isOwnSignUp(
+  ctx: Pick<Context, 'keyring' | 'passwords'>,
   { passwordHash }: Pick<Account, 'passwordHash'>,
-  { ticket, only }: { ticket: string | undefined; only: boolean },
-): boolean {
+  { ticket, password }: { ticket?: string | undefined; password?: string | undefined },
+): Promise<boolean> {
   if (passwordHash === null) return false;
-  if (ticket === undefined) return only;
-  return isEqual(ticket, signUpTicket(ctx, passwordHash));
+  if (ticket !== undefined && isEqual(ticket, signUpTicket(ctx, passwordHash))) return true;
+  return password !== undefined && ctx.passwords.verify(passwordHash, password);
 }

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { Organization } from '../../database/models/organization.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
+import { checkApps } from './apps.ts';
 import { type Check, check, right } from './check.ts';
 import { servesAnother } from './daemon.ts';
 import { checkDatabase, type Subject } from './database.ts';
@@ -12,6 +13,7 @@ import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
 import type { diagnoseInput, diagnosisView } from './schema.ts';
+import { checkSignUps } from './sign-ups.ts';
 
 /** An instance that may be broken: each part is asked for by itself, and refuses by itself. */
 export interface Patient {
@@ -84,7 +86,8 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean): Promise<
     const some = organizations.slice(at, at + atOnce);
     found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
   }
-  return [...network, ...found];
+  const instance = [await checkSignUps(ctx), await checkApps()].filter((check) => check !== null);
+  return [...network, ...instance, ...found];
 }
 
 /** Nobody signs in by mail that is not sent: where the server does not take it, none counts as set up. */

@@ -33,7 +33,7 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
   const checks = [
     await checkScim(ctx, organization),
     await checkWebhooks(organization),
-    await checkSignIn(organization),
+    await checkSignIn(ctx, organization),
     await checkOwners(ctx, organization),
   ];
   return checks.filter((each) => each !== null);

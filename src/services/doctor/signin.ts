@@ -1,17 +1,20 @@
+import type { Context } from '../../context.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { SignInSettings } from '../../database/models/sign-in-settings.ts';
 import { governsNobody, saysSomething } from '../signin/reach.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
-/** Whether what an organization says of ways to sign in holds for anybody; null where it says nothing. */
-export async function checkSignIn(organization: Organization): Promise<Check | null> {
+/** Whether the sign-in settings of an organization govern any account; null if it has set none. */
+export async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;
-  return check(`sign-in of ${slug}`, 'its settings hold for somebody', async () => {
-    if (!(await governsNobody(organization))) return right('its settings hold');
+  return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
+    if (!(await governsNobody(ctx, organization))) return right('they do');
+    const { creation } = ctx.config.orgs;
+    const alone = creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
-      'its settings hold for nobody: it has verified no domain, and is not the only organization',
-      `Verify the domain of its people: idctl domain add DOMAIN --org ${slug}`,
+      `its settings govern no account: it has no verified domain, and ${alone}`,
+      `Verify the domain of its members: idctl domain add DOMAIN --org ${slug}`,
     );
   });
 }

@@ -12,6 +12,11 @@ export function findVerified(organizationId: string, name: string): Promise<Doma
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
+/** Whether the organization has verified a domain, whatever its name. */
+export async function hasVerifiedDomain(organizationId: string): Promise<boolean> {
+  return (await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0;
+}
+
 /** The id of the organization that has verified the domain, or null. */
 export async function findOwner(name: string): Promise<string | null> {
   const domain = await Domain.findOne({ where: { name, state: 'Verified' } });

@@ -7,13 +7,14 @@ import { transaction } from '../../database/transaction.ts';
 import { forgetProofs } from '../accounts/forget-proofs.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
+import { endSessionsByDomain } from '../sessions/end.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import { requireDomain } from './find.ts';
 import type { removeDomainInput } from './schema.ts';
 
 /**
- * Gives a domain up (spec §3.1). Removing a verified one switches the connection for it off in the
- * same transaction, and names whom it touches, the owners first of all (security D5).
+ * Gives a domain up (spec §3.1). Removing a verified one switches the connection for it off and ends the
+ * sessions that came by it, in the same transaction, and names whom it touches, the owners first of all (security D5).
  */
 export async function removeDomain(ctx: Context, input: z.output<typeof removeDomainInput>) {
   const { organization } = await requireAuthority(ctx, 'domains.change', input.org);
@@ -29,15 +30,17 @@ export async function removeDomain(ctx: Context, input: z.output<typeof removeDo
     if (domain.state === 'Verified') await forgetProofs(domain.name);
     const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
     const shutOut = carriesTrust ? await findShutOut(organization, domain.name) : nobodyAffected;
+    const sessionsEnded = carriesTrust ? await endSessionsByDomain(ctx, organization.id, domain.name) : 0;
     const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
     const [people, owners] = [both('people'), both('owners')];
     await recordEvent(ctx, {
       kind: 'domain.removed',
       organizationId: organization.id,
       subject: { type: 'domain', id: domain.id, name: domain.name },
-      data: { state: domain.state, ssoDisabled: disabled !== null, owners },
+      data: { state: domain.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
     });
-    return { domain: domain.name, ssoDisabled: disabled !== null, ...affected, people, owners };
+    const view = { domain: domain.name, ssoDisabled: disabled !== null, ...affected, people, owners };
+    return { ...view, sessionsEnded };
   });
 }
 

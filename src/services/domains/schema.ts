@@ -17,5 +17,9 @@ export const domainView = z.object({
 });
 export const domainPage = pageOf(domainView);
 
-/** What a removal took along: the connection it switched off, and whom that touches. */
-export const domainRemovedView = affectedView.extend({ domain: z.string(), ssoDisabled: z.boolean() });
+/** What a removal took along: the connection it switched off, the people it touches, and the sessions that it ended. */
+export const domainRemovedView = affectedView.extend({
+  domain: z.string(),
+  ssoDisabled: z.boolean(),
+  sessionsEnded: z.int(),
+});

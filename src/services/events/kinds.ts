@@ -31,8 +31,11 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/** Of what strangers can repeat: how often in the quarter of an hour, and when last (security X5). */
-const tally = { count: number, lastAt: instant.optional() };
+/**
+ * Of what strangers can repeat: how often in the quarter of an hour, when last, and the last references that people were
+ * shown (security X5).
+ */
+const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z.object({ group: text, mappingId: text }).nullable();
 const planned = z.object({ projectId: text, role: text, because });
@@ -49,7 +52,11 @@ export const eventKinds = {
   'organization.deleted': inOrg('organization', 'An organization was deleted, with so many members', {
     members: number,
   }),
-  'organization.ownerless': inOrg('user', 'The last owner was deactivated by SCIM; nobody owns it now', {}),
+  'organization.ownerless': inOrg(
+    'user',
+    'It has no owner now: the last one was deactivated by SCIM, or the account was deleted',
+    {},
+  ),
 
   'member.added': inOrg('user', 'Somebody became a member', {
     role,
@@ -58,7 +65,7 @@ export const eventKinds = {
     userName: text.optional(),
   }),
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
-  'member.removed': inOrg('user', 'A member was taken out by hand', { role }),
+  'member.removed': inOrg('user', 'A member was taken out by hand, or left', { role }),
 
   'invitation.created': inOrg('invitation', 'An address was invited, by mail or by the link alone', {
     role,
@@ -95,6 +102,7 @@ export const eventKinds = {
     state: text,
     ssoDisabled: flag,
     owners: list,
+    sessionsEnded: number,
   }),
 
   'sso.saved': inOrg('sso', 'The single sign-on connection was saved', {
@@ -106,7 +114,10 @@ export const eventKinds = {
   'sso.disabled': inOrg('sso', 'Single sign-on was switched off; these owners signed in by it', {
     owners: list,
   }),
-  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', {
+    owners: list,
+    sessionsEnded: number,
+  }),
   'sso.relinked': inOrg('sso', 'Everybody is linked anew after a change of provider', {
     fromIssuer: text,
     people: number,
@@ -134,7 +145,14 @@ export const eventKinds = {
   }),
   'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
   'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', { owners: list }),
-  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', { owners: list }),
+  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', {
+    owners: list,
+    sessionsEnded: number,
+  }),
+  'ldap.relinked': inOrg('ldap', 'Everybody is linked anew after a change of directory', {
+    people: number,
+    sessionsEnded: number,
+  }),
   'ldap.signin.refused': inOrg('ldap', 'Sign-ins by the directory were refused', {
     entry: text.optional(),
     ...refused,
@@ -214,7 +232,7 @@ export const eventKinds = {
   }),
   'identity.unlinked': either('user', 'A link to an outside sign-in ended', { kind: text, issuer: text }),
   'account.reclaimed': either('user', 'What an unproven holder left of an account ended (security I3, P11)', {
-    by: z.enum(['domain', 'mail', 'signup']),
+    by: z.enum(['domain', 'mail', 'operator', 'signup']),
   }),
 
   'session.started': either('user', 'Somebody signed in; in the organization when by its connection', {
@@ -241,7 +259,9 @@ export const eventKinds = {
   'user.created': either('user', 'An account was made; in the organization when by its connection', {
     by: text.optional(),
   }),
-  'user.deleted': onInstance('user', 'An account was deleted', {}),
+  'user.deleted': onInstance('user', 'An account was deleted; these organizations have no owner now', {
+    ownerless: list.optional(),
+  }),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
   'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
@@ -261,6 +281,7 @@ export const eventKinds = {
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {
     account: text,
     app: text.optional(),
+    scope: text.optional(),
   }),
   'token.regenerated': onInstance('token', 'An access token has a new value', { account: text }),
   'token.revoked': onInstance('token', 'An access token was revoked', {
@@ -269,6 +290,9 @@ export const eventKinds = {
     reason: text.optional(),
   }),
   'app.registered': onInstance('app', 'An app was registered', { account: text }),
+  'app.organization.named': inOrg('app', 'An app may ask about the tokens of the members', {
+    account: text,
+  }),
   'app.regenerated': onInstance('app', 'An app has a new secret', { account: text }),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {

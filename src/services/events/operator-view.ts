@@ -3,7 +3,10 @@ import type { Event } from '../../database/models/event.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { viewEvent } from './view.ts';
 
-/** Events with what the operator knows them by: the organization's slug and the account's address, while they are there. */
+/**
+ * Events as the operator sees them: with the system account that acted, and with the organization's slug and the
+ * account's address while those exist.
+ */
 export async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({
@@ -20,6 +23,7 @@ export async function viewForOperator(events: readonly Event[]) {
   const addresses = new Map(accounts.map(({ id, email }) => [id, email]));
   return events.map((event) => ({
     ...viewEvent(event),
+    actor: event.actor,
     organization: slugs.get(event.organizationId ?? '') ?? null,
     address: addresses.get(event.subject?.id ?? '') ?? null,
   }));

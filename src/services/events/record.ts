@@ -7,9 +7,9 @@ import type { EventData, EventName } from './kinds.ts';
 /** What is written of something that happened, of one kind or another. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** What is written of what happens again and again: how often, the count itself adds. */
+/** What is written of what happens again and again; the tally adds how often and for which requests. */
 export type Recurring = {
-  [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt'>>;
+  [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];
 
 interface About<Name> {

@@ -8,9 +8,13 @@ const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
+/** How many references an event keeps: enough to find a person who asks, and bounded. */
+const mostReferences = 20;
+
 /**
- * Writes what strangers can make happen at will as one event for whom (`of`) and what (`apart`) it is
- * about in a quarter of an hour, which says how often it did; so nobody fills the disk (security X5).
+ * Writes what strangers can repeat as one event for each subject (`of`) and detail (`apart`) in a quarter of an hour, so
+ * that they cannot fill the disk. The event counts the failures and keeps the last references that people were shown
+ * (security X5).
  */
 export async function tallyEvent(
   ctx: Context,
@@ -23,7 +27,19 @@ export async function tallyEvent(
   const window = await countUp(ctx, { ...by, name: what.kind, most: unlimited, seconds: windowSeconds });
   if (window === null) return;
   const data = { ...said, count: window.used };
-  // What recurs says all of its kind but the count, which is here.
-  if (window.used === 1) return recordEvent(ctx, { ...what, data } as Happening, window.id);
-  await Event.update({ data: { ...data, lastAt: ctx.now.toISOString() } }, { where: { id: window.id } });
+  const now = [ctx.requestId];
+  // What recurs says all of its kind but what the tally adds, which is here.
+  if (window.used === 1) {
+    return recordEvent(ctx, { ...what, data: { ...data, references: now } } as Happening, window.id);
+  }
+  const references = [...(await earlierReferences(window.id)), ...now].slice(-mostReferences);
+  const latest = { ...data, lastAt: ctx.now.toISOString(), references };
+  await Event.update({ data: latest }, { where: { id: window.id } });
+}
+
+/** Read after the window was counted up: its row stays locked until this transaction ends, so none is lost. */
+async function earlierReferences(id: string): Promise<string[]> {
+  const event = await Event.findByPk(id, { attributes: ['data'] });
+  const references = event?.data['references'];
+  return Array.isArray(references) ? references.map(String) : [];
 }

@@ -25,6 +25,8 @@ export interface OutsideProof {
   connection: { id: string; organizationId: string };
   issuer: string;
   subject: string;
+  /** The host of the directory; null for SSO, whose issuer says it. */
+  server: string | null;
   /** Canonical, on a domain that the organization has verified now (security I2). */
   email: string;
   name: string;
@@ -32,40 +34,78 @@ export interface OutsideProof {
 
 /**
  * The account of the proof: by its key if that is known, whatever the address says now; else the
- * account of the address, which the key is then bound to; else a new one. Null when the address's
- * account has another key on this connection already: a conflict that an admin resolves.
+ * account of the address, which the key is then bound to; else a new one. Null when the address's account has
+ * another key on this connection, or on one that was in its place: a conflict, until it is unlinked or relinked.
  * Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
-  const { issuer, subject } = proof;
   const known = await findByKey(ctx, proof);
-  if (known !== null) return known;
+  if (known !== undefined) return known;
   const holder = await findByEmail(proof.email);
   if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
-  const other = await Identity.findOne({
-    where: { connectionId: proof.connection.id, accountId: holder.id },
-  });
+  const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
   // The same key, when another sign-in has bound it since we looked.
-  if (other !== null) return other.issuer === issuer && other.subject === subject ? holder : null;
-  await reclaim(ctx, holder, proof.connection.organizationId);
+  if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
+  await reclaim(ctx, holder, proof.connection.organizationId, proof.name);
   return link(ctx, proof, holder);
 }
 
 /**
- * The account of the key. A key is void once the account's domain is another organization's: what the word of
- * this one opened while the domain was its own, it does not keep open (security I2).
+ * The account of the key; null for a conflict, undefined for a new key. A key is void once the account's domain is
+ * another organization's: what this one linked while the domain was its own, it does not keep (security I2).
  */
-async function findByKey(
-  ctx: Context,
-  { connection, issuer, subject }: OutsideProof,
-): Promise<Account | null> {
-  const key = await Identity.findOne({ where: { connectionId: connection.id, issuer, subject } });
+async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
+  const { connection, issuer, subject, server } = proof;
+  const current = await Identity.findOne({ where: { connectionId: connection.id, issuer, subject } });
+  // Another server may name any entry, also by what it knows of this one's.
+  if (current !== null && current.server !== server) return null;
+  const key = current ?? (await findFormer(proof));
   const account = key === null ? null : await Account.findByPk(key.accountId);
-  if (key === null || account === null) return null;
-  if (!(await belongsToAnother(ctx, account, connection.organizationId))) return account;
-  await detachIdentities(ctx, [key]);
-  await recordUnlinked(ctx, key, account.name);
-  return null;
+  if (key === null || account === null) return undefined;
+  if (await belongsToAnother(ctx, account, connection.organizationId)) {
+    await detachIdentities(ctx, [key]);
+    await recordUnlinked(ctx, key, account.name);
+    return undefined;
+  }
+  return key === current ? account : adopt(ctx, key, account, proof);
+}
+
+/** This very key, from a connection that this one was made in place of. */
+function findFormer(proof: OutsideProof): Promise<Identity | null> {
+  const { issuer, subject, server } = proof;
+  return Identity.findOne({
+    where: { ...inPlaceOf(proof), issuer, subject, server },
+    order: [['id', 'DESC']],
+  });
+}
+
+/** Makes a former key one of the connection that has just proved it; null when its account has another one there. */
+async function adopt(
+  ctx: Context,
+  key: Identity,
+  account: Account,
+  { connection }: OutsideProof,
+): Promise<Account | null> {
+  const { id: connectionId } = connection;
+  if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
+  // The first sign-in through this connection is yet to sync its groups (security I7).
+  await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
+  await recordLinked(ctx, key, account);
+  return account;
+}
+
+/** The keys of the organization's connections of this kind: it has one at a time, all other keys are former ones. */
+function inPlaceOf({ kind, connection }: OutsideProof) {
+  return { kind, organizationId: connection.organizationId };
+}
+
+function isBound(key: Identity, { connection, issuer, subject, server }: OutsideProof): boolean {
+  return (
+    key.connectionId === connection.id &&
+    key.issuer === issuer &&
+    key.subject === subject &&
+    key.server === server
+  );
 }
 
 async function belongsToAnother(ctx: Context, { email }: Account, organizationId: string): Promise<boolean> {
@@ -143,7 +183,7 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
 }
 
 /** What provisioning has to do with of an account. */
-type Holder = Pick<Account, 'id' | 'email' | 'name'>;
+type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
 export interface Provisioned {
@@ -168,19 +208,22 @@ export async function attachProvisioned(
   const account = { id: orderedId(), email, name };
   const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
   await insertRow('accounts', row);
-  return { account, link: 'created' };
+  return { account: { ...account, emailProof }, link: 'created' };
 }
 
 /**
- * Gives an account that provisioning made without an address the one that has become known, unless it is somebody
- * else's. Whether it did.
+ * Gives an account that provisioning made without an address the one that has become known, unless another account has
+ * it. Whether it did. An address on a domain of others is not given: whether it was free would tell of an account
+ * elsewhere (security I4).
  */
 export async function attachAddress(
-  account: Holder,
+  ctx: Context,
+  account: Pick<Account, 'id' | 'email'>,
   { organizationId, email }: { organizationId: string; email: string },
 ): Promise<boolean> {
   const { holder, emailProof } = await lookUp(organizationId, email);
   if (account.email !== null || holder !== null) return false;
+  if (emailProof !== 'domain' && ctx.config.trust.domains !== 'off') return false;
   await Account.update({ email, emailProof }, { where: { id: account.id } });
   return true;
 }
@@ -189,22 +232,20 @@ export async function attachAddress(
 async function lookUp(
   organizationId: string,
   email: string | null,
-): Promise<{ holder: Holder | null; emailProof: EmailProof }> {
+): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
   const [row] = await select<{
     id: string | null;
-    email: string | null;
-    name: string;
     domain: string | null;
   }>(
-    `SELECT a.id, a.email, a.name, d.id AS domain FROM (SELECT 1 AS one) always
+    `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
        LEFT JOIN accounts a ON a.email = $1
        LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
     [email, organizationId, domainOf(email), 'Verified'],
   );
   if (row === undefined) return { holder: null, emailProof: 'none' };
-  const { id, name } = row;
-  if (id !== null) return { holder: { id, email: row.email, name }, emailProof: 'none' };
+  const { id } = row;
+  if (id !== null) return { holder: { id }, emailProof: 'none' };
   return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
 }
 
@@ -253,11 +294,12 @@ interface Entry {
   connection: { id: string; organizationId: string | null };
   issuer: string;
   subject: string;
+  server?: string | null;
 }
 
 async function link(ctx: Context, entry: Entry, account: Account): Promise<Account> {
-  const { kind, connection, issuer, subject } = entry;
-  await Identity.create({
+  const { kind, connection, issuer, subject, server = null } = entry;
+  const key = await Identity.create({
     id: orderedId(),
     accountId: account.id,
     kind,
@@ -265,13 +307,22 @@ async function link(ctx: Context, entry: Entry, account: Account): Promise<Accou
     organizationId: connection.organizationId,
     issuer,
     subject,
+    server,
     linkedAt: ctx.now,
   });
-  await recordEvent(ctx, {
+  await recordLinked(ctx, key, account);
+  return account;
+}
+
+function recordLinked(
+  ctx: Context,
+  { kind, organizationId, issuer }: Identity,
+  account: Account,
+): Promise<void> {
+  return recordEvent(ctx, {
     kind: 'identity.linked',
-    organizationId: connection.organizationId,
+    organizationId,
     subject: { type: 'user', id: account.id, name: account.name },
     data: { kind, issuer },
   });
-  return account;
 }

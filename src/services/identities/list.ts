@@ -6,17 +6,20 @@ import { requireAccount } from '../accounts/find.ts';
 import { requireOperator } from '../authority/require.ts';
 import { readPage } from '../page.ts';
 import type { listIdentitiesInput } from './schema.ts';
-import { viewIdentity } from './view.ts';
+import { findFormer, viewIdentity } from './view.ts';
 
-/** The outside identities by which an account is signed in, oldest first. */
+/** The outside identities of an account, oldest first; those of connections that were removed too. */
 export async function listIdentities(ctx: Context, input: z.output<typeof listIdentitiesInput>) {
   requireOperator(ctx);
   const { id: accountId } = await requireAccount(input.user);
+  const isFormer = await findFormer(
+    await Identity.findAll({ where: { accountId }, attributes: ['kind', 'connectionId'] }),
+  );
   return readPage(
     input,
     (after, limit) =>
       Identity.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
     (row) => row.id,
-    viewIdentity,
+    (row) => viewIdentity(row, isFormer),
   );
 }

@@ -19,6 +19,8 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
+  /** Its connection was removed: it holds its account for one that is made again in its place. */
+  former: z.literal(true).optional(),
 });
 
 /** What was taken off an account, and how many sessions ended with it. */

@@ -8,7 +8,7 @@ import { requireAccount } from '../accounts/find.ts';
 import { requireOperator } from '../authority/require.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 import type { unlinkIdentitiesInput } from './schema.ts';
-import { viewIdentity } from './view.ts';
+import { findFormer, viewIdentity } from './view.ts';
 
 type Input = z.output<typeof unlinkIdentitiesInput>;
 
@@ -21,10 +21,12 @@ export async function unlinkIdentities(ctx: Context, input: Input) {
   return transaction(async () => {
     const identities = await requireIdentities(input);
     const account = await Account.findByPk(identities[0].accountId, { rejectOnEmpty: true });
+    const isFormer = await findFormer(identities);
     const sessionsEnded = await detachIdentities(ctx, identities);
     for (const identity of identities) await recordUnlinked(ctx, identity, account.name);
     const { email, name } = account;
-    return { email, name, identities: identities.map(viewIdentity), sessionsEnded };
+    const views = identities.map((identity) => viewIdentity(identity, isFormer));
+    return { email, name, identities: views, sessionsEnded };
   });
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Transaction } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
@@ -61,23 +62,33 @@ export function enterOnce(
   secondFactor: SecondFactor | null,
 ) {
   return retryOnceWhenOvertaken(() =>
-    transaction(async () => enter(ctx, await requireSameConnection(seen), person, secondFactor)),
+    transaction(async () => {
+      const connection = await requireSameConnection(seen);
+      return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
+    }),
   );
 }
 
-/** What the sign-in writes, inside its transaction; refuses `signin_failed`, or `second_factor_required`. */
+/**
+ * What the sign-in writes, inside its transaction; refuses `signin_failed`, or `second_factor_required`. `hold` holds
+ * the connection, where there is one.
+ */
 export async function enter(
   ctx: Context,
-  connection: { id: string; organizationId: string },
+  connection: { id: string; organizationId: string; uri: string },
   person: Person,
   secondFactor: SecondFactor | null,
+  hold: () => Promise<void> = async () => {},
 ) {
   const email = await requireEmail(ctx, connection.organizationId, person.emails);
+  // After the domain, as everything that holds both does.
+  await hold();
   const account = await attachIdentity(ctx, {
     kind: 'ldap',
     connection,
     issuer: person.issuer,
     subject: person.subject,
+    server: new URL(connection.uri).hostname,
     email,
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
@@ -93,6 +104,12 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   const now = await LdapConnection.findByPk(id);
   if (now === null || !now.enabled || proofOf(now) !== settings) throw signInFailed('connection_changed');
   return now;
+}
+
+/** The connection is not removed until the transaction ends, so that no session outlives it. */
+async function holdConnection({ id }: LdapConnection): Promise<void> {
+  const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
+  if (held === null) throw signInFailed('connection_changed');
 }
 
 function proofOf(connection: LdapConnection): string {

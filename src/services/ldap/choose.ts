@@ -1,38 +1,52 @@
 import type { z } from 'zod';
+import type { Context } from '../../context.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { refuseField } from '../../errors.ts';
-import { canonicalEmail, domainOf } from '../domains/canonical.ts';
-import { findOwner } from '../domains/owns.ts';
+import { canonicalEmail } from '../domains/canonical.ts';
 import { isUuid } from '../fields.ts';
+import { findGoverningDomain, findGoverningSettings } from '../signin/governing.ts';
 import type { signInByLdapInput } from './schema.ts';
 
 /**
- * The one directory that is asked, before any packet (security L1), or null: that of the organization named, or of the
- * one that verified the domain of the address, whose password is nobody else's business; else the only one there is.
+ * The one directory that is asked, chosen before any packet (security L1): that of the organization named, else of the
+ * one that governs the address. Null if that organization has none; refuses if there is no such organization.
  */
-export async function chooseDirectory({
-  org,
-  username,
-}: Pick<z.output<typeof signInByLdapInput>, 'org' | 'username'>): Promise<LdapConnection | null> {
-  if (org !== undefined) return enabledOf(await organizationIdOf(org));
-  const email = canonicalEmail(username);
-  const owner = email === null ? null : await findOwner(domainOf(email));
-  if (owner !== null) return enabledOf(owner);
-  const [only, another] = await LdapConnection.findAll({ where: { enabled: true }, limit: 2 });
-  if (another !== undefined) {
-    throw refuseField('org', 'is required', 'Several organizations sign in by LDAP here: say which one.');
-  }
-  return only ?? null;
+export async function chooseDirectory(
+  ctx: Context,
+  { org, username }: Pick<z.output<typeof signInByLdapInput>, 'org' | 'username'>,
+): Promise<LdapConnection | null> {
+  if (org !== undefined) return findDirectory(await organizationIdOf(org));
+  const { organizationId } = await findGoverningSettings(ctx, canonicalEmail(username));
+  if (organizationId !== null) return findDirectory(organizationId);
+  throw refuseField('org', 'is required', 'Name the organization, or use an address on its verified domain.');
+}
+
+/** The enabled directory of an organization, or null. */
+export async function findDirectory(organizationId: string | null): Promise<LdapConnection | null> {
+  if (organizationId === null) return null;
+  return LdapConnection.findOne({ where: { organizationId, enabled: true } });
+}
+
+/**
+ * How a page names the directory that it offers to a canonical e-mail domain ('' for none), or null if it offers none.
+ * Only the directory of a verified domain may take the place of the password form (security L1).
+ */
+export async function describeDirectory(
+  ctx: Context,
+  domain: string,
+): Promise<{ name: string; verified: boolean } | null> {
+  const { organizationId, verified } = await findGoverningDomain(ctx, domain);
+  const connection = await findDirectory(organizationId);
+  if (connection === null) return null;
+  // The domain is proved; a name is what an organization calls itself.
+  if (verified) return { name: domain, verified };
+  const { name } = await Organization.findByPk(connection.organizationId, { rejectOnEmpty: true });
+  return { name, verified };
 }
 
 async function organizationIdOf(org: string): Promise<string | null> {
   if (isUuid(org)) return org.toLowerCase();
   const found = /^[a-z0-9-]+$/.test(org) ? await Organization.findOne({ where: { slug: org } }) : null;
   return found?.id ?? null;
-}
-
-async function enabledOf(organizationId: string | null): Promise<LdapConnection | null> {
-  if (organizationId === null) return null;
-  return LdapConnection.findOne({ where: { organizationId, enabled: true } });
 }

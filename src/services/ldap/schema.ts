@@ -97,6 +97,14 @@ export const ldapView = z.object({
   enabled: z.boolean(),
 });
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
+export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
+
+/** The people whom a change of directory affects: they are linked again when they next sign in. */
+export const ldapRelinkedView = z.object({
+  uri: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
 
 const username = z
   .string()

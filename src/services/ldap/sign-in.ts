@@ -24,7 +24,7 @@ type Input = z.output<typeof signInByLdapInput>;
  * back when it was not the credential that was refused (security L8).
  */
 export async function signInByLdap(ctx: Context, input: Input, steps?: TwoSteps) {
-  const connection = await chooseDirectory(input);
+  const connection = await chooseDirectory(ctx, input);
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
   if (connection === null) throw signInFailed('no_directory');

@@ -26,7 +26,7 @@ type Input = z.output<typeof testLdapInput>;
  * a password it tries a whole sign-in. Nothing is changed but the count of wrong passwords (security L8).
  */
 export async function testLdap(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'ldap.change', input.org);
+  const { organization } = await requireAuthority(ctx, 'ldap.test', input.org);
   const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
   requireEncryption(ctx, settings);
   const { username, password } = input;
@@ -37,14 +37,12 @@ export async function testLdap(ctx: Context, input: Input) {
     const visit = watch(await ctx.outbound.visitDirectory(settings));
     return examineDirectory(visit, { ...settings, account, username, password, proving });
   };
-  const at = { id: stored?.id ?? orderedId(), organizationId: organization.id };
+  const at = { id: stored?.id ?? orderedId(), organizationId: organization.id, uri: settings.uri };
   const limits =
     username === undefined || password === undefined ? [] : testedLimits(ctx, username, organization.id);
   const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
-  const examination = await tryingBind(
-    ctx,
-    { ...at, uri: settings.uri, bindDn: settings.bindDn, bindPassword: kept },
-    (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
+  const examination = await tryingBind(ctx, { ...at, bindDn: settings.bindDn, bindPassword: kept }, (watch) =>
+    counting(ctx, organization, (proving) => examine(watch, proving), limits),
   );
   const { steps, entries, person } = examination;
   if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));

@@ -1,7 +1,9 @@
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
+import { hasVerifiedDomain } from '../domains/owns.ts';
 import { countUp } from './count.ts';
 import type { Limit } from './limit.ts';
+import { mailboxOf } from './mailbox.ts';
 import { networkOf } from './network.ts';
 import { isStranger } from './password.ts';
 import { requirePlace } from './spend.ts';
@@ -13,32 +15,51 @@ export async function countAsking(ctx: Context): Promise<void> {
   await transaction(() => requirePlace(ctx, client, 'Too many mails were asked for.'));
 }
 
-/** How many invitations are mailed to one address in a day: of one organization, and of all. */
-const mostInvitations = { ofOne: 2, ofAll: 5 };
+/**
+ * How many invitations are mailed to one mailbox in a day: of one organization, and of all. Some of the latter are kept
+ * for organizations with a verified domain, one each.
+ */
+const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
  * Whether the organization may have one more invitation mailed to this address: its share, so that it does not use up
  * those of others, and learns nothing of theirs. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(ctx: Context, email: string, organizationId: string): Promise<boolean> {
-  return mayInvite(ctx, { of: email, apart: organizationId, most: mostInvitations.ofOne });
+  return mayInvite(ctx, email, { apart: organizationId, most: mostInvitations.ofOne });
 }
 
-/** Whether one more invitation may reach this address, whichever organizations invite: counted when it is sent. */
-export function maySendInvitation(ctx: Context, email: string): Promise<boolean> {
-  return mayInvite(ctx, { of: email, most: mostInvitations.ofAll });
+/**
+ * Whether one more invitation of this organization may reach this address, whichever organizations invite: counted when it
+ * is sent. Organizations that have verified no domain cannot use up the places of those that have.
+ */
+export async function maySendInvitation(
+  ctx: Context,
+  email: string,
+  organizationId: string,
+): Promise<boolean> {
+  const { ofAll, kept } = mostInvitations;
+  if (await mayInvite(ctx, email, { most: ofAll - kept })) return true;
+  if (!(await hasVerifiedDomain(organizationId))) return false;
+  const own = { apart: `own ${organizationId}`, most: 1 };
+  return (await mayInvite(ctx, email, own)) && (await mayInvite(ctx, email, { apart: 'kept', most: kept }));
 }
 
-async function mayInvite(ctx: Context, whose: Pick<Limit, 'of' | 'apart' | 'most'>): Promise<boolean> {
+async function mayInvite(
+  ctx: Context,
+  email: string,
+  whose: Pick<Limit, 'apart' | 'most'>,
+): Promise<boolean> {
   if (ctx.config.limits.enabled === 'off') return true;
-  return (await countUp(ctx, { name: 'invited', ...whose, seconds: 86_400 })) !== null;
+  const limit = { name: 'invited', of: mailboxOf(email), ...whose, seconds: 86_400 };
+  return (await countUp(ctx, limit)) !== null;
 }
 
 /** So many of the hour's mails to somebody strangers leave to where that one has signed in lately. */
 const kept = 2;
 
 /**
- * Whether one more mail that anybody can ask for may go to this address (security P10): strangers do not use up all of
+ * Whether one more mail that anybody can ask for may go to the mailbox of this address (security P10): strangers do not use up all of
  * them. Call it inside the transaction that queues the mail. What is kept back from a stranger is counted too, apart:
  * not even from the work does anybody learn of whom some are kept (security P7).
  */
@@ -46,7 +67,7 @@ export async function mayMail(ctx: Context, email: string): Promise<boolean> {
   const { enabled, codeSends } = ctx.config.limits;
   if (enabled === 'off') return true;
   const stranger = await isStranger(ctx, email);
-  const forAll = { name: 'mails', of: email, most: Math.max(1, codeSends - kept), seconds: 3600 };
+  const forAll = { name: 'mails', of: mailboxOf(email), most: Math.max(1, codeSends - kept), seconds: 3600 };
   if ((await countUp(ctx, forAll)) !== null) return true;
   const most = codeSends - forAll.most;
   const rest = { ...forAll, apart: stranger ? 'kept back' : 'rest', most };

@@ -39,15 +39,16 @@ export async function composeMail(
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'invitation': {
       const invited = await describeInvitation(ctx, mailing.invitation);
-      if (invited === null || !(again || (await mayReach(ctx, invited.email)))) return null;
+      if (invited === null || !(again || (await mayReach(ctx, invited.email, mailing.organizationId))))
+        return null;
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
     }
   }
 }
 
 /** What is not sent is told to the operator alone: whoever invited would learn that others invite the address. */
-async function mayReach(ctx: Context, email: string): Promise<boolean> {
-  const may = await transaction(() => maySendInvitation(ctx, email));
+async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
+  const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   if (!may)
     ctx.log.warn({ mail: 'invitation' }, 'mail not sent: the address has had too many invitations today');
   return may;

@@ -10,13 +10,15 @@ import { refusingDuplicate } from '../../database/unique.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireProject } from '../projects/find.ts';
+import { outranks } from '../projects/roles.ts';
 import { requireRoom } from './room.ts';
 import type { addMappingInput } from './schema.ts';
 import { viewMapping } from './view.ts';
 
 /** Maps a directory's group to a role in one of the organization's projects; nobody changes before their next sign-in. */
 export async function addMapping(ctx: Context, input: z.output<typeof addMappingInput>) {
-  const { organization } = await requireAuthority(ctx, 'mappings.change', input.org);
+  const operation = outranks(input.role, 'member') ? 'mappings.grantAdmin' : 'mappings.change';
+  const { organization } = await requireAuthority(ctx, operation, input.org);
   return transaction(async () => {
     await requireRoom(organization, 1);
     const project = await requireProject(organization, input.project);

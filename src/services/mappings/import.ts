@@ -7,6 +7,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { requireProject } from '../projects/find.ts';
+import { outranks } from '../projects/roles.ts';
 import { createMapping } from './add.ts';
 import { findGiven } from './affected.ts';
 import { dropMapping } from './remove.ts';
@@ -30,6 +31,9 @@ export async function importMappings(ctx: Context, input: Input) {
     const there = new Map(stored.map((one) => [keyOf(one.group, one.projectId, one.role), one]));
     const wanted = await readList(organization, input);
     const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
+    if (missing.some(({ role }) => outranks(role, 'member'))) {
+      await requireAuthority(ctx, 'mappings.grantAdmin', input.org);
+    }
     const surplus = [...there].flatMap(([key, one]) => (!input.replace || wanted.has(key) ? [] : [one]));
     await requireRoom(organization, missing.length - surplus.length);
     const added = [];

@@ -4,9 +4,11 @@ import type { Role } from '../../database/models/membership.ts';
 import { selectTogether } from '../../database/together.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { domainOf } from '../domains/canonical.ts';
+import { recordEvent } from '../events/record.ts';
 import { leaveProjects } from '../projects/leave.ts';
 import { recordLeft } from '../scim/records/member.ts';
 import { endingThrough } from '../sessions/end.ts';
+import type { requireMembership } from './find.ts';
 
 /** As `endMembership`, of an account that is not held yet; its record says so too. */
 export async function deactivate(
@@ -17,6 +19,21 @@ export async function deactivate(
   await lockAccount(account.id);
   await recordLeft(ctx, organizationId, account.id);
   await endMembership(ctx, organizationId, account);
+}
+
+/** Ends a membership by hand: somebody else's, or one's own. */
+export async function endMember(
+  ctx: Context,
+  organizationId: string,
+  { membership, account, shown }: Awaited<ReturnType<typeof requireMembership>>,
+): Promise<void> {
+  await deactivate(ctx, organizationId, account);
+  await recordEvent(ctx, {
+    kind: 'member.removed',
+    organizationId,
+    subject: { type: 'user', id: account.id, name: shown.name },
+    data: { role: membership.role },
+  });
 }
 
 /**

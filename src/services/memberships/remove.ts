@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
-import { recordEvent } from '../events/record.ts';
-import { deactivate } from './deactivate.ts';
+import { endMember } from './deactivate.ts';
 import { requireMembership } from './find.ts';
 import { requireAnotherOwner } from './last-owner.ts';
 import type { memberRefInput } from './schema.ts';
@@ -13,18 +12,13 @@ import { viewMember } from './view.ts';
 export async function removeMember(ctx: Context, input: z.output<typeof memberRefInput>) {
   const { organization } = await requireAuthority(ctx, 'members.change', input.org);
   return transaction(async () => {
-    const { membership, account, shown } = await requireMembership(organization, input.user, { hold: true });
+    const member = await requireMembership(organization, input.user, { hold: true });
+    const { membership, account, shown } = member;
     if (membership.role === 'owner') {
       await requireAuthority(ctx, 'members.takeOwner', input.org);
       await requireAnotherOwner(organization.id, account.id);
     }
-    await deactivate(ctx, organization.id, account);
-    await recordEvent(ctx, {
-      kind: 'member.removed',
-      organizationId: organization.id,
-      subject: { type: 'user', id: account.id, name: shown.name },
-      data: { role: membership.role },
-    });
+    await endMember(ctx, organization.id, member);
     return viewMember(membership, shown);
   });
 }

@@ -5,7 +5,11 @@ import { pageInput, pageOf } from '../page.ts';
 
 export const listMembersInput = z.strictObject({ org: ref, ...pageInput });
 export const addMemberInput = z.strictObject({ org: ref, email, role });
+/** What becomes of credentials on an account whose address was never verified (security I3). */
+export const credentialsFate = z.enum(['end', 'keep']);
+export const operatorAddsMemberInput = addMemberInput.extend({ credentials: credentialsFate.optional() });
 export const memberRefInput = z.strictObject({ org: ref, user: userRef });
+export const leaveOrganizationInput = z.strictObject({ org: ref });
 export const changeMemberRoleInput = z.strictObject({ org: ref, user: userRef, role });
 
 export const originView = z.object({

@@ -2,7 +2,9 @@ import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Domain } from '../../database/models/domain.ts';
+import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { forgetProofs } from '../accounts/forget-proofs.ts';
@@ -28,6 +30,8 @@ export async function deleteOrganization(ctx: Context, input: z.output<typeof or
       where: { organizationId: organization.id, state: 'Verified' },
       lock,
     });
+    await SsoConnection.findAll({ where: { organizationId: organization.id }, lock });
+    await LdapConnection.findAll({ where: { organizationId: organization.id }, lock });
     await holdPeople(organization.id);
     for (const { name } of verified) await forgetProofs(name);
     await organization.reload({ lock });

@@ -10,7 +10,7 @@ export const renameOrganizationInput = z.strictObject({ org: ref, name });
 export const organizationView = z.object({
   id,
   slug: z.string(),
-  name,
+  name: z.string(),
   role: role.optional(),
   createdAt: instant,
 });

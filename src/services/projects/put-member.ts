@@ -10,6 +10,7 @@ import { requireMembership } from '../memberships/find.ts';
 import { byHand } from '../memberships/origin.ts';
 import type { Shown } from '../scim/records/shown.ts';
 import { requireProject } from './find.ts';
+import { outranks } from './roles.ts';
 import type { putProjectMemberInput } from './schema.ts';
 import { viewProjectMember } from './view.ts';
 
@@ -23,7 +24,8 @@ type Person = Shown & { id: string };
  * (spec §3.3). Turning a synced membership into such a one is for the organization's admins.
  */
 export async function putProjectMember(ctx: Context, input: Input, expected?: 'absent' | 'present') {
-  const within = await requireProjectAuthority(ctx, 'projectMembers.change', input);
+  const operation = outranks(input.role, 'member') ? 'projectMembers.grantAdmin' : 'projectMembers.change';
+  const within = await requireProjectAuthority(ctx, operation, input);
   return transaction(async () => {
     // Held until the end, so that nobody who is just being taken out of the organization stays in a project of it.
     const { account, shown } = await requireMembership(within.organization, input.user, { hold: true });

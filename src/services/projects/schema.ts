@@ -24,7 +24,7 @@ export const putProjectMemberInput = projectMemberRefInput.extend({ role: projec
 export const projectView = z.object({
   id,
   slug: z.string(),
-  name,
+  name: z.string(),
   role: projectRole.optional(),
   members: z.int().describe('How many belong to it.'),
   createdAt: instant,

@@ -1,3 +1,4 @@
+import { replaceUnseen } from '../../unseen.ts';
 import { canonicalEmail } from '../domains/canonical.ts';
 import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
 import { findSchema, findTarget } from './names.ts';
@@ -78,8 +79,6 @@ export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }
 
-const unseemly = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
-
 /** The display name in a resource, without what must not stand in a name (security X9), or null. */
 export function nameOf(resource: ScimResource): string | null {
   const { name, displayName } = resource;
@@ -89,10 +88,16 @@ export function nameOf(resource: ScimResource): string | null {
     .join(' ');
   for (const candidate of [parts['formatted'], joined, displayName]) {
     if (typeof candidate !== 'string') continue;
-    const seemly = [...candidate.replace(unseemly, '').trim()].slice(0, 200).join('').slice(0, 200).trim();
+    const seemly = shortened(replaceUnseen(candidate, () => ''));
     if (seemly !== '') return seemly;
   }
   return null;
+}
+
+/** At most 200 units, and no half of what takes two or of a pair that joins. */
+function shortened(text: string): string {
+  const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
+  return replaceUnseen(cut, () => '').trim();
 }
 
 /** The resource of a member who did not come by SCIM: an e-mail and a name in parts, none of them empty. */

@@ -39,8 +39,12 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   if (!isEmailVerified(ctx, now)) throw emailUnverified();
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
   await requireMethodAllowed(ctx, now, via);
-  if (via.secondFactor !== undefined) await acceptSecondFactor(now, via.secondFactor);
-  const session = { id: orderedId(), expiresAt: after(ctx.now, sessionSeconds) };
+  const passed = via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
+  const session = {
+    id: orderedId(),
+    expiresAt: after(ctx.now, sessionSeconds),
+    secondFactorAt: passed ? ctx.now : null,
+  };
   const refresh = await nextRefreshToken(ctx, session);
   // The signatures are made elsewhere meanwhile.
   countSignIn(ctx, via.method, 'succeeded');
@@ -54,7 +58,7 @@ async function keepSession(
   ctx: Context,
   { id, name }: Account,
   { method, connection }: SignIn,
-  session: { id: string; expiresAt: Date },
+  session: { id: string; expiresAt: Date; secondFactorAt: Date | null },
   refresh: Awaited<ReturnType<typeof nextRefreshToken>>,
 ): Promise<void> {
   await insertRow('sessions', {
@@ -68,6 +72,7 @@ async function keepSession(
     created_at: ctx.now,
     last_seen_at: ctx.now,
     expires_at: session.expiresAt,
+    second_factor_at: session.secondFactorAt,
   });
   await keepRefreshToken(session, refresh);
   await recordEvent(ctx, {

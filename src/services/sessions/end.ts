@@ -1,10 +1,12 @@
 import { Op, type WhereOptions } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { Session, type SignInMethod } from '../../database/models/session.ts';
+import { select } from '../../database/select.ts';
 
 type Which =
   | { id: string }
   | { organizationId: string }
+  | { connectionId: string }
   /** All of an account, or those that came through an organization, one connection of it, or a method. */
   | { accountId: string | string[]; organizationId?: string; connectionId?: string; method?: SignInMethod }
   /** All of an account but this one. */
@@ -18,6 +20,19 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const where: WhereOptions = { ...exactly, ...spared, endedAt: null };
   const [ended] = await Session.update({ endedAt: ctx.now }, { where });
   return ended;
+}
+
+const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id = $1 AND ended_at IS NULL AND (
+    connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
+    OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
+
+/** Ends those that came by a domain: through the organization's connection for it, or through any by a person on it. */
+export async function endSessionsByDomain(
+  ctx: Context,
+  organizationId: string,
+  domain: string,
+): Promise<number> {
+  return (await select(endingByDomain, [organizationId, domain, ctx.now, `%@${domain}`])).length;
 }
 
 /**

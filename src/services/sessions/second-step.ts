@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
+import { knownClient } from '../limits/known-client.ts';
 import { rememberClient } from '../limits/password.ts';
 import { type Arrival, holdForSecondFactor } from '../redirect/pending.ts';
 import type { SecondFactor } from '../two-factor/answer.ts';
@@ -47,12 +48,12 @@ export function enterByPassword(
 
 /** The hash by the present parameters (security P6); only here is the password at hand. */
 async function raised(
-  { passwords }: Context,
+  ctx: Context,
   { id, passwordHash }: { id: string; passwordHash: string },
   password: string,
 ): Promise<string> {
-  if (!passwords.needsRehash(passwordHash)) return passwordHash;
-  const rehashed = await passwords.hash(password);
+  if (!ctx.passwords.needsRehash(passwordHash)) return passwordHash;
+  const rehashed = await ctx.passwords.hash(password, await knownClient(ctx));
   await transaction(() => Account.update({ passwordHash: rehashed }, { where: { id, passwordHash } }));
   return rehashed;
 }

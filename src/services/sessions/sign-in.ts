@@ -5,6 +5,7 @@ import { transaction } from '../../database/transaction.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { isEmailVerified } from '../accounts/view.ts';
+import { knownClient } from '../limits/known-client.ts';
 import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
@@ -23,14 +24,16 @@ type Input = z.output<typeof signInInput>;
  * for the code is answered by the code alone (`answerPendingSignIn`).
  */
 export async function signIn(ctx: Context, input: Input, steps?: TwoSteps) {
+  const client = await knownClient(ctx);
+  await ctx.passwords.requirePlace(client);
   const limits = await passwordLimits(ctx, input.email);
   await requireRoom(ctx, limits);
   const found = await findByEmail(input.email);
   const countIt = () => spend(ctx, limits);
-  const right = await ctx.passwords.verify(found?.passwordHash ?? null, input.password, countIt);
+  const right = await ctx.passwords.verify(found?.passwordHash ?? null, input.password, countIt, client);
   try {
     if (found === null || !right) throw signInFailed(found === null ? 'unknown_account' : 'wrong_password');
-    return await enter(ctx, input, found, { accepted: () => giveBack(ctx, limits), steps });
+    return await enter(ctx, input, found, { accepted: () => giveBack(ctx, limits), steps, client });
   } catch (error) {
     if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
     const reason = reasonToRecord(error);
@@ -44,7 +47,11 @@ async function enter(
   ctx: Context,
   input: Input,
   found: Account,
-  { accepted, steps }: { accepted: () => Promise<void>; steps: TwoSteps | undefined },
+  {
+    accepted,
+    steps,
+    client,
+  }: { accepted: () => Promise<void>; steps: TwoSteps | undefined; client: string | null },
 ) {
   // Asked before a code is: only an account that may sign in is told that its password was right.
   if (found.disabledAt !== null || found.passwordHash === null) throw signInFailed('account_disabled');
@@ -56,7 +63,9 @@ async function enter(
     ? answer
     : answer.catch((error: unknown) => holdPassword(ctx, { ...held, ...steps }, error)));
   const checked = found.passwordHash;
-  const rehashed = ctx.passwords.needsRehash(checked) ? await ctx.passwords.hash(input.password) : checked;
+  const rehashed = ctx.passwords.needsRehash(checked)
+    ? await ctx.passwords.hash(input.password, client)
+    : checked;
   return transaction(async () => {
     // Refuses when the password checked has been changed, or the account deleted, while the hash was computed.
     if (rehashed !== checked) await lockAccount(found.id, 'alone');

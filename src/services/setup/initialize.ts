@@ -8,8 +8,10 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { createUser } from '../accounts/create.ts';
 import { findByEmail } from '../accounts/find.ts';
-import { viewUser } from '../accounts/view.ts';
+import { hashNewPassword } from '../accounts/password.ts';
+import { isProved } from '../accounts/view.ts';
 import { requireOperator } from '../authority/require.ts';
+import { takeOver } from '../identities/reclaim.ts';
 import { addMember } from '../memberships/add.ts';
 import { createOrganization } from '../organizations/create.ts';
 import { viewOrganization } from '../organizations/view.ts';
@@ -33,12 +35,25 @@ export async function initialize(ctx: Context, input: Input) {
     const organization = await createOrganization(ctx, { name: input.organization ?? 'Default' });
     const email = input.owner ?? 'admin@idctl.test';
     const known = await findByEmail(email);
-    // Nobody has said their name yet; the address is at least theirs.
+    const proved = known !== null && isProved(known);
+    // The operator gave no name; the address has one.
     const name = email.slice(0, email.lastIndexOf('@'));
-    const owner = known === null ? await createUser(ctx, { email, name, password }) : viewUser(ctx, known);
+    if (known === null) await createUser(ctx, { email, name, password });
+    else if (!proved) await vouchFor(ctx, known, { name, password });
     await addMember(ctx, { org: organization.id, email, role: 'owner' });
-    return { organization, owner: { email: owner.email, password: known === null ? password : null } };
+    return { organization, owner: { email, password: proved ? null : password } };
   });
+}
+
+/** Makes an account without proof the operator's choice: what an earlier holder left on it ends (security I3). */
+async function vouchFor(
+  ctx: Context,
+  account: Account,
+  { name, password }: { name: string; password: string },
+) {
+  await takeOver(ctx, account, { by: 'operator' });
+  const passwordHash = await hashNewPassword(ctx, password, account);
+  await account.update({ name, passwordHash, emailProof: 'operator', signUpReplacedAt: null });
 }
 
 /** What is there already; anything else that was asked for is another command's work. */

@@ -18,13 +18,13 @@ const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.
     s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
   FROM (SELECT COALESCE(d.organization_id, o.id) AS id, d.organization_id AS owner FROM (SELECT 1 AS one) always
     LEFT JOIN domains d ON d.name = $1 AND d.state = $2
-    LEFT JOIN organizations o ON d.id IS NULL
+    LEFT JOIN organizations o ON d.id IS NULL AND $3 = 'operator'
       AND (SELECT COUNT(*) FROM (SELECT 1 FROM organizations LIMIT 2) two) = 1) g
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that hold for an address: of the organization that has verified its domain; else, on an instance
- * with one organization, of that one; else the instance's own. A membership does not govern: anyone can push one.
+ * The settings that hold for an address: of the organization that has verified its domain; else of the only one, where
+ * the operator alone makes organizations; else the instance's own. A membership does not govern: anyone can push one.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
@@ -34,7 +34,7 @@ export function findGoverningSettings(ctx: Context, email: string | null): Promi
 export async function findGoverningDomain(ctx: Context, domain: string): Promise<Governing> {
   const [row] = await select<Stored & { id: string | null; owner: string | null }>(
     query,
-    [domain, 'Verified'],
+    [domain, 'Verified', ctx.config.orgs.creation],
     { prepared: true },
   );
   if (row === undefined) throw new Error('a query of one row answered none');

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { findDirectory } from '../ldap/choose.ts';
 import { isMailConfigured } from '../mail/configured.ts';
 import { findSocialClient, socialProviders } from '../social/providers.ts';
 import { isTrusted } from '../sso/trusted.ts';
@@ -28,7 +28,7 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
     ['password', isAllowed(governing, 'password')],
     ['magicCode', isAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
     ['sso', await hasSso(ctx, domain)],
-    ['ldap', await hasDirectory(governing.verified ? governing.organizationId : null)],
+    ['ldap', (await findDirectory(governing.organizationId)) !== null],
     ...socialProviders.map((provider): [Offered, boolean] => [
       provider,
       isAllowed(governing, provider) && findSocialClient(ctx, provider) !== null,
@@ -41,12 +41,4 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
 export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean> {
   const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
   return connection !== null && isTrusted(ctx, connection);
-}
-
-/** As `/auth/ldap/login` chooses one (security L1): that of the domain's organization, else the only one there is. */
-async function hasDirectory(owner: string | null): Promise<boolean> {
-  const enabled = await LdapConnection.count({
-    where: { enabled: true, ...(owner === null ? {} : { organizationId: owner }) },
-  });
-  return enabled === 1;
 }

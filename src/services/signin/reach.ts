@@ -4,22 +4,24 @@ import { Domain } from '../../database/models/domain.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { SignInSettings } from '../../database/models/sign-in-settings.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
+import { findGoverningDomain } from './governing.ts';
 import type { signInSettingsRefInput } from './schema.ts';
 import { settingNames } from './settings.ts';
 
 /** Whether the organization's sign-in settings hold for no address: what whoever sets them has to be told. */
 export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
   const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
-  return governsNobody(organization);
+  return governsNobody(ctx, organization);
 }
 
-/** The first organization, by its slug, if its settings have lost everybody to the second that was just created; for the operator. */
+/** The slug of the first organization, if the second, just made by the operator, ends the reach of its settings. */
 export async function findOverruled(ctx: Context): Promise<string | null> {
   requireOperator(ctx);
+  if (ctx.config.orgs.creation === 'anyone') return null;
   const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
   if (first === undefined || second === undefined || third !== undefined) return null;
   const said = saysSomething(await SignInSettings.findByPk(first.id));
-  return said && (await governsNobody(first)) ? first.slug : null;
+  return said && (await governsNobody(ctx, first)) ? first.slug : null;
 }
 
 /** Whether an organization has a word of its own about ways to sign in. */
@@ -27,8 +29,11 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/** Whether it has verified no domain and is not the only organization, so that it governs nobody (security O1). */
-export async function governsNobody({ id: organizationId }: Organization): Promise<boolean> {
+/** Whether the organization governs no account: it has no verified domain, and does not count as the only one (security O1). */
+export async function governsNobody(
+  ctx: Context,
+  { id: organizationId }: Pick<Organization, 'id'>,
+): Promise<boolean> {
   if ((await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0) return false;
-  return (await Organization.count()) > 1;
+  return (await findGoverningDomain(ctx, '')).organizationId !== organizationId;
 }

@@ -19,8 +19,11 @@ type Input = z.output<typeof callbackInput>;
  * The callback of a social sign-in (spec §5.4): the state is accepted once, the code redeemed, the person admitted. As
  * with single sign-on, the state is spent before the network and everything else is written after it.
  */
-export async function finishSocial(ctx: Context, provider: SocialProvider, input: Input) {
-  const state = await acceptState(ctx, 'social', input);
+export function finishSocial(ctx: Context, provider: SocialProvider, input: Input) {
+  return acceptState(ctx, 'social', input, (state) => enter(ctx, provider, input, state));
+}
+
+async function enter(ctx: Context, provider: SocialProvider, input: Input, state: FlowState) {
   try {
     const session = await admitOrHold(ctx, state, await redeem(ctx, provider, state, input));
     return { ...session, returnTo: state.returnTo };

@@ -5,6 +5,7 @@ import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
+import { belongsElsewhere } from '../memberships/elsewhere.ts';
 import { ensureMember } from '../memberships/ensure.ts';
 import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
@@ -36,8 +37,10 @@ async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: S
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
-  // The provider has asked for its own second factor, unless the connection says otherwise (security P12).
-  const asked = connection.requireLocalTwoFactor ? { secondFactor } : {};
+  // The provider is trusted with its own organization's accounts alone (security P12).
+  const asksOurs =
+    connection.requireLocalTwoFactor || (await belongsElsewhere(account.id, connection.organizationId));
+  const asked = asksOurs ? { secondFactor } : {};
   const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
   return session;
@@ -55,6 +58,7 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said): Prom
     connection,
     issuer: said.issuer,
     subject,
+    server: null,
     email,
     name,
   });

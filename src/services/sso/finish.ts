@@ -27,12 +27,13 @@ type Input = z.output<typeof callbackInput>;
  * before the network; everything else is written in one, after it, and the attempt in one of its own.
  */
 export async function finishSso(ctx: Context, input: Input) {
-  const state = await acceptState(ctx, 'sso', input);
-  try {
-    return await keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
-  } catch (error) {
-    throw await toldOutside(ctx, state.connection, error);
-  }
+  return acceptState(ctx, 'sso', input, async (state) => {
+    try {
+      return await keepAttempt(ctx, state.connection, (learn) => signIn(ctx, input, state, learn));
+    } catch (error) {
+      throw await toldOutside(ctx, state.connection, error);
+    }
+  });
 }
 
 async function signIn(ctx: Context, input: Input, state: FlowState, learn: (said: Said) => void) {

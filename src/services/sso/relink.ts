@@ -1,52 +1,42 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { Account } from '../../database/models/account.ts';
 import { Identity } from '../../database/models/identity.ts';
-import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
-import { requireAuthority, requireOperator } from '../authority/require.ts';
+import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
-import { detachIdentities } from '../identities/detach.ts';
+import { freeAccounts } from '../identities/free.ts';
 import { requireConnection } from './find.ts';
 import type { relinkSsoInput } from './schema.ts';
 
 /**
- * After a change of provider: forgets the keys that the old one gave for this organization's connection, with the
- * sessions that came by them, so that the same people are linked again by their verified address at the next
- * sign-in (security I1). Says who they are.
+ * After a change of provider: forgets the keys that the old one gave for this organization, former ones too, and ends
+ * the sessions that came by them. The same people are linked again by their verified address at the next sign-in
+ * (security I1). Says who they are.
  */
-export async function relinkSso(ctx: Context, input: z.output<typeof relinkSsoInput>) {
-  requireOperator(ctx);
-  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
+export async function relinkSso(ctx: Context, { org, fromIssuer }: z.output<typeof relinkSsoInput>) {
+  const { organization } = await requireAuthority(ctx, 'sso.relink', org);
   return transaction(async () => {
-    const connection = await requireConnection(organization);
-    const identities = await requireIdentitiesOf(connection, input.fromIssuer);
-    const sessionsEnded = await detachIdentities(ctx, identities);
+    const { id, emailDomain, issuer } = await requireConnection(organization);
+    const keys = { kind: 'sso' as const, organizationId: organization.id };
+    const { people, sessionsEnded } = await freeAccounts(ctx, { ...keys, issuer: fromIssuer });
+    if (people.length === 0) throw await nobodyLinked(keys, fromIssuer);
     await recordEvent(ctx, {
       kind: 'sso.relinked',
       organizationId: organization.id,
-      subject: { type: 'sso', id: connection.id, name: connection.emailDomain ?? connection.issuer },
-      data: { fromIssuer: input.fromIssuer, people: identities.length, sessionsEnded },
+      subject: { type: 'sso', id, name: emailDomain ?? issuer },
+      data: { fromIssuer, people: people.length, sessionsEnded },
     });
-    const people = identities.map(({ account }) => account.email ?? account.name);
-    return { fromIssuer: input.fromIssuer, issuer: connection.issuer, people, sessionsEnded };
+    return { fromIssuer, issuer, people, sessionsEnded };
   });
 }
 
-async function requireIdentitiesOf({ id }: SsoConnection, issuer: string): Promise<Identity[]> {
-  const identities = await Identity.findAll({
-    where: { connectionId: id, issuer },
-    include: { model: Account, as: 'account', required: true },
-    order: ['id'],
-  });
-  if (identities.length > 0) return identities;
-  const others = await Identity.findAll({
-    where: { connectionId: id },
-    attributes: ['issuer'],
-    group: 'issuer',
-  });
-  throw new Refusal('not_found', `Nobody is linked by ${issuer}.`, {
+async function nobodyLinked(
+  where: { kind: 'sso'; organizationId: string },
+  issuer: string,
+): Promise<Refusal> {
+  const others = await Identity.findAll({ where, attributes: ['issuer'], group: 'issuer' });
+  return new Refusal('not_found', `Nobody is linked by ${issuer}.`, {
     hint:
       others.length === 0
         ? 'Nobody is linked through this connection: there is nobody to link anew.'

@@ -1,3 +1,4 @@
+import { Transaction } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import type { FlowState } from '../redirect/state.ts';
@@ -5,15 +6,26 @@ import { signInFailed } from '../sessions/failed.ts';
 import { isTrusted } from './trusted.ts';
 import { redirectUriOf } from './view.ts';
 
-/** The connection as it is now, if it is still the one the state was made for (security S6). */
+/**
+ * The connection as it is now, if it is still the one the state was made for (security S6). Inside a transaction it
+ * is not removed until that ends, so that no session outlives it.
+ */
 export async function requireSameConnection(ctx: Context, state: FlowState): Promise<SsoConnection> {
-  const connection = await SsoConnection.findByPk(state.connection);
+  const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
+  if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
+  // Held after the domain, as everything that holds both does.
+  const lock = Transaction.LOCK.KEY_SHARE;
+  const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
+  if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');
+  return held;
+}
+
+function requireSame(ctx: Context, state: FlowState, connection: SsoConnection | null): SsoConnection {
   const same =
     connection?.enabled === true &&
     connection.issuer === state.issuer &&
     connection.clientId === state.clientId &&
     redirectUriOf(ctx, connection) === state.redirectUri;
   if (connection === null || !same) throw signInFailed('connection_changed');
-  if (!(await isTrusted(ctx, connection))) throw signInFailed('domain_not_verified');
   return connection;
 }

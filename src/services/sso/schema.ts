@@ -51,7 +51,7 @@ export const changeSsoInput = z.strictObject({
 export const ssoRefInput = z.strictObject({ org: ref });
 export const relinkSsoInput = z.strictObject({ org: ref, fromIssuer: issuer });
 
-/** Whom a change of provider affects: they are linked again when they next sign in. */
+/** The people whom a change of provider affects: they are linked again when they next sign in. */
 export const ssoRelinkedView = z.object({
   fromIssuer: z.string(),
   issuer: z.string(),
@@ -81,6 +81,7 @@ export const affectedView = z.object({
   memberships: z.array(affectedMembershipView),
 });
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
+export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
 
 export const startSsoInput = z.strictObject({ domain, ...startFields });
 

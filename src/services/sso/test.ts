@@ -15,7 +15,7 @@ type Input = z.output<typeof testSsoInput>;
 
 /** Looks at the provider step by step, with what is given in place of what is stored; nothing is changed. */
 export async function testSso(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'sso.change', input.org);
+  const { organization } = await requireAuthority(ctx, 'sso.test', input.org);
   const client = await clientOf(ctx, organization, input);
   const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
   return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };

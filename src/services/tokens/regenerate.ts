@@ -8,6 +8,7 @@ import { recordTokenEvent } from './event.ts';
 import { requireToken } from './find.ts';
 import type { ownTokenInput, tokenInput } from './schema.ts';
 import { viewToken } from './view.ts';
+import { requireSecondFactorFor } from './whose.ts';
 
 type Input = z.output<typeof ownTokenInput> & Partial<z.output<typeof tokenInput>>;
 
@@ -17,6 +18,7 @@ type Input = z.output<typeof ownTokenInput> & Partial<z.output<typeof tokenInput
  */
 export async function regenerateToken(ctx: Context, input: Input) {
   const token = await requireToken(ctx, input);
+  await requireSecondFactorFor(ctx, token.scope);
   requireRenewable(ctx, token);
   const { value, prefix, hash } = newSecret('cos_pat_');
   await transaction(async () => {

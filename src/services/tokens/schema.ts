@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { tokenKinds } from '../../database/models/access-token.ts';
-import { description, id, instant, name, userRef } from '../fields.ts';
+import { tokenKinds, tokenScopes } from '../../database/models/access-token.ts';
+import { description, id, instant, name, ref, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
 /** What takes no room between the signs of a name. */
@@ -16,7 +16,20 @@ const days = 'must be a whole number of days from 1 to 365';
 export const createOwnTokenInput = z.strictObject({
   name: ownName,
   description: description.optional(),
-  expiresInDays: z.number().min(1, days).max(365, days).multipleOf(1, days).optional(),
+  expiresInDays: z
+    .number()
+    .min(1, days)
+    .max(365, days)
+    .multipleOf(1, days)
+    .optional()
+    .describe('Without it a token of scope admin lives 90 days, which is its most; others until revoked.'),
+  scope: z
+    .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
+    .optional()
+    .describe(
+      'read changes nothing; write, the default, does what its owner may, except what lets others in; admin does that ' +
+        'too. A token of scope admin is made in a session that passed your own second factor.',
+    ),
 });
 export const createTokenInput = createOwnTokenInput.extend({ user: userRef });
 export const listOwnTokensInput = z.strictObject(pageInput);
@@ -30,6 +43,7 @@ export const tokenView = z.object({
   description: z.string().nullable(),
   prefix: z.string(),
   kind: z.enum(tokenKinds),
+  scope: z.enum(tokenScopes),
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
@@ -37,6 +51,14 @@ export const tokenView = z.object({
   suspendedAt: instant.optional(),
 });
 export const tokenPage = pageOf(tokenView);
+
+export const listAdminTokensInput = z.strictObject({ org: ref, ...pageInput });
+
+/** A member's token as the owners of the organization see it: also whose it is. */
+export const memberTokenView = tokenView.extend({
+  user: z.object({ id, email: z.string().nullable(), name: z.string() }),
+});
+export const memberTokenPage = pageOf(memberTokenView);
 
 /** What making or regenerating a token answers; nobody is shown the value again. */
 export const newTokenView = tokenView.extend({ token: z.string() });

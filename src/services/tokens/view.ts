@@ -9,6 +9,7 @@ export function viewToken(token: AccessToken) {
     description: token.description,
     prefix: token.prefix,
     kind: token.kind,
+    scope: token.scope,
     createdAt: token.createdAt.toISOString(),
     lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
     expiresAt: token.expiresAt?.toISOString() ?? null,

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
+import type { TokenScope } from '../../database/models/access-token.ts';
 import { requireAccount } from '../accounts/find.ts';
-import { requireOperator, requireUser } from '../authority/require.ts';
+import { requireOperator, requireSecondFactor, requireUser } from '../authority/require.ts';
 
 /** Proves that somebody may see or change tokens: their own, or for the operator those of the account named, whose id it answers. */
 export async function requireHolder(
@@ -11,4 +12,9 @@ export async function requireHolder(
   if (user === undefined) return requireUser(ctx, operation).accountId;
   requireOperator(ctx);
   return (await requireAccount(user)).id;
+}
+
+/** Proves that the actor may be given a value of a token of this scope: for scope admin, the operator or a second factor. */
+export async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
+  if (scope === 'admin' && ctx.actor.kind !== 'operator') await requireSecondFactor(ctx, 'me.adminTokens');
 }

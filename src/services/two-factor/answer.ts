@@ -50,15 +50,17 @@ export async function requireRightCode(
 
 /**
  * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
- * since it was asked for is asked for again, and so is that of another account than the one that answered.
+ * since it was asked for is asked for again, and so is that of another account than the one that answered. Says
+ * whether the account has a second factor, which has then been passed.
  */
 export async function acceptSecondFactor(
   account: Pick<Account, 'id' | 'totpEnabledAt'>,
   answer: SecondFactor | null,
-): Promise<void> {
-  if (account.totpEnabledAt === null) return;
+): Promise<boolean> {
+  if (account.totpEnabledAt === null) return false;
   if (answer?.accountId !== account.id) throw secondFactorRequired(account.id);
   await spendStep(account.id, answer.step);
+  return true;
 }
 
 /** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */

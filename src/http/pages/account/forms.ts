@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { changePassword } from '../../../services/accounts/change-password.ts';
 import { updateMe } from '../../../services/accounts/me.ts';
 import { changePasswordInput, updateMeInput } from '../../../services/accounts/schema.ts';
+import { leaveOrganization } from '../../../services/memberships/leave.ts';
+import { leaveOrganizationInput } from '../../../services/memberships/schema.ts';
 import { revokeSession } from '../../../services/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/sessions/schema.ts';
 import { signOut } from '../../../services/sessions/sign-out.ts';
@@ -16,6 +18,7 @@ import { disableTotp } from '../../../services/two-factor/disable.ts';
 import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/two-factor/schema.ts';
 import { startTotp } from '../../../services/two-factor/start.ts';
 import { clearedSession } from '../../cookies.ts';
+import { markNotice, markSignInNotice } from '../notice.ts';
 import { form, type Page, page, type Reply, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';
@@ -48,15 +51,17 @@ function sectionForm<Input extends z.ZodObject>(
   });
 }
 
-const back = (done: string, section: SectionName): Reply => ({ goTo: `/?done=${done}#${section}` });
+const back = (visit: Visit, done: string, section: SectionName): Reply => ({
+  goTo: `/?done=${markNotice(visit, done)}#${section}`,
+});
 
 const profileForm = sectionForm(
   'profile',
   'profile',
   updateMeInput.required({ name: true }),
-  async ({ ctx }, input) => {
-    await updateMe(ctx, input);
-    return back('profile', 'profile');
+  async (visit, input) => {
+    await updateMe(visit.ctx, input);
+    return back(visit, 'profile', 'profile');
   },
 );
 
@@ -64,9 +69,9 @@ const passwordForm = sectionForm(
   'password',
   'password',
   changePasswordInput.extend({ email: z.string().optional() }),
-  async ({ ctx }, { currentPassword, newPassword }) => {
-    await changePassword(ctx, { currentPassword, newPassword });
-    return back('password', 'password');
+  async (visit, { currentPassword, newPassword }) => {
+    await changePassword(visit.ctx, { currentPassword, newPassword });
+    return back(visit, 'password', 'password');
   },
 );
 
@@ -87,9 +92,9 @@ const confirmForm = form({
   path: '/account/two-factor/confirm',
   access: 'person',
   input: spaced(ownConfirmTotpInput),
-  act: async ({ ctx }, input) => {
-    await confirmTotp(ctx, input);
-    return back('two-factor-on', 'two-factor');
+  act: async (visit, input) => {
+    await confirmTotp(visit.ctx, input);
+    return back(visit, 'two-factor-on', 'two-factor');
   },
   refused: confirmAgain,
 });
@@ -98,15 +103,15 @@ const disableForm = sectionForm(
   'two-factor',
   'two-factor/disable',
   spaced(ownDisableTotpInput),
-  async ({ ctx }, input) => {
-    await disableTotp(ctx, input);
-    return back('two-factor-off', 'two-factor');
+  async (visit, input) => {
+    await disableTotp(visit.ctx, input);
+    return back(visit, 'two-factor-off', 'two-factor');
   },
 );
 
-const endForm = sectionForm('sessions', 'sessions/end', revokeSessionInput, async ({ ctx }, input) => {
-  await revokeSession(ctx, input);
-  return back('session', 'sessions');
+const endForm = sectionForm('sessions', 'sessions/end', revokeSessionInput, async (visit, input) => {
+  await revokeSession(visit.ctx, input);
+  return back(visit, 'session', 'sessions');
 });
 
 // A form has texts only.
@@ -122,16 +127,16 @@ const regenerateForm = sectionForm('tokens', 'tokens/regenerate', ownTokenInput,
   newToken(await regenerateToken(ctx, input)),
 );
 
-const revokeForm = sectionForm('tokens', 'tokens/revoke', ownTokenInput, async ({ ctx }, input) => {
-  await revokeToken(ctx, input);
-  return back('token', 'tokens');
+const revokeForm = sectionForm('tokens', 'tokens/revoke', ownTokenInput, async (visit, input) => {
+  await revokeToken(visit.ctx, input);
+  return back(visit, 'token', 'tokens');
 });
 
 const linkForm = sectionForm(
   'sign-in',
   'social',
   z.strictObject({ provider: z.enum(socialProviders) }),
-  (visit, input) => leadAway(visit.ctx, input.provider),
+  (visit, input) => leadAway(visit, input.provider),
 );
 
 const unlinkForm = sectionForm(
@@ -140,13 +145,25 @@ const unlinkForm = sectionForm(
   z.strictObject({ provider: z.enum(socialProviders) }),
   async (visit, input) => {
     await unlinkSocial(visit.ctx, input.provider);
-    return back('unlinked', 'sign-in');
+    return back(visit, 'unlinked', 'sign-in');
   },
 );
 
-const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async ({ ctx }) => {
-  await signOut(ctx, {});
-  return { goTo: '/login?done=signed-out', cookies: clearedSession() };
+const leaveForm = sectionForm(
+  'organizations',
+  'organizations/leave',
+  leaveOrganizationInput,
+  async (visit, input) => {
+    const { signedOut } = await leaveOrganization(visit.ctx, input);
+    if (!signedOut) return back(visit, 'left', 'organizations');
+    return { goTo: `/login?done=${markSignInNotice(visit, 'left')}`, cookies: clearedSession() };
+  },
+);
+
+const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), async (visit) => {
+  await signOut(visit.ctx, {});
+  const goTo = `/login?done=${markSignInNotice(visit, 'signed-out')}`;
+  return { goTo, cookies: clearedSession() };
 });
 
 /** The account page and what its forms send. */
@@ -163,5 +180,6 @@ export const accountPages: Page[] = [
   revokeForm,
   linkForm,
   unlinkForm,
+  leaveForm,
   signOutForm,
 ];

@@ -3,6 +3,7 @@ import { listSessions } from '../../../services/sessions/list.ts';
 import { listSocial } from '../../../services/social/list.ts';
 import { listTokens } from '../../../services/tokens/list.ts';
 import { html } from '../html.ts';
+import { noticeOf } from '../notice.ts';
 import type { Shown, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { organizationsSection } from './organizations.ts';
@@ -14,7 +15,7 @@ import { socialSection } from './social.ts';
 import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
 
-/** What was done, as the address says it, and the section to say it in. */
+/** What each notice says, and in which section. */
 const notices: Record<string, { in: SectionName; text: string }> = {
   profile: { in: 'profile', text: 'Your profile was saved.' },
   password: { in: 'password', text: 'Your password was changed. Everywhere else you have been signed out.' },
@@ -24,6 +25,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   session: { in: 'sessions', text: 'That session has ended.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
   unlinked: { in: 'sign-in', text: 'It is disconnected.' },
+  left: { in: 'organizations', text: 'You have left the organization.' },
   joined: { in: 'organizations', text: 'You have joined.' },
 };
 
@@ -38,7 +40,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     listTokens(ctx, { limit: mostShown }),
     listSocial(ctx),
   ]);
-  const done = notices[visit.given['done'] ?? ''];
+  const done = notices[noticeOf(visit, visit.given['done']) ?? ''];
   const draft = (name: SectionName): Draft => {
     const said = done?.in === name ? { notice: done.text } : {};
     return name === refusedIn ? visit : { ctx, token, given: {}, ...said };

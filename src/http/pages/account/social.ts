@@ -1,4 +1,3 @@
-import type { Context } from '../../../context.ts';
 import {
   findSocialClient,
   providerNames,
@@ -7,7 +6,8 @@ import {
 } from '../../../services/social/providers.ts';
 import { startLinking } from '../../../services/social/start.ts';
 import { type Html, html } from '../html.ts';
-import type { Reply } from '../page.ts';
+import { markNotice } from '../notice.ts';
+import type { Reply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
@@ -35,10 +35,10 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
 }
 
 /** Leads to the provider: by a page, since its policy holds the redirect after a form to this site. */
-export async function leadAway(ctx: Context, provider: SocialProvider): Promise<Reply> {
+export async function leadAway(visit: Visit, provider: SocialProvider): Promise<Reply> {
   const name = providerNames[provider];
-  const { authorizationUrl, flow, flowExpiresIn } = await startLinking(ctx, provider, {
-    returnTo: '/?done=linked#sign-in',
+  const { authorizationUrl, flow, flowExpiresIn } = await startLinking(visit.ctx, provider, {
+    returnTo: `/?done=${markNotice(visit, 'linked')}#sign-in`,
   });
   return {
     title: `To ${name}`,

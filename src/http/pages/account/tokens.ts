@@ -1,21 +1,29 @@
 import { type Html, html } from '../html.ts';
 import type { Shown } from '../page.ts';
-import { field, postForm } from '../parts.ts';
+import { choice, field, postForm } from '../parts.ts';
 import { type Draft, section, type Token } from './section.ts';
 import { ago, day } from './words.ts';
 
 /** The personal access tokens, and a form for another. */
 export function tokensSection(draft: Draft, tokens: Token[]): Html {
-  const content = html`<p class="quiet">For programs that work with your account. Whoever has one acts as you.</p>
+  const content = html`<p class="quiet">For programs that work with your account. Anyone who has a token can act as you, within its scope.</p>
 ${tokens.length > 0 && html`<ul class="rows">${tokens.map((token) => row(draft, token))}</ul>`}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
   return section(draft, 'tokens', content);
 }
 
+/** What a token of each scope may do; the usual one comes first. */
+const scopes: Record<Token['scope'], string> = {
+  write: 'Change what you may change (write)',
+  read: 'Only read (read)',
+  admin: 'Also let others in (admin)',
+};
+
 function creation(draft: Draft): Html {
   const content = html`${field(draft, { id: 'token-name', name: 'name', label: 'Name', autocomplete: 'off', note: 'What it is for, such as backups.', maxLength: 200 })}
 ${field(draft, { name: 'description', label: 'Description', autocomplete: 'off', optional: true, maxLength: 1000 })}
-${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplete: 'off', optional: true, note: '1 to 365; left empty, it works until you revoke it.', digits: true, maxLength: 3 })}
+${choice(draft, { name: 'scope', label: 'Scope', options: scopes, note: 'A token that lets others in needs a sign-in with the code of your authenticator.' })}
+${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplete: 'off', optional: true, note: '1 to 365. Without a number, it lasts until you revoke it, or 90 days if it may let others in.', digits: true, maxLength: 3 })}
 <button type="submit">Create token</button>`;
   return postForm(draft, '/account/tokens#tokens', content);
 }
@@ -48,7 +56,7 @@ ${description !== null && html`<p>${description}</p>`}
 </li>`;
 }
 
-function lifeOf(now: Date, { createdAt, lastUsedAt, expiresAt, suspendedAt }: Token): string {
+function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: Token): string {
   if (suspendedAt !== undefined) {
     return `Suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
   }
@@ -57,7 +65,7 @@ function lifeOf(now: Date, { createdAt, lastUsedAt, expiresAt, suspendedAt }: To
     expiresAt === null
       ? 'until revoked'
       : `${new Date(expiresAt) <= now ? 'ended' : 'ends'} ${day(expiresAt)}`;
-  return `Created ${day(createdAt)} · ${used} · ${ends}`;
+  return `Scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
 }
 
 /** The value of a token, this once. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findOwner } from '../../../services/domains/owns.ts';
+import { describeDirectory } from '../../../services/ldap/choose.ts';
 import { signInByLdapInput } from '../../../services/ldap/schema.ts';
 import { signInByLdap } from '../../../services/ldap/sign-in.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
@@ -10,16 +11,20 @@ import { arrive } from './enter.ts';
 import { directoryForm } from './forms.ts';
 import { showMethods } from './methods.ts';
 import { identify, linkTo, type Place, returnTo } from './place.ts';
+import { askWho } from './who.ts';
 
-/** Asks for name and password where one directory serves everybody. */
+/** Asks for user name and password where the instance has one organization, and sends others to the first screen. */
 const askPage = page({
   path: '/login/directory',
   access: 'public',
   input: z.object({ returnTo }),
-  show: (visit, place) => askByName(visit, place),
+  show: async (visit, place) => {
+    const directory = await describeDirectory(visit.ctx, '');
+    return directory === null ? { goTo: linkTo('/login', place) } : askByName(visit, place, directory.name);
+  },
 });
 
-/** Signs in by the directory of the company whose domain was typed, or by the only one there is. */
+/** Signs in by the directory of the domain that was typed, or of the only organization. */
 const signInPage = form({
   path: '/login/directory',
   access: 'public',
@@ -31,22 +36,23 @@ const signInPage = form({
     const input = { ...given, ...(await organizationOf(given.username, identifier)) };
     return arrive(await signInByLdap(ctx, input, { returnTo: target }), target);
   },
-  refused: (visit) => {
+  refused: async (visit) => {
     const { identifier, returnTo } = visit.given;
-    if (identifier === undefined) return askByName(visit, { returnTo });
-    return showMethods(visit, { identifier, returnTo }, 'directory');
+    if (identifier !== undefined) return showMethods(visit, { identifier, returnTo }, 'directory');
+    const directory = await describeDirectory(visit.ctx, '');
+    return directory === null ? askWho(visit, { returnTo }) : askByName(visit, { returnTo }, directory.name);
   },
 });
 
 /** The form and what it sends. */
 export const directoryPages = [askPage, signInPage];
 
-function askByName(visit: Visit, place: Place): Shown {
+function askByName(visit: Visit, place: Place, whose: string): Shown {
   return {
     title: 'Sign in',
     main: html`<h1>Sign in</h1>
 ${alert(visit)}
-${directoryForm(visit, place, null)}
+${directoryForm(visit, place, whose, null)}
 <nav class="below" aria-label="Other ways"><a href="${linkTo('/login', place)}">Sign in another way</a></nav>`,
   };
 }

@@ -14,17 +14,19 @@ ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomp
   return postForm(draft, '/login/password', content, { returnTo: place.returnTo });
 }
 
-/** Name and password of a directory; the domain, if one was typed, says which. */
-export function directoryForm(draft: Draft, place: Place, email: string | null): Html {
-  const content = html`${field(draft, {
-    name: 'username',
-    label: 'User name',
-    autocomplete: 'username',
-    value: email,
-    note: 'As you type it on the computers of your company.',
-    verbatim: true,
-  })}
-${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
+/** User name and password of a directory, and whose it is, which is said before a password is typed (security L1). */
+export function directoryForm(draft: Draft, place: Place, whose: string, email: string | null): Html {
+  const content = html`<p>Use your user name and password from the directory of <strong class="address">${whose}</strong>.</p>
+${field(draft, {
+  name: 'username',
+  label: 'User name',
+  autocomplete: 'username',
+  value: email,
+  note: 'The user name you sign in to your work computer with.',
+  verbatim: true,
+  first: email === null,
+})}
+${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: email !== null })}
 <button type="submit">Sign in</button>`;
   return postForm(draft, '/login/directory', content, { ...place });
 }

@@ -4,6 +4,7 @@ import { acceptInvitation } from '../../../services/invitations/accept.ts';
 import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
 import { type Html, html } from '../html.ts';
+import { markNotice } from '../notice.ts';
 import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
 import { linkTo } from './place.ts';
@@ -32,9 +33,9 @@ export const acceptPage = form({
   input: acceptInvitationInput
     .omit({ token: true })
     .extend({ invitation: acceptInvitationInput.shape.token }),
-  act: async ({ ctx }, { invitation }) => {
-    await acceptInvitation(ctx, { token: invitation });
-    return { goTo: '/?done=joined#organizations' };
+  act: async (visit, { invitation }) => {
+    await acceptInvitation(visit.ctx, { token: invitation });
+    return { goTo: `/?done=${markNotice(visit, 'joined')}#organizations` };
   },
   refused: (visit) => showInvitation(visit, visit.given['invitation'] ?? ''),
 });

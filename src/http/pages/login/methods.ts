@@ -1,4 +1,5 @@
 import { Refusal, refuseField } from '../../../errors.ts';
+import { describeDirectory } from '../../../services/ldap/choose.ts';
 import { isMailConfigured } from '../../../services/mail/configured.ts';
 import { findMethods } from '../../../services/signin/methods.ts';
 import { selfSignupAllowed } from '../../../services/signin/require.ts';
@@ -22,14 +23,17 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
   if (who === null) return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
   const { email, domain } = who;
   const methods = await findMethods(visit.ctx, domain);
-  const onlySso = email === null && !methods.includes('ldap');
+  const directory = await describeDirectory(visit.ctx, domain);
+  const onlySso = email === null && directory === null;
   if (onlySso && !methods.includes('sso'))
     return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
-  const shown = formShown(email, methods, asked);
+  const shown = formShown(email, { methods, directory, asked });
   const ways = [
     methods.includes('sso') ? [ssoLink(domain, place)] : [],
     shown === 'password' ? [passwordForm(visit, email ?? '', place)] : [],
-    shown === 'directory' ? [directoryForm(visit, place, email)] : [],
+    shown === 'directory' && directory !== null
+      ? [directoryForm(visit, place, directory.name, directory.verified ? email : null)]
+      : [],
     email !== null && shown === null && methods.includes('magicCode')
       ? [mailCodeForm(visit, email, place, true)]
       : [],
@@ -50,12 +54,21 @@ ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}
 
 const or = html`<p class="or"><span>or</span></p>`;
 
-/** Of the two forms that ask for a password, the one asked for; else the directory's, by which a company signs in. */
-function formShown(email: string | null, methods: readonly string[], asked?: Asked): Asked | null {
-  const password = email !== null && methods.includes('password');
-  const directory = methods.includes('ldap');
-  if (password && (asked === 'password' || !directory)) return 'password';
-  return directory ? 'directory' : null;
+/**
+ * Of the two forms that ask for a password, the one asked for; else the directory's, if its organization has verified
+ * the domain. To an address on another domain a directory is shown only if asked for (security L1).
+ */
+function formShown(email: string | null, { methods, directory, asked }: Asking): Asked | null {
+  const mayLead = directory !== null && (directory.verified || email === null || asked === 'directory');
+  if (mayLead && asked !== 'password') return 'directory';
+  if (email !== null && methods.includes('password')) return 'password';
+  return mayLead ? 'directory' : null;
+}
+
+interface Asking {
+  methods: readonly string[];
+  directory: { verified: boolean } | null;
+  asked: Asked | undefined;
 }
 
 interface Offer {

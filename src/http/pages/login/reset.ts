@@ -7,6 +7,7 @@ import { resetPasswordInput } from '../../../services/codes/schema.ts';
 import { email } from '../../../services/fields.ts';
 import { isMailConfigured } from '../../../services/mail/configured.ts';
 import { html } from '../html.ts';
+import { markSignInNotice } from '../notice.ts';
 import { form, isSignedIn, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { askMailedCode, totpCode } from './codes.ts';
@@ -14,8 +15,6 @@ import { linkTo } from './place.ts';
 
 const path = '/login/reset';
 const confirmPath = `${path}/confirm`;
-/** Where one signs in with the new password. */
-const afterReset = '/login?done=new-password';
 
 const askPage = page({
   path,
@@ -53,9 +52,9 @@ const confirmPage = form({
   path: confirmPath,
   access: 'public',
   input: resetPasswordInput.extend({ totpCode }),
-  act: async ({ ctx }, input) => {
-    await resetPassword(ctx, input);
-    return { goTo: afterReset };
+  act: async (visit, input) => {
+    await resetPassword(visit.ctx, input);
+    return { goTo: `/login?done=${markSignInNotice(visit, 'new-password')}` };
   },
   refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
 });

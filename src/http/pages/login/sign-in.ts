@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requireReturnTo } from '../../../services/return-to.ts';
+import { noticeOf } from '../notice.ts';
 import { isSignedIn, page, type Visit } from '../page.ts';
 import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
@@ -9,8 +10,8 @@ import { askWho } from './who.ts';
 
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
-  // Anybody can make a link to it: true of whoever sees it.
-  'new-password': 'If you have just chosen a new password, sign in with it.',
+  'new-password': 'Your password was changed. Sign in with the new one.',
+  left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 
 /** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
@@ -30,7 +31,7 @@ export const signInPage = page({
     if (invitation !== undefined) return showInvitation(visit, invitation);
     const target = requireReturnTo(visit.ctx, returnTo);
     if (isSignedIn(visit.ctx)) return { goTo: target };
-    if (identifier === undefined) return askWho(visit, { returnTo }, notices[done ?? '']);
+    if (identifier === undefined) return askWho(visit, { returnTo }, notices[noticeOf(visit, done) ?? '']);
     return showMethods(visit, { identifier, returnTo }, by);
   },
 });

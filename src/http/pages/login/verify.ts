@@ -26,11 +26,10 @@ const askPage = page({
 const verifyPage = form({
   path,
   access: 'public',
-  input: verifyEmailInput.omit({ ticket: true }).extend({ returnTo }),
+  input: verifyEmailInput.pick({ email: true, code: true }).extend({ returnTo }),
   act: async ({ ctx, cookie }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    // A browser without a ticket has not signed up (security P11).
-    const session = await verifyEmail(ctx, { ...input, ticket: cookie('sign_up') ?? '' });
+    const session = await verifyEmail(ctx, { ...input, ticket: cookie('sign_up') });
     return arrive(session, session.passwordKept ? target : linkToChoose(input.email));
   },
   refused: (visit) => askVerification(visit, placeOf(visit)),

@@ -10,7 +10,7 @@ import { refusalWords } from './words.ts';
 /** What would become of a proven person, as the steps of an examination: it is done, and taken back. */
 export async function rehearseSignIn(
   ctx: Context,
-  connection: { id: string; organizationId: string },
+  connection: { id: string; organizationId: string; uri: string },
   person: Person,
 ): Promise<Step[]> {
   const asked = rehearse(() => enter(ctx, connection, person, null));

@@ -136,8 +136,8 @@ export const refusalWords: Record<string, Words> = {
     hint: 'Prove the domain (idctl domain add), or correct the address in the directory.',
   },
   identity_conflict: {
-    seen: 'the address belongs to an account that another entry signs in to',
-    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink takes the other one off.',
+    seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
+    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink takes the other one off. After a change of server: idctl ldap relink.',
   },
   deactivated: {
     seen: 'the person was taken out of the organization',

@@ -1,3 +1,4 @@
+import type { Account, EmailProof } from '../../../database/models/account.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { isUuid } from '../../fields.ts';
 import { fold } from '../names.ts';
@@ -59,7 +60,7 @@ function noSuchUser(id: string) {
 /** A record and its account, which stay as they are until the transaction ends. */
 export interface Held {
   record: Entry;
-  account: Person;
+  account: Person & Pick<Account, 'emailProof'>;
 }
 
 /**
@@ -69,14 +70,14 @@ export interface Held {
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
-  const [row] = await select<Row & Pick<Person, 'email' | 'name'>>(
-    `SELECT ${columns}, a.email, a.name FROM accounts a
+  const [row] = await select<Row & Pick<Person, 'email' | 'name'> & { email_proof: EmailProof }>(
+    `SELECT ${columns}, a.email, a.email_proof, a.name FROM accounts a
        JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
     [of.id, of.organizationId],
   );
   if (row === undefined) return null;
-  const { account_id: id, email, name } = row;
-  return { account: { id, email, name }, record: entryOf(row) };
+  const { account_id: id, email, email_proof: emailProof, name } = row;
+  return { account: { id, email, emailProof, name }, record: entryOf(row) };
 }
 
 /** As `holdRecord`, of this id, which clients of the organization see, or 404. */

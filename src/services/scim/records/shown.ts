@@ -2,7 +2,8 @@ import type { Account } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../../domains/canonical.ts';
-import { emailOf, nameOf } from '../resource.ts';
+import { emailOf } from '../resource.ts';
+import { calledBy } from '../users/called.ts';
 import { resourceOf } from './write.ts';
 
 /** What an organization sees of a person. */
@@ -12,22 +13,25 @@ export interface Shown {
 }
 
 /**
- * What the organization sees of these accounts. Whoever its provisioning took in by an address that is not on a domain it
- * has verified stays what its client said they are: anybody's account could be read by its address otherwise (security I4).
+ * What the organization sees of these accounts. A person that its provisioning named, by an address on a domain that it
+ * has not verified, stays what its client says, whether there was an account before or not: anyone's account could be
+ * read by its address otherwise, and whether there was one (security I4).
  */
 export async function shownTo(
   organizationId: string,
   accounts: Account[],
 ): Promise<(account: Account) => Shown> {
-  const attached = await ScimRecord.findAll({
-    where: { organizationId, accountId: accounts.map(({ id }) => id), link: 'attached' },
+  const named = await ScimRecord.findAll({
+    where: { organizationId, accountId: accounts.map(({ id }) => id), link: ['attached', 'created'] },
   });
-  const verified = attached.length === 0 ? [] : await findVerifiedNames(organizationId);
-  const records = new Map(attached.map((record) => [record.accountId, record]));
+  const verified = named.length === 0 ? [] : await findVerifiedNames(organizationId);
+  const records = new Map(named.map((record) => [record.accountId, record]));
   return (account) => {
     const record = records.get(account.id);
     const own = account.email !== null && verified.includes(domainOf(account.email));
-    return record === undefined || own ? { email: account.email, name: account.name } : saidBy(record);
+    return record === undefined || own
+      ? { email: account.email, name: account.name }
+      : saidOf(account, record);
   };
 }
 
@@ -36,10 +40,10 @@ export async function shownIn(organizationId: string, account: Account): Promise
   return (await shownTo(organizationId, [account]))(account);
 }
 
-/** What the client says of a person. */
-function saidBy(record: ScimRecord): Shown {
+/** What the client says of a person; no address where the account has none. */
+function saidOf({ email }: Account, record: ScimRecord): Shown {
   const resource = resourceOf(record);
-  return { email: emailOf(resource), name: nameOf(resource) ?? record.userName };
+  return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };
 }
 
 async function findVerifiedNames(organizationId: string): Promise<string[]> {

@@ -10,7 +10,7 @@ import { viewScimToken } from './view.ts';
 
 /** Ends the organization's SCIM token: the connection is cut off (spec §3.5), who came by it stays. */
 export async function revokeScimToken(ctx: Context, input: z.output<typeof scimTokenInput>) {
-  const { organization } = await requireAuthority(ctx, 'scim.change', input.org);
+  const { organization } = await requireAuthority(ctx, 'scim.revoke', input.org);
   return transaction(async () => {
     const token = await ScimToken.findByPk(organization.id);
     if (token === null || (await ScimToken.destroy({ where: { hash: token.hash } })) === 0) {

@@ -14,7 +14,7 @@ import { viewScimToken } from './view.ts';
  * records get theirs first, in transactions of their own: without a token nobody has asked for them.
  */
 export async function rotateScimToken(ctx: Context, input: z.output<typeof scimTokenInput>) {
-  const { organization } = await requireAuthority(ctx, 'scim.change', input.org);
+  const { organization } = await requireAuthority(ctx, 'scim.rotate', input.org);
   await recordEarlierMembers(organization.id);
   const { value, prefix, hash } = newSecret('scim_');
   const token = await transaction(async () => {

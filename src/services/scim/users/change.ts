@@ -7,10 +7,11 @@ import { fold } from '../names.ts';
 import { findRecordNamed, type Held, requireHeld } from '../records/find.ts';
 import type { Entry } from '../records/record.ts';
 import { changeRecord, type Named, resourceOf } from '../records/write.ts';
+import { nameOf } from '../resource.ts';
 import { notUnique, requireMatch } from './checks.ts';
 import { followResource } from './follow.ts';
 import type { AtUser } from './input.ts';
-import { about, activateMember, deactivateMember } from './membership.ts';
+import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
 
 /** What a resource is to become. */
 export type Decided = Named & { active: boolean };
@@ -28,11 +29,21 @@ export async function changeUser(
   const changing = transaction(async () => {
     const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
-    const { active } = held.record;
-    await apply(ctx, held, decide({ ...resourceOf(held.record), active }));
+    const decided = () => decide({ ...resourceOf(held.record), active: held.record.active });
+    const becoming = decided();
+    const joins = becoming.active && !held.record.active;
+    // The record of a member of whom no client has spoken is written anew by it.
+    const renamed = joins && (await reclaimHeld(ctx, held, nameSaid(held.record, becoming)));
+    await apply(ctx, held, renamed ? decided() : becoming);
     return held.record;
   });
   return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
+}
+
+/** The name that the client gives the person; null where the record has only that of the account. */
+function nameSaid(record: Entry, becoming: Named): string | null {
+  const name = nameOf(becoming);
+  return record.link === 'member' && name === nameOf(resourceOf(record)) ? null : name;
 }
 
 async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Promise<void> {

@@ -4,18 +4,19 @@ import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
 import { requireScim } from '../../authority/require.ts';
 import { recordEvent } from '../../events/record.ts';
 import { attachProvisioned } from '../../identities/attach.ts';
+import { reclaimMember } from '../../identities/reclaim.ts';
 import type { ScimResource } from '../attributes.ts';
 import { fold } from '../names.ts';
 import { findRecord, type Held, holdRecord } from '../records/find.ts';
 import type { Entry } from '../records/record.ts';
 import { changeRecord, insertRecord } from '../records/write.ts';
-import { emailOf, readCreation } from '../resource.ts';
+import { emailOf, nameOf, readCreation } from '../resource.ts';
 import { readProjection } from '../view.ts';
 import { calledBy } from './called.ts';
 import { notUnique } from './checks.ts';
 import { followResource } from './follow.ts';
 import type { AtUsers } from './input.ts';
-import { about, activateMember } from './membership.ts';
+import { about, activateMember, reclaimHeld } from './membership.ts';
 import { type Presented, present } from './present.ts';
 
 type Creation = ScimResource & { userName: string; active: boolean };
@@ -61,6 +62,7 @@ async function admit(
   const name = calledBy(resource);
   const { account, link } = await attachProvisioned(ctx, { organizationId, email, name });
   const { active } = resource;
+  if (active && link === 'attached') await reclaimMember(ctx, account, organizationId, nameOf(resource));
   const whose = { organizationId, accountId: account.id, link };
   const record = await insertRecord({ ...whose, resource, active, at: ctx.now });
   await begin(ctx, { record, account });
@@ -76,6 +78,7 @@ async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise
   const unchanged = !active && !record.hidden && isNamed(record, resource);
   if (record.active || unchanged) throw notUnique(resource.userName);
   const link = record.link === 'member' ? 'adopted' : record.link;
+  if (active) await reclaimHeld(ctx, held, nameOf(resource));
   await followResource(ctx, held, resource);
   await changeRecord(ctx, record, { resource, active, hidden: false, link });
   await begin(ctx, held);

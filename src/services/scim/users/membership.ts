@@ -2,13 +2,25 @@ import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { EventName } from '../../events/kinds.ts';
 import { recordEvent } from '../../events/record.ts';
+import { reclaimMember } from '../../identities/reclaim.ts';
 import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
-import type { Held } from '../records/find.ts';
+import { findRecordOf, type Held } from '../records/find.ts';
 import { resourceOf } from '../records/write.ts';
 import { calledBy } from './called.ts';
 
-// Call these after the record says so, in the transaction in which it does.
+/**
+ * Reclaims the account of a person who is about to become a member (security I3). Whether it did; the record is then as
+ * it has become. Call it before the record is changed.
+ */
+export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
+  const { record, account } = held;
+  if (!(await reclaimMember(ctx, account, record.organizationId, name))) return false;
+  Object.assign(record, await findRecordOf(record.organizationId, account.id));
+  return true;
+}
+
+// Call the others after the record says so, in the transaction in which it does.
 
 /** Makes the person a member with role Member, whatever took them out (spec §3.2, security I5). */
 export async function activateMember(

@@ -1,0 +1,12 @@
+import { DataTypes } from 'sequelize';
+import type { Migration } from './migration.ts';
+
+/** What a token may do; and when a session passed the account's own second factor, checked by idctl. */
+export const tokenScopes: Migration = {
+  name: '0020-token-scopes',
+  async up({ queryInterface: schema }) {
+    const scope = { type: DataTypes.TEXT, allowNull: false, defaultValue: 'write' };
+    await schema.addColumn('access_tokens', 'scope', scope);
+    await schema.addColumn('sessions', 'second_factor_at', { type: DataTypes.DATE, allowNull: true });
+  },
+};

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
+import { showUser } from '../../src/services/accounts/show.ts';
+import { checkSignUps } from '../../src/services/doctor/sign-ups.ts';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { createLoginLink, openLoginLink } from '../../src/services/signin/link.ts';
+import { fresh, organization, password } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { scimClient } from '../support/scim-client.ts';
+
+// An account that waits for a mailed code, on an instance whose operator takes the mail settings out and puts them back.
+
+let idctl: MailingIdctl;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({ signup: { open: 'on' }, signin: { magicCode: 'on' } });
+});
+afterAll(() => idctl?.close());
+
+const address = () => `${fresh('boss')}@corp.test`;
+const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
+const login = (email: string) => post('login', { email, password });
+
+async function signUp(email: string): Promise<void> {
+  expect((await post('signup', { email, password, name: 'Mallory' })).status).toBe(201);
+  await idctl.deliver();
+}
+
+/** Does it while the instance has no mail settings. */
+async function withoutMail<T>(work: () => Promise<T>): Promise<T> {
+  const { config } = idctl.app;
+  const { smtpUrl: _, ...mail } = config.mail;
+  idctl.app.config = { ...config, mail };
+  try {
+    return await work();
+  } finally {
+    idctl.app.config = config;
+  }
+}
+
+test('I3 taking the mail settings out confirms no sign-up that waits for its code', async () => {
+  const email = address();
+  await signUp(email);
+  await withoutMail(async () => {
+    expect((await login(email)).status).toBe(401);
+    const { url } = await createLoginLink(idctl.operator(), { user: email });
+    const token = new URL(url).searchParams.get('token') ?? '';
+    const opened = openLoginLink(idctl.as({ kind: 'anonymous' }), { token });
+    await expect(opened).rejects.toMatchObject({ code: 'email_unverified' });
+  });
+  const body = { email, code: await idctl.codeFor(email) };
+  expect(await post('verify-email', body)).toMatchObject({
+    status: 200,
+    body: { user: { emailVerified: true } },
+  });
+  expect((await withoutMail(() => login(email))).status).toBe(200);
+});
+
+test('I3 nor one that a stranger began on an account that an organization’s provisioning made', async () => {
+  const { create } = await scimClient(idctl);
+  const [pushed, squatted] = [address(), address()];
+  for (const userName of [pushed, squatted]) await create({ userName });
+  await signUp(squatted);
+  await withoutMail(async () => {
+    expect((await login(squatted)).status).toBe(401);
+    expect(await showUser(idctl.operator(), { user: squatted })).toMatchObject({ emailVerified: false });
+    // Without credentials it waits for nothing: it reads as the specification has it.
+    expect(await showUser(idctl.operator(), { user: pushed })).toMatchObject({ emailVerified: true });
+  });
+});
+
+test('I3 nor one whose account an operator has made a member meanwhile', async () => {
+  const email = address();
+  await signUp(email);
+  const { slug: org } = await organization(idctl);
+  await addMember(idctl.operator(), { org, email, role: 'admin' });
+  await withoutMail(async () => {
+    expect((await login(email)).status).toBe(401);
+    // Nor does signing up again, which then asks for no code.
+    const again = await post('signup', { email, password, name: 'Mallory' });
+    expect(again).toMatchObject({ status: 409, body: { code: 'already_exists' } });
+  });
+  expect(await Account.findOne({ where: { email } })).toMatchObject({ emailProof: 'none' });
+});
+
+test('I3 doctor tells the operator that accounts wait for a code which is not mailed', async () => {
+  await signUp(address());
+  const { app } = idctl;
+  expect(await checkSignUps(app)).toBeNull();
+  await withoutMail(async () => {
+    expect(await checkSignUps(app)).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(/wait.* for a mailed code, and this instance sends no mail/),
+      hint: expect.stringContaining('idctl user create'),
+    });
+  });
+});
