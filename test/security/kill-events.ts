@@ -76,10 +76,11 @@ async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
 const giveDomainUp = ({ idctl, scene }: Stage) =>
   removeDomain(idctl.operator(), { org: scene.org.id, domain: scene.domain });
 
-/** Another organization verifies the domain, and its provider signs Ada in. */
+/** Another organization verifies the domain, and its provider signs Ada in, who belongs to no other. */
 async function takeOver(stage: Stage): Promise<void> {
   const { idctl, scene, world } = stage;
   await giveDomainUp(stage);
+  await removeMember(idctl.operator(), { org: scene.org.id, user: scene.ada.id });
   const { slug: org } = await organization(idctl);
   await addDomain(idctl.operator(), { org, domain: scene.domain });
   await assertDomain(idctl.operator(), { org, domain: scene.domain });
