@@ -98,7 +98,8 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     const most = places();
     if (running < most || !queueFor(client, most).full) return;
     held += 1;
-    if (held <= mostHeld) await pause(maxWaitMs);
+    // Not all for as long, or those who came together come again together.
+    if (held <= mostHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));
     held -= 1;
     throw overloaded(maxWaitMs);
   };

@@ -181,10 +181,11 @@ test('P8 a full queue keeps a stranger waiting before it refuses, and a known cl
   const began = performance.now();
   await turn.requirePlace('A');
   await expect(turn.requirePlace(null)).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 });
-  expect(performance.now() - began).toBeGreaterThan(45);
+  expect(performance.now() - began).toBeGreaterThan(20);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
   await turn.requirePlace(null);
   long.finish('done');
-  await Promise.all([running, ...waiting]);
+  await running;
 });
 
 test('P6 a storm of sign-ins leaves threads of the pool to everyone else', async () => {

@@ -10,7 +10,7 @@ import type { signInByLdapInput } from './schema.ts';
 
 /**
  * The one directory that is asked, chosen before any packet (security L1): that of the organization named, else of the
- * one that governs the address. Null if that organization has none; refuses if there is no such organization.
+ * one that governs the address. Null if that organization has none. Refuses an address that no organization governs.
  */
 export async function chooseDirectory(
   ctx: Context,
