@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationView } from '../../services/organizations/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -69,7 +70,7 @@ export function addOrganizationCommands(program: Command): void {
 
 /** Whoever was alone governed everybody's sign-in; beside another organization its verified domains do (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
-  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: ${here(`idctl domain add DOMAIN --org ${slug}`)}`;
+  return `The sign-in settings of ${slug} hold for nobody any more: beside another organization they hold\nfor addresses on verified domains. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }
 
 function addDelete(org: Command): void {

@@ -1,5 +1,6 @@
 import type { Organization } from '../../database/models/organization.ts';
 import { SignInSettings } from '../../database/models/sign-in-settings.ts';
+import { shellWord } from '../../shell-word.ts';
 import { governsNobody, saysSomething } from '../signin/reach.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
@@ -11,7 +12,7 @@ export async function checkSignIn(organization: Organization): Promise<Check | n
     if (!(await governsNobody(organization))) return right('its settings hold');
     return wrong(
       'its settings hold for nobody: it has verified no domain, and is not the only organization',
-      `Verify the domain of its people: idctl domain add DOMAIN --org ${slug}`,
+      `Verify the domain of its people: idctl domain add DOMAIN --org ${shellWord(slug)}`,
     );
   });
 }

@@ -2,6 +2,7 @@ import { Op, Transaction } from 'sequelize';
 import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 
 /**
  * Refuses `last_owner` unless the organization has an owner other than this account. Holds the
@@ -16,6 +17,6 @@ export async function requireAnotherOwner(organizationId: string, accountId: str
   });
   if (others > 0) return;
   throw new Refusal('last_owner', `${organization.slug} would be left without an owner.`, {
-    hint: `Make someone else owner first: idctl member role EMAIL --org ${organization.slug} --role owner`,
+    hint: `Make someone else owner first: idctl member role EMAIL --org ${shellWord(organization.slug)} --role owner`,
   });
 }
