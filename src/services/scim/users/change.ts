@@ -16,20 +16,20 @@ import { about, activateMember, deactivateMember } from './membership.ts';
 export type Decided = Named & { active: boolean };
 
 /**
- * Changes one User as `decide` says, given what it is now: record, membership and account in one transaction. What
- * changes nothing leaves version, lastModified and events alone.
+ * Changes one User as `decide` says, given what it is now and its record: record, membership and account in one
+ * transaction. What changes nothing leaves version, lastModified and events alone.
  */
 export async function changeUser(
   ctx: Context,
   organizationId: string,
   { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
-  decide: (current: Decided) => Decided,
+  decide: (current: Decided, record: Entry) => Decided,
 ): Promise<Entry> {
   const changing = transaction(async () => {
     const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
     const { active } = held.record;
-    await apply(ctx, held, decide({ ...resourceOf(held.record), active }));
+    await apply(ctx, held, decide({ ...resourceOf(held.record), active }, held.record));
     return held.record;
   });
   return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
