@@ -10,6 +10,7 @@ import { ScimRequest } from '../../database/models/scim-request.ts';
 import { Session } from '../../database/models/session.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
+import { refreshStatistics } from '../../database/optimize.ts';
 import { transaction } from '../../database/transaction.ts';
 import { sweepEvents } from '../events/sweep.ts';
 import { dropSpentKeys } from '../keys/drop.ts';
@@ -43,4 +44,5 @@ export async function sweepExpired(ctx: Context): Promise<void> {
   await sweepEvents(ctx);
   // What was sealed while another process replaced the master key (security X1).
   await reseal(ctx);
+  await refreshStatistics();
 }
