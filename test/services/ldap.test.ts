@@ -289,7 +289,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(answer).toMatchObject({ status: 200, body: { user: { name: uid, email: `${uid}@${domain}` } } });
   });
 
-  test('removing the connection names who signed in by it, and ends that way in', async () => {
+  test('O3 removing the connection names who signed in by it, and ends that way in', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     const { removeLdap } = await import('../../src/services/ldap/remove.ts');

@@ -239,7 +239,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(await memberNames(client)).toContain(userName);
   });
 
-  test('§3.2 a deactivated person comes back under the same id, with scim.user.provisioned', async () => {
+  test('§3.2 I5 a deactivated person comes back under the same id, with scim.user.provisioned', async () => {
     const client = await scimClient(idctl);
     const userName = address();
     const made = await client.create({ userName, externalId: 'old' });
@@ -444,7 +444,7 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     expect((await client.send('DELETE', '/Users/nobody')).status).toBe(404);
   });
 
-  test('§3.2 the last owner is deactivated too, with an event', async () => {
+  test('§3.2 O3 the last owner is deactivated too, with an event', async () => {
     const client = await scimClient(idctl);
     const [owner] = (await client.get('/Users')).body.Resources;
     expect((await client.send('DELETE', `/Users/${owner.id}`)).status).toBe(204);
