@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { readVersion } from '../version.ts';
 import { dressed } from './command.ts';
-import { asking } from './complete/asking.ts';
+import { asking, askingBash } from './complete/asking.ts';
 import { report } from './report.ts';
 
 /** What declares each command, in the order of the first page; the file is read when the command is asked for. */
@@ -65,6 +65,11 @@ export async function main(argv: string[]): Promise<number> {
   if (argv[0] === asking) {
     const { answerShell } = await import('./complete/answer.ts');
     await answerShell(program, argv.slice(1));
+    return 0;
+  }
+  if (argv[0] === askingBash) {
+    const { answerBash } = await import('./complete/answer.ts');
+    await answerBash(program, argv.slice(1));
     return 0;
   }
   let running: Command | undefined;

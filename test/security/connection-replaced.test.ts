@@ -17,16 +17,18 @@ import { saveLdapInput } from '../../src/services/ldap/schema.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { removeSso } from '../../src/services/sso/remove.ts';
 import { requireSameConnection } from '../../src/services/sso/same-connection.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { clientOf } from '../support/scim-client.ts';
 import { entry, type Request, result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
@@ -280,6 +282,26 @@ describe('P12 the second factor at single sign-on', () => {
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
     expect((await signInAt(idctl, hostile, domain, sub)).answer.body.user.id).toBe(id);
   });
+
+  test.each(['an admin', 'SCIM'])(
+    'P12 a session that the provider began ends when %s of another organization adds the account',
+    async (who) => {
+      const { org, domain, email, id, code, sub } = await victim();
+      await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
+      const { client, answer } = await signInAt(idctl, hostile, domain, sub);
+      expect(answer.body.user.id).toBe(id);
+      const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+      const tenant = await organization(idctl);
+      if (who === 'an admin') await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
+      else {
+        const { token } = await rotateScimToken(idctl.operator(), { org: tenant.slug });
+        await clientOf(idctl, tenant, token).create({ userName: email });
+      }
+      expect((await client.get('/api/v1/me')).status).toBe(401);
+      const authorization = `Bearer ${own.body.accessToken}`;
+      expect((await idctl.client().get('/api/v1/me', { authorization })).status).toBe(200);
+    },
+  );
 
   test('P12 an account without a second factor is asked for none, wherever it belongs', async () => {
     const { domain, email, sub } = await company();

@@ -129,7 +129,8 @@ describe('interface page: webhooks', () => {
       expect(await wrong({ url })).toEqual([400, 'invalid_input']);
     for (const url of ['https://10.0.0.1/', 'http://8.8.8.8/']) {
       const answer = await owner.post(path, { url });
-      expect([answer.status, answer.body.code]).toEqual([502, 'outbound_refused']);
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_input']);
+      expect(answer.body.errors).toMatchObject([{ path: 'url' }]);
       expect(answer.body.hint).toContain('outbound.allow');
     }
     expect(await Webhook.count()).toBe(0);

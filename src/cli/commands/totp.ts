@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -49,7 +50,7 @@ async function enroll(call: Call): Promise<void> {
   ]);
   if (call.flags.json || !canAsk()) {
     call.note(
-      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${String(call.input['user'])} --code DIGITS`)}`,
+      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${shellWord(String(call.input['user']))} --code DIGITS`)}`,
     );
     return;
   }

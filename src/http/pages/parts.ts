@@ -113,6 +113,7 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
 /** Refusals that are events, which keep the reference of the request (security X5). */
 const recorded: ReadonlySet<string> = new Set([
   'signin_failed',
+  'code_invalid',
   'signin_method_off',
   'sign_in_first',
   'provider_failed',

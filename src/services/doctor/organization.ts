@@ -4,6 +4,7 @@ import type { Organization } from '../../database/models/organization.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { commandLine, shellWord } from '../../shell-word.ts';
 import { testLdap } from '../ldap/test.ts';
 import { baseOf } from '../scim/base.ts';
 import { findOwnersWithoutWay } from '../signin/owners.ts';
@@ -49,7 +50,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
     // Security I7: to some providers no groups and no claim are the same.
     return right(
       finding.message,
-      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${slug} --absent-groups none`,
+      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
     );
   });
 }
@@ -73,7 +74,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   if (token === null) return null;
   return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
     const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
-    const anew = `idctl scim token rotate --org ${slug}`;
+    const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
     if (token.suspendedAt !== null)
       return wrong(
         'suspended: it came out of a backup',
@@ -88,7 +89,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
     if (last === null || last.status < 400) return right(called);
     const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
     if (last.status >= 500)
-      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${slug}`);
+      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${shellWord(slug)}`);
     return right(called, `The last call was refused: ${answered}`);
   });
 }
@@ -98,14 +99,18 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
   const { slug } = organization;
   return check(`owners of ${slug}`, 'each has a way to sign in', async () => {
     const { owners, stuck } = await findOwnersWithoutWay(ctx, organization);
-    const named = (list: string[]) => `${list.slice(0, 3).join(', ')}${list.length > 3 ? ', …' : ''}`;
+    const named = stuck.slice(0, 3).map(({ called }) => called);
     if (owners === 0) {
-      return wrong('there is none who is not disabled', `idctl member add EMAIL --org ${slug} --role owner`);
+      return wrong(
+        'there is none who is not disabled',
+        `idctl member add EMAIL --org ${shellWord(slug)} --role owner`,
+      );
     }
-    if (stuck.length === 0) return right(owners === 1 ? 'one' : `all ${owners}`);
+    const [first] = stuck;
+    if (first === undefined) return right(owners === 1 ? 'one' : `all ${owners}`);
     return wrong(
-      `no way in for ${named(stuck)}`,
-      `idctl user login-link ${stuck[0]}, or give them one: idctl signin show --org ${slug}`,
+      `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
+      `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,
     );
   });
 }

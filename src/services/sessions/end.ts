@@ -35,6 +35,22 @@ export async function endSessionsByDomain(
   return (await select(endingByDomain, [organizationId, domain, ctx.now, `%@${domain}`])).length;
 }
 
+const endingPastSecondFactor = `UPDATE sessions SET ended_at = $3
+  WHERE account_id = $2 AND organization_id <> $1 AND method = 'sso' AND second_factor_at IS NULL AND ended_at IS NULL
+    AND EXISTS (SELECT 1 FROM accounts WHERE id = $2 AND totp_enabled_at IS NOT NULL) RETURNING id`;
+
+/**
+ * Ends the account's sessions that another organization's provider began without the account's own second factor. Call it
+ * where the account joins this organization, which does not stand behind that provider (security P12).
+ */
+export async function endSessionsPastSecondFactor(
+  ctx: Context,
+  accountId: string,
+  organizationId: string,
+): Promise<void> {
+  await select(endingPastSecondFactor, [organizationId, accountId, ctx.now]);
+}
+
 /**
  * Ends the live sessions of an account ($2) that came through the organization ($1), and all of them when it has verified
  * the domain ($5); at the instant $3. A statement, for provisioning, which ends them by the thousand.

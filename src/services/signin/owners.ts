@@ -39,10 +39,10 @@ export async function requireOwnersLetIn(
 /** How many owners who are not disabled there are, and those of them who have no way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
-  const stuck: string[] = [];
+  const stuck: { called: string; ref: string }[] = [];
   for (const owner of owners) {
     if (await canSignIn(ctx, owner, await findGoverningSettings(ctx, owner.email))) continue;
-    stuck.push(owner.email ?? owner.name);
+    stuck.push({ called: owner.email ?? owner.name, ref: owner.email ?? owner.id });
   }
   return { owners: owners.length, stuck };
 }

@@ -5,6 +5,7 @@ import { recordEvent } from '../../events/record.ts';
 import { reclaimMember } from '../../identities/reclaim.ts';
 import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
+import { endSessionsPastSecondFactor } from '../../sessions/end.ts';
 import { findRecordOf, type Held } from '../records/find.ts';
 import { resourceOf } from '../records/write.ts';
 import { calledBy } from './called.ts';
@@ -30,6 +31,7 @@ export async function activateMember(
 ): Promise<void> {
   const origin = { kind: 'scim' as const };
   await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
+  if (record.link !== 'created') await endSessionsPastSecondFactor(ctx, account.id, record.organizationId);
   await recordEvent(ctx, {
     ...about({ record, account }, event),
     data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },
