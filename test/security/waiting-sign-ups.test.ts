@@ -47,7 +47,7 @@ test('I3 taking the mail settings out confirms no sign-up that waits for its cod
     const opened = openLoginLink(idctl.as({ kind: 'anonymous' }), { token });
     await expect(opened).rejects.toMatchObject({ code: 'email_unverified' });
   });
-  const body = { email, code: await idctl.codeFor(email) };
+  const body = { email, code: await idctl.codeFor(email), password };
   expect(await post('verify-email', body)).toMatchObject({
     status: 200,
     body: { user: { emailVerified: true } },

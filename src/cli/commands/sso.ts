@@ -169,6 +169,7 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['Code', (view) => view.code, 'whole'],
   ['E-mail', (view) => view.email],
   ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
+  ['Reference', (view) => view.reference, 'whole'],
   ['ID', (view) => view.id, 'whole'],
 ];
 
@@ -176,6 +177,7 @@ function addAttempts(sso: Command): void {
   verb(sso, 'attempts', {
     summary: 'List the last sign-ins, newest first; they are kept 7 days',
     required: org,
+    options: { '--reference <id>': 'the one that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/sso/attempts.ts');

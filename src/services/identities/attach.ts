@@ -168,9 +168,9 @@ export async function attachSocial(
 
 function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   const name = providerNames[provider];
-  return new Refusal('sign_in_first', 'Nobody has proved to be the person of this account yet.', {
+  return new Refusal('sign_in_first', "This account's e-mail address has not been verified yet.", {
     hint: isMailConfigured(ctx)
-      ? `Reset its password by mail: that proves that the address is yours. Then use ${name}.`
+      ? `Reset its password by mail: this verifies the address. Then use ${name}.`
       : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
   });
 }

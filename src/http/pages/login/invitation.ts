@@ -1,6 +1,5 @@
-import { Refusal } from '../../../errors.ts';
 import { showMe } from '../../../services/accounts/me.ts';
-import { acceptInvitation } from '../../../services/invitations/accept.ts';
+import { acceptInvitation, invitationInvalid } from '../../../services/invitations/accept.ts';
 import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
 import { type Html, html } from '../html.ts';
@@ -15,7 +14,7 @@ type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 /** What an invitation is to, and how to accept it: by signing in, by a new account, or at once. */
 export async function showInvitation(visit: Visit, invitation: string): Promise<Shown> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
-  if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationOver() }, {});
+  if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationInvalid() }, {});
   const { email, role, organization } = to;
   return {
     title: `Join ${organization}`,
@@ -57,13 +56,6 @@ async function asSomebody(
       invitation,
     });
   }
-  return html`<p>You are signed in as ${me.email ?? me.name}. Sign out, and open the link once more.</p>
+  return html`<p>You are signed in as ${me.email ?? me.name}. Sign out, then open the link again.</p>
 ${postForm(visit, '/account/sign-out', html`<button type="submit">Sign out</button>`)}`;
-}
-
-/** What is told of an invitation that cannot be accepted any more. */
-export function invitationOver(): Refusal {
-  return new Refusal('invitation_invalid', 'There is no such invitation, or it works no longer.', {
-    hint: 'Ask whoever invited you for another one.',
-  });
 }

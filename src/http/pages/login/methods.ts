@@ -19,11 +19,11 @@ interface Known extends Place {
 
 /** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
 export async function showMethods(visit: Visit, place: Known, asked?: Asked): Promise<Shown> {
-  const who = identify(place.identifier);
-  if (who === null) return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
-  const { email, domain } = who;
+  const { email, domain } = identify(place.identifier) ?? { email: null, domain: '' };
   const methods = await findMethods(visit.ctx, domain);
   const directory = await describeDirectory(visit.ctx, domain);
+  if (domain === '' && directory === null)
+    return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
   const onlySso = email === null && directory === null;
   if (onlySso && !methods.includes('sso'))
     return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
@@ -32,7 +32,14 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
     methods.includes('sso') ? [ssoLink(domain, place)] : [],
     shown === 'password' ? [passwordForm(visit, email ?? '', place)] : [],
     shown === 'directory' && directory !== null
-      ? [directoryForm(visit, place, directory.name, directory.verified ? email : null)]
+      ? [
+          directoryForm(
+            visit,
+            place,
+            { name: directory.name, domain: directory.verified ? domain : null },
+            userNameIn(place.identifier, { email, directory, methods }),
+          ),
+        ]
       : [],
     email !== null && shown === null && methods.includes('magicCode')
       ? [mailCodeForm(visit, email, place, true)]
@@ -65,6 +72,18 @@ function formShown(email: string | null, { methods, directory, asked }: Asking):
   return mayLead ? 'directory' : null;
 }
 
+/**
+ * The user name that was typed: the part before `@` on the directory's own domain, or the whole where it is neither an
+ * address nor a domain that leads anywhere.
+ */
+function userNameIn(
+  identifier: string,
+  { email, directory, methods }: { email: string | null } & Pick<Asking, 'directory' | 'methods'>,
+): string | null {
+  if (email !== null) return directory?.verified ? email.slice(0, email.indexOf('@')) : null;
+  return directory?.verified || methods.includes('sso') ? null : identifier.trim();
+}
+
 interface Asking {
   methods: readonly string[];
   directory: { verified: boolean } | null;
@@ -95,9 +114,11 @@ async function otherWays(
       shown !== null &&
       methods.includes('magicCode') &&
       mailCodeForm({ token }, email, place, false),
+    // A directory's password is not idctl's to change.
     password &&
+      shown !== 'directory' &&
       isMailConfigured(ctx) &&
-      html`<a href="${linkTo('/login/reset', place)}">Forgotten password</a>`,
+      html`<a href="${linkTo('/login/reset', place)}">Forgot password?</a>`,
     // Of every address alike: whether it has something to confirm is for its mailbox to tell (security P7).
     password &&
       refusal?.code === 'signin_failed' &&
