@@ -47,7 +47,8 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
   if (seconds > 0) throw tooMany(seconds);
 }
 
-async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
+/** How long one of the limits stays used up; 0 when none is. */
+export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];
   for (const limit of limits) {
@@ -68,7 +69,7 @@ function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
 }
 
 /** A wait as people say it: never shorter than it is. */
-function inWords(seconds: number): string {
+export function inWords(seconds: number): string {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
   const [count, unit] = minutes < 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
