@@ -4,6 +4,7 @@ import { showUser } from '../../src/services/accounts/show.ts';
 import { checkSignUps } from '../../src/services/doctor/sign-ups.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { createLoginLink, openLoginLink } from '../../src/services/signin/link.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
 import { fresh, organization, password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { scimClient } from '../support/scim-client.ts';
@@ -93,4 +94,20 @@ test('I3 doctor tells the operator that accounts wait for a code which is not ma
       hint: expect.stringContaining('idctl user create'),
     });
   });
+});
+
+test('P11 a sign-up alone ends nothing that an operator has put on an account without proof; the code does', async () => {
+  const { create } = await scimClient(idctl);
+  const [untouched, squatted] = [address(), address()];
+  for (const userName of [untouched, squatted]) await create({ userName });
+  await signUp(squatted);
+  for (const email of [untouched, squatted]) {
+    const { token } = await createToken(idctl.operator(), { user: email, name: 'for the pipeline' });
+    const works = async () => (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status;
+    await signUp(email);
+    expect([await works(), (await login(email)).status]).toEqual([200, 401]);
+    const confirmed = await post('verify-email', { email, code: await idctl.codeFor(email) });
+    expect(confirmed).toMatchObject({ status: 200, body: { passwordKept: false } });
+    expect([await works(), (await login(email)).status]).toEqual([401, 401]);
+  }
 });
