@@ -27,7 +27,7 @@ export async function reclaim(
   // A proved account's second factor guards the other organizations that trust it (security P12).
   const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
   await account.update({ emailProof: 'domain', awaitsCode: false, name: name ?? localPart(account) });
-  await recordRenamed(ctx, account);
+  await recordRenamed(ctx, account, organizationId);
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 

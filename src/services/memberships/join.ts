@@ -28,7 +28,7 @@ export async function joinOrganization(
     message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
     hint: 'idctl member role changes what they may do.',
   });
-  await endSessionsPastSecondFactor(ctx, account.id, organization.id);
+  await endSessionsPastSecondFactor(ctx, account.id);
   await recordMember(ctx, organization.id, account);
   const { name } = await shownIn(organization.id, account);
   await recordEvent(ctx, {

@@ -1,4 +1,4 @@
-import type { Account } from '../../../database/models/account.ts';
+import { Account } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../../domains/canonical.ts';
@@ -38,6 +38,15 @@ export async function shownTo(
 /** As `shownTo`, of one. */
 export async function shownIn(organizationId: string, account: Account): Promise<Shown> {
   return (await shownTo(organizationId, [account]))(account);
+}
+
+/** What the organization calls the person who acts in it; `name` is their own (security I4). */
+export async function nameShownIn(
+  organizationId: string,
+  { accountId, name }: { accountId: string; name: string },
+): Promise<string> {
+  const account = await Account.findByPk(accountId);
+  return account === null ? name : (await shownIn(organizationId, account)).name;
 }
 
 /** What the client says of a person; no address where the account has none. */

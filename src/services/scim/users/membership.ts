@@ -31,7 +31,7 @@ export async function activateMember(
 ): Promise<void> {
   const origin = { kind: 'scim' as const };
   await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
-  if (record.link !== 'created') await endSessionsPastSecondFactor(ctx, account.id, record.organizationId);
+  if (record.link !== 'created') await endSessionsPastSecondFactor(ctx, account.id);
   await recordEvent(ctx, {
     ...about({ record, account }, event),
     data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },
