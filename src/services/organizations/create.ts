@@ -6,9 +6,12 @@ import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
+import { holdAccount } from '../accounts/hold.ts';
 import { requireOperator, requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
+import { endSessionsPastSecondFactor } from '../sessions/end.ts';
+import { endVouchedTokens } from '../tokens/vouched.ts';
 import type { createOrganizationInput } from './schema.ts';
 import { slugOf } from './slug.ts';
 import { viewOrganization } from './view.ts';
@@ -24,6 +27,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
       hint: 'Choose another short name with --slug (or `slug`).',
     });
     if (creator !== null) {
+      await holdAccount(ctx, creator);
       const origin = { kind: 'manual' as const, by: creator };
       await Membership.create({
         organizationId: made.id,
@@ -32,6 +36,8 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
         origin,
         joinedAt: ctx.now,
       });
+      await endSessionsPastSecondFactor(ctx, creator, made.id);
+      await endVouchedTokens(ctx, creator, made.id);
       await recordMember(ctx, made.id, await Account.findByPk(creator, { rejectOnEmpty: true }));
     }
     await recordEvent(ctx, {

@@ -3,6 +3,7 @@ import type { Account } from '../../database/models/account.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
 import { belongsElsewhere } from '../memberships/elsewhere.ts';
@@ -36,6 +37,8 @@ export async function admit(
 async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: SecondFactor | null) {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
+  // Before it is asked where the account belongs: it may be joining an organization.
+  await lockAccount(account.id);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
   // The provider is trusted with its own organization's accounts alone (security P12).
   const asksOurs =
