@@ -12,6 +12,7 @@ import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
 import { endSessionsPastSecondFactor } from '../sessions/end.ts';
 import { ownSessionOf } from '../sessions/own.ts';
+import { endVouchedTokens } from '../tokens/vouched.ts';
 import type { createOrganizationInput } from './schema.ts';
 import { slugOf } from './slug.ts';
 import { viewOrganization } from './view.ts';
@@ -37,6 +38,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
         joinedAt: ctx.now,
       });
       await endSessionsPastSecondFactor(ctx, creator, ownSessionOf(ctx.actor));
+      await endVouchedTokens(ctx, creator, made.id);
       await recordMember(ctx, made.id, await Account.findByPk(creator, { rejectOnEmpty: true }));
     }
     await recordEvent(ctx, {
