@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
+import { escaped } from '../escape.ts';
 import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
-import { escaped } from './escape.ts';
 import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { escaped } from '../../escape.ts';
 import type { Named } from '../../services/completion/list-names.ts';
-import { escaped } from '../escape.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 

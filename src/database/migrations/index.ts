@@ -20,6 +20,7 @@ import { formerKeys } from './0021-former-keys.ts';
 import { appOrganizations } from './0022-app-organizations.ts';
 import { waitingSignUps } from './0024-waiting-sign-ups.ts';
 import { operatorInDeliveries } from './0025-operator-in-deliveries.ts';
+import { daemons } from './0029-daemons.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   appOrganizations,
   waitingSignUps,
   operatorInDeliveries,
+  daemons,
 ];
