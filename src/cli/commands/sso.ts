@@ -167,12 +167,11 @@ function addTest(sso: Command): void {
 
 const attempt: Fields<z.output<typeof attemptView>> = [
   ['At', (view) => view.at],
-  ['OK', (view) => view.ok],
+  ['Result', (view) => (view.ok ? 'signed in' : view.code), 'whole'],
   ['Stage', (view) => view.stage],
-  ['Code', (view) => view.code, 'whole'],
   ['E-mail', (view) => view.email],
   ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
-  ['ID', (view) => view.id, 'whole'],
+  ['ID', (view) => view.id, 'wide'],
 ];
 
 function addAttempts(sso: Command): void {
