@@ -111,3 +111,31 @@ test('P11 a sign-up alone ends nothing that an operator has put on an account wi
     expect([await works(), (await login(email)).status]).toEqual([401, 401]);
   }
 });
+
+test.each(['verification', 'sign-in', 'reset'])(
+  'P11 the name and language that a stranger chose end by a code for %s, and those of provisioning stay',
+  async (purpose) => {
+    const { create } = await scimClient(idctl);
+    const [squatted, member] = [address(), address()];
+    await create({ userName: member, name: { formatted: 'Ada Byron' } });
+    const stranger = { password, name: 'Your account is blocked, call 0190', locale: 'fr' };
+    for (const email of [squatted, member]) {
+      await post('signup', { email, ...stranger });
+      await idctl.deliver();
+      const code = () => idctl.codeFor(email);
+      if (purpose === 'verification') await post('verify-email', { email, code: await code() });
+      if (purpose === 'sign-in') {
+        await post('magic-code', { email });
+        await post('magic-code/verify', { email, code: await code() });
+      }
+      if (purpose === 'reset') {
+        await post('password/reset', { email });
+        const newPassword = 'a staple of another kind';
+        await post('password/reset/confirm', { email, code: await code(), newPassword });
+      }
+      const { emailProof, name, locale } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+      const own = email === member ? 'Ada Byron' : email.slice(0, email.indexOf('@'));
+      expect({ emailProof, name, locale }).toEqual({ emailProof: 'mail', name: own, locale: 'en' });
+    }
+  },
+);

@@ -73,7 +73,8 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-function localPart({ email, name }: Account): string {
+/** What an account is called that nobody has named: the local part of its address. */
+export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
 
