@@ -132,6 +132,9 @@ describe('P12 the second factor', () => {
     expect([more.status, more.body.includes(newPassword)]).toEqual([401, false]);
     const done = await more.submit('/login/reset/confirm', { newPassword, totpCode: code() });
     expect(done.text).toContain('Your password was changed. Sign in with the new one.');
+    expect(await done.submit('/login/password', { password: newPassword })).toMatchObject({
+      text: expect.stringContaining('Second factor'),
+    });
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 

@@ -5,7 +5,7 @@ import { findMethods } from '../../../services/signin/methods.ts';
 import { selfSignupAllowed } from '../../../services/signin/require.ts';
 import { type Html, html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
-import { alert } from '../parts.ts';
+import { alert, notice } from '../parts.ts';
 import { directoryForm, mailCodeForm, passwordForm, socialLinks, ssoLink, ssoStart } from './forms.ts';
 import { identify, linkTo, type Place } from './place.ts';
 import { askWho } from './who.ts';
@@ -18,7 +18,7 @@ interface Known extends Place {
 }
 
 /** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
-export async function showMethods(visit: Visit, place: Known, asked?: Asked): Promise<Shown> {
+export async function showMethods(visit: Visit, place: Known, asked?: Asked, said?: string): Promise<Shown> {
   const { email, domain } = identify(place.identifier) ?? { email: null, domain: '' };
   const methods = await findMethods(visit.ctx, domain);
   const directory = await describeDirectory(visit.ctx, domain);
@@ -52,7 +52,7 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
     handOff: onlySso && visit.refusal === undefined ? ssoStart(domain, place) : undefined,
     main: html`<h1>Sign in</h1>
 <p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
-${alert(visit)}
+${notice(said)}${alert(visit)}
 ${ways.length + others.length === 0 && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
 ${ways.map((way, at) => html`${at > 0 && or}${way}`)}
 ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,

@@ -54,7 +54,8 @@ const confirmPage = form({
   input: resetPasswordInput.extend({ totpCode }),
   act: async (visit, input) => {
     await resetPassword(visit.ctx, input);
-    return { goTo: `/login?done=${markSignInNotice(visit, 'new-password')}` };
+    const done = markSignInNotice(visit, 'new-password');
+    return { goTo: linkTo('/login', { identifier: input.email }, { done, by: 'password' }) };
   },
   refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
 });
