@@ -307,6 +307,8 @@ uninstall() {
     if is_ours; then rm -f "$bin"; fi
     unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
+    # The optional driver that `npm install --prefix` puts beside the releases.
+    if [ -d "$lib/node_modules/sqlite3" ]; then rm -rf "$lib/node_modules" "$lib"/package*.json; fi
     rmdir "$lib" 2>/dev/null || true
     say "Removed the programs below $prefix."
   else

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { onOneDatabase } from './test/support/one-database.ts';
 import { postgresMissing } from './test/support/postgres.ts';
@@ -26,26 +25,6 @@ const postgres = {
   },
 };
 
-// The optional driver, where somebody has installed it.
-const sqlite3 = {
-  extends: true as const,
-  test: {
-    name: 'sqlite3',
-    include: tests(['database']),
-    globalSetup: ['test/support/setup-sqlite.ts'],
-    env: { IDCTL_TEST_SQLITE_DRIVER: 'sqlite3' },
-  },
-};
-
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -64,7 +43,6 @@ export default defineConfig({
         },
       },
       ...(missing === null ? [postgres] : []),
-      ...(isInstalled('sqlite3') ? [sqlite3] : []),
     ],
   },
 });

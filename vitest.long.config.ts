@@ -13,6 +13,19 @@ const on = (database: string, also: string[] = []) => ({
   },
 });
 
+// The optional driver: the database suite, queries that are given up, and every transcript, `init` among them.
+const sqlite3 = {
+  extends: true as const,
+  test: {
+    name: 'sqlite3',
+    include: ['database/**/*', 'services/scim-lists', 'cli/transcripts'].map(
+      (name) => `test/${name}.test.ts`,
+    ),
+    globalSetup: ['sqlite3', 'sqlite', 'release'].map((name) => `test/support/setup-${name}.ts`),
+    env: { IDCTL_TEST_SQLITE_DRIVER: 'sqlite3' },
+  },
+};
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -22,6 +35,7 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: tests('pure') } },
       on('sqlite'),
       on('postgres', onOneDatabase),
+      sqlite3,
     ],
   },
 });

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { readDirectly } from './direct.ts';
+import { limitReads, readDirectly } from './direct.ts';
 
 /** Where the database is and by which driver SQLite is reached. */
 export interface Address {
@@ -63,6 +63,10 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
   readDirectly(sequelize, driver.read);
+  if (address.sqliteDriver === 'sqlite3') {
+    const { readInTime } = await import('./sqlite3.ts');
+    limitReads(sequelize, (query, milliseconds) => readInTime(options, query, milliseconds));
+  }
   return {
     sequelize,
     dialect: 'sqlite',

@@ -14,3 +14,21 @@ export function readDirectly(sequelize: Sequelize, read: Read): void {
 export function directReadOf(sequelize: Sequelize): Read | undefined {
   return reads.get(sequelize);
 }
+
+/** Reads by a query that is given up after so many milliseconds: null then. */
+type ReadInTime = (
+  query: { sql: string; bind: readonly unknown[] },
+  milliseconds: number,
+) => Promise<object[] | null>;
+
+const readsInTime = new WeakMap<Sequelize, ReadInTime>();
+
+/** Says how this database gives a query up. */
+export function limitReads(sequelize: Sequelize, read: ReadInTime): void {
+  readsInTime.set(sequelize, read);
+}
+
+/** How this database gives a query up, or undefined where the thread of `selectWithin` does it. */
+export function readInTimeOf(sequelize: Sequelize): ReadInTime | undefined {
+  return readsInTime.get(sequelize);
+}

@@ -54,7 +54,7 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
     rollback: async () => {
       if (database.isTransaction) database.exec('ROLLBACK');
     },
-    close: () => database.close(),
+    close: async () => database.close(),
   };
 }
 

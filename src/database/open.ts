@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { type Address, type Behaviour, connect, fileOf, type Link } from './connect.ts';
+import { type Address, type Behaviour, connect, type Link } from './connect.ts';
 import { applyMigrations, pendingMigrations } from './migrate.ts';
 import { initModels } from './models/index.ts';
 import { endReader } from './select-within.ts';
@@ -41,8 +41,7 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
   return {
     sequelize: link.sequelize,
     dialect: link.dialect,
-    copyFirst: async (now) =>
-      link.dialect === 'sqlite' ? copyBeforeMigration(fileOf(options.url), now) : null,
+    copyFirst: async (now) => (link.dialect === 'sqlite' ? copyBeforeMigration(options, now) : null),
     migrate: () => migrate(options),
     pending: () => pendingMigrations(link.sequelize),
     load: () => loadOf(link),

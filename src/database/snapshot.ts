@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type Address, fileOf } from './connect.ts';
 import { migrations } from './migrations/index.ts';
-import { copySqlite, readSqlite } from './sqlite-copy.ts';
+import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
 
 // Beside a SQLite file stand copies of it from before a migration: `idctl.db.before-<migration>-<time>`, by which an
 // older idctl finds the one that it can go back to.
@@ -14,13 +15,15 @@ const time = /-(\d{8}T\d{6}Z)$/;
  * Copies the file when there is something in it that a migration is about to change, and answers where to; null when
  * there is not. Of earlier copies the last two stay.
  */
-export async function copyBeforeMigration(file: string, now: Date): Promise<string | null> {
-  if (!existsSync(file) || nextFor(file) === null || !holdsAccounts(file)) return null;
+export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
+  const file = fileOf(address.url);
+  const live: Read = (sql) => readLive(address, sql);
+  if (!existsSync(file) || (await nextFor(live)) === null || !(await holdsAccounts(live))) return null;
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const draft = `${file}.before-${process.pid}-${stamp}`;
-  await copySqlite(file, draft);
+  await copySqlite(address, draft);
   // Another process may have migrated meanwhile: the copy is what counts.
-  const next = nextFor(draft);
+  const next = await nextFor(async (sql) => readSqlite(draft, sql));
   if (next === null) {
     await rm(draft);
     return null;
@@ -49,18 +52,20 @@ function stampOf(name: string): string {
   return time.exec(name)?.[1] ?? '';
 }
 
+type Read = (sql: string) => Promise<Record<string, unknown>[]>;
+
 /** The first migration that the file lacks; null when it lacks none, has none, or is a newer idctl's. */
-function nextFor(file: string): string | null {
-  if (!has(file, 'migrations')) return null;
-  const applied = readSqlite(file, 'SELECT name FROM migrations').map(({ name }) => name);
+async function nextFor(read: Read): Promise<string | null> {
+  if (!(await has(read, 'migrations'))) return null;
+  const applied = (await read('SELECT name FROM migrations')).map(({ name }) => name);
   if (applied.some((name) => !migrations.some((known) => known.name === name))) return null;
   return migrations.find(({ name }) => !applied.includes(name))?.name ?? null;
 }
 
-function holdsAccounts(file: string): boolean {
-  return has(file, 'accounts') && readSqlite(file, 'SELECT 1 FROM accounts LIMIT 1').length > 0;
+async function holdsAccounts(read: Read): Promise<boolean> {
+  return (await has(read, 'accounts')) && (await read('SELECT 1 FROM accounts LIMIT 1')).length > 0;
 }
 
-function has(file: string, table: string): boolean {
-  return readSqlite(file, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
+async function has(read: Read, table: string): Promise<boolean> {
+  return (await read(`SELECT 1 FROM sqlite_master WHERE name = '${table}'`)).length > 0;
 }

@@ -1,6 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf } from '../file-fault.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 // What the two drivers for SQLite have in common.
@@ -33,15 +34,23 @@ export interface SqliteConnection {
   inTransaction(): boolean;
   /** Ends a transaction that may be open. */
   rollback(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Opens the file; `writer` false refuses every write. */
 export type OpenConnection = (options: SqliteOptions, writer: boolean) => Promise<SqliteConnection>;
 
-/** Creates the file, if there is none, readable by its owner alone: SQLite gives -wal and -shm its mode. */
+/**
+ * Creates the file, if there is none, readable by its owner alone: SQLite gives -wal and -shm its mode. One that is there is
+ * not opened: to close it again would end every lock that this process has on it (POSIX), and those of SQLite protect the -wal.
+ */
 export function createFile(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    accessSync(file, constants.R_OK | constants.W_OK);
+  }
 }
 
 /**

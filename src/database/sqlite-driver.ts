@@ -67,14 +67,15 @@ function connections(open: OpenConnection, options: SqliteOptions): Connections 
     },
     async giveBack(writer) {
       if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
-      else writer.close();
+      else await writer.close();
     },
     async close() {
       closed = true;
-      idle?.close();
+      const writing = idle;
       idle = undefined;
+      await writing?.close();
       const reading = await reader?.catch(() => undefined);
-      reading?.close();
+      await reading?.close();
     },
   };
 }

@@ -35,6 +35,11 @@ export function isReadOnly(error: unknown): boolean {
   return numberOf(error) === 8;
 }
 
+/** Whether the query was given up on demand. */
+export function isInterrupted(error: unknown): boolean {
+  return numberOf(error) === 9;
+}
+
 /** The number that node:sqlite calls `errcode` and the package sqlite3 `errno`, which is also the system's word. */
 function numberOf(error: unknown): number {
   if (!(error instanceof Error)) return 0;

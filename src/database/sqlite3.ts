@@ -1,12 +1,16 @@
 import { Refusal } from '../errors.ts';
+import { codeOf } from '../file-fault.ts';
+import { shellWord } from '../shell-word.ts';
 import {
   bindable,
   createFile,
   type OpenConnection,
   type Parameters,
   type SqliteConnection,
+  type SqliteOptions,
   whenFree,
 } from './sqlite-connection.ts';
+import { isInterrupted } from './sqlite-errors.ts';
 
 type Opened = (error: Error | null) => void;
 
@@ -23,6 +27,7 @@ interface Database {
     done: (this: { lastID: number; changes: number }, error: Error | null) => void,
   ): void;
   exec(sql: string, done: Opened): void;
+  interrupt(): void;
   close(done: Opened): void;
 }
 interface Sqlite3 {
@@ -34,9 +39,7 @@ export async function sqlite3(): Promise<OpenConnection> {
   const { Database } = await load();
   return async (options, writer) => {
     createFile(options.file);
-    const database = await done<Database>((settle) => {
-      const opening: Database = new Database(options.file, (error) => settle(error, opening));
-    });
+    const database = await opened(Database, options.file);
     const exec = (sql: string) => done<void>((settle) => database.exec(sql, settle));
     try {
       await whenFree(() => exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL'), options.patience);
@@ -83,8 +86,39 @@ function connection(
       if (open) await exec('ROLLBACK');
       open = false;
     },
-    close: () => database.close(() => {}),
+    close: () => done<void>((settle) => database.close(settle)),
   };
+}
+
+/**
+ * Rows by a query that may look at every one there is, given up after so many milliseconds: null then. It has a connection of its own,
+ * in a thread of the package.
+ */
+export async function readInTime(
+  options: SqliteOptions,
+  { sql, bind }: { sql: string; bind: readonly unknown[] },
+  milliseconds: number,
+): Promise<object[] | null> {
+  const { Database } = await load();
+  const database = await opened(Database, options.file);
+  const timer = setTimeout(() => database.interrupt(), Math.max(0, milliseconds));
+  try {
+    const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, bindable(value)]));
+    await done<void>((settle) => database.exec('PRAGMA query_only = ON', settle));
+    return await done<object[]>((settle) => database.all(sql, named, settle));
+  } catch (error) {
+    if (isInterrupted(error)) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    await done<void>((settle) => database.close(settle));
+  }
+}
+
+function opened(Database: Sqlite3['Database'], file: string): Promise<Database> {
+  return done<Database>((settle) => {
+    const opening: Database = new Database(file, (error) => settle(error, opening));
+  });
 }
 
 function changed(database: Database, sql: string, parameters: Parameters) {
@@ -114,13 +148,18 @@ async function load(): Promise<Sqlite3> {
     // The package has one default export of this shape.
     return ((await import(name)) as { default: Sqlite3 }).default;
   } catch (cause) {
+    const missing = codeOf(cause) === 'ERR_MODULE_NOT_FOUND';
     throw new Refusal(
       'config_invalid',
-      'database.sqliteDriver is sqlite3, but that package is not installed.',
-      {
-        hint: 'Install it beside idctl (npm install sqlite3), or set database.sqliteDriver to node.',
-        cause,
-      },
+      `database.sqliteDriver is sqlite3, but that package ${missing ? 'is not installed' : 'cannot be loaded'}.`,
+      { hint: missing ? installing() : `Remove it and install it again. ${installing()}`, cause },
     );
   }
+}
+
+/** Beside the releases, so that the next one finds it too; in a checkout, in its own packages. */
+function installing(): string {
+  const beside = /^(.*)\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];
+  const where = beside === undefined ? '--no-save' : `--prefix ${shellWord(beside)}`;
+  return `Install it: npm install ${where} --allow-scripts=sqlite3 sqlite3@6.0.1 (without a prebuilt one it needs a C++ compiler, make and Python), or set database.sqliteDriver to node.`;
 }

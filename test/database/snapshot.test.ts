@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyBeforeMigration } from '../../src/database/snapshot.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
 import { type Installation, install } from '../support/installation.ts';
+import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 // On PostgreSQL a migration is one transaction, and copies are the administrator's.
 if (dialect === 'sqlite') {
@@ -17,6 +18,7 @@ if (dialect === 'sqlite') {
   });
   afterEach(() => site.close());
 
+  const address = () => ({ url: site.database, sqliteDriver });
   const copies = () => readdirSync(dirname(file)).filter((name) => name.includes('.before-'));
   const execute = (sql: string) => {
     const database = new DatabaseSync(file);
@@ -45,7 +47,7 @@ if (dialect === 'sqlite') {
     new DatabaseSync(other).close();
     takeBack();
     for (const minute of [1, 2, 3, 4])
-      await copyBeforeMigration(file, new Date(Date.UTC(2030, 0, 1, 0, minute)));
+      await copyBeforeMigration(address(), new Date(Date.UTC(2030, 0, 1, 0, minute)));
     const times = copies().map((name) => name.replace(/^.*-/, ''));
     expect(times.sort()).toEqual(['20300101T000200Z', '20300101T000300Z', '20300101T000400Z', 'lunch']);
   });
@@ -53,16 +55,14 @@ if (dialect === 'sqlite') {
   test('a database that holds nobody is not copied', async () => {
     takeBack();
     execute('PRAGMA foreign_keys = OFF; DELETE FROM accounts');
-    expect(await copyBeforeMigration(file, new Date())).toBeNull();
-    expect(
-      await copyBeforeMigration((await freshDatabaseUrl()).slice('sqlite:'.length), new Date()),
-    ).toBeNull();
+    expect(await copyBeforeMigration(address(), new Date())).toBeNull();
+    expect(await copyBeforeMigration({ url: await freshDatabaseUrl(), sqliteDriver }, new Date())).toBeNull();
     expect(copies()).toEqual([]);
   });
 
   test('an older idctl names the copy to go back to, and works with it', async () => {
     takeBack();
-    const copy = (await copyBeforeMigration(file, new Date())) ?? '';
+    const copy = (await copyBeforeMigration(address(), new Date())) ?? '';
     // To an idctl that knows none of them, the first migration after the copy has another name.
     const newer = `${file}.before-9999-later-20300101T000000Z`;
     renameSync(copy, newer);

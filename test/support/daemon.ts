@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from './ports.ts';
+import { driverSetting } from './sqlite-driver.ts';
 
 /** The program: of the release that the run has built, or of the checkout. */
 export const main = process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
@@ -75,7 +76,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** The environment of a process of ours: none of our own settings. */
 export function surroundings(): Record<string, string> {
   const { PATH = '' } = process.env;
-  return { PATH };
+  return { PATH, ...driverSetting };
 }
 
 async function untilReady(url: string, ended: () => string | null): Promise<void> {

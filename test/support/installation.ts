@@ -13,6 +13,7 @@ import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { initialize } from '../../src/services/setup/initialize.ts';
 import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
 import { freshDatabaseUrl } from './database.ts';
+import { sqliteDriver } from './sqlite-driver.ts';
 
 const baseUrl = 'http://127.0.0.1:8420';
 
@@ -78,7 +79,7 @@ export async function install({ env = {}, prepare }: InstallOptions = {}): Promi
 
 async function found(at: { database: string; keyFile: string }, prepare: InstallOptions['prepare']) {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
-  const database = { ...settings.database, url: at.database };
+  const database = { ...settings.database, url: at.database, sqliteDriver };
   const config = { ...settings, baseUrl, keyFile: at.keyFile, database };
   const app = await openApp({ config }, { migrate: 'yes' });
   const operator = () => openContext(app, { kind: 'operator', name: 'test' });

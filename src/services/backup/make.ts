@@ -6,7 +6,6 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { fileOf } from '../../database/connect.ts';
 import { Account } from '../../database/models/account.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { outputOf, requireProgram } from '../../database/postgres-programs.ts';
@@ -78,7 +77,7 @@ async function requirePlace(file: string): Promise<void> {
 
 async function copied({ config }: Context, folder: string): Promise<AsyncIterable<Buffer>> {
   const copy = join(folder, 'database');
-  await copySqlite(fileOf(config.database.url), copy);
+  await copySqlite(config.database, copy);
   return createReadStream(copy, { highWaterMark: 1 << 20 });
 }
 
