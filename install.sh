@@ -16,7 +16,7 @@ policy=/usr/sbin/policy-rc.d
 
 usage() {
   cat <<'TEXT'
-Usage: ./install.sh [--prefix DIR] [--serve]
+Usage: ./install.sh [--prefix DIR] [--with-sqlite3] [--serve]
        ./install.sh --dev
        ./install.sh --uninstall [--prefix DIR]
 
@@ -29,6 +29,9 @@ where Node is older than 24.15, idctl brings one of its own from npm.
   --prefix DIR   install below DIR
   --serve        then set idctl up (idctl init --yes) and start it here
                  (idctl serve); Ctrl-C stops it
+  --with-sqlite3 also install the npm package sqlite3, for database.sqliteDriver;
+                 upgrades keep it. Without a prebuilt one it needs a C++ compiler,
+                 make and Python, and two minutes
   --dev          prepare this checkout for `npm test` instead: all packages and,
                  as root on Debian, the servers that the tests talk to
   --uninstall    remove the programs; configuration and data stay
@@ -137,6 +140,7 @@ install_release() {
     mv "$new" "$release"
   fi
   switch
+  add_sqlite3
   add_system_user
   clean_up
   say "Installed: $bin"
@@ -202,6 +206,20 @@ add_bundler() {
   bundler=$(cd "$here" && node -p 'require("./package.json").devDependencies.rolldown')
   printf '{ "private": true, "dependencies": { "rolldown": "%s" } }\n' "$bundler" >"$stage/package.json"
   npm_in "$stage" install
+}
+
+# Beside the releases, where each of them looks for it. npm 12 runs no install script that is not named.
+add_sqlite3() {
+  if [ -z "$with_sqlite3" ]; then return; fi
+  say 'Installing the package sqlite3; if it has to be compiled, this takes two minutes'
+  version=$(cd "$here" && node -p 'require("./package.json").peerDependencies.sqlite3')
+  printf '{ "private": true, "allowScripts": { "sqlite3": true } }\n' >"$lib/package.json"
+  if ! quietly "$lib" npm install --no-audit --no-fund --loglevel=error "sqlite3@$version" ||
+    ! quietly "$lib" "$release/node_modules/.bin/node" -e 'require("sqlite3")'; then
+    fail 'idctl is installed, but the package sqlite3 is not' \
+      'as root on Debian: apt-get install build-essential python3; then run this again'
+  fi
+  chmod -R go-w,a+rX "$lib/node_modules"
 }
 
 # Makes $release the one in use, and keeps the one before it.
@@ -307,7 +325,7 @@ uninstall() {
     if is_ours; then rm -f "$bin"; fi
     unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
-    # The optional driver that `npm install --prefix` puts beside the releases.
+    # What --with-sqlite3 has put beside the releases.
     if [ -d "$lib/node_modules/sqlite3" ]; then rm -rf "$lib/node_modules" "$lib"/package*.json; fi
     rmdir "$lib" 2>/dev/null || true
     say "Removed the programs below $prefix."
@@ -372,6 +390,7 @@ let_services_start() {
 
 task=
 prefix=
+with_sqlite3=
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix)
@@ -380,6 +399,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --prefix=*) prefix=${1#*=} ;;
+    --with-sqlite3) with_sqlite3=yes ;;
     --serve | --dev | --uninstall)
       [ -z "$task" ] || [ "$task" = "$1" ] || misused "$task and $1 do not go together"
       task=$1
@@ -392,6 +412,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+case $with_sqlite3$task in yes--dev | yes--uninstall) misused "--with-sqlite3 and $task do not go together" ;; esac
 if [ "$task" = --dev ] && [ -n "$prefix" ]; then misused '--dev installs nothing, so it takes no --prefix'; fi
 
 if [ -z "$prefix" ] && is_root; then prefix=/usr/local; fi

@@ -152,14 +152,17 @@ async function load(): Promise<Sqlite3> {
     throw new Refusal(
       'config_invalid',
       `database.sqliteDriver is sqlite3, but that package ${missing ? 'is not installed' : 'cannot be loaded'}.`,
-      { hint: missing ? installing() : `Remove it and install it again. ${installing()}`, cause },
+      { hint: installing(), cause },
     );
   }
 }
 
-/** Beside the releases, so that the next one finds it too; in a checkout, in its own packages. */
+/** What installs it: beside the releases, so that the next one finds it too; in a checkout, among its packages. */
 function installing(): string {
-  const beside = /^(.*)\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];
-  const where = beside === undefined ? '--no-save' : `--prefix ${shellWord(beside)}`;
-  return `Install it: npm install ${where} --allow-scripts=sqlite3 sqlite3@6.0.1 (without a prebuilt one it needs a C++ compiler, make and Python), or set database.sqliteDriver to node.`;
+  const prefix = /^(.*)\/lib\/idctl\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];
+  const command =
+    prefix === undefined
+      ? 'npm install --no-save sqlite3@6.0.1'
+      : `./install.sh --with-sqlite3 --prefix ${shellWord(prefix)}`;
+  return `Install it from the checkout: ${command}. Or set database.sqliteDriver to node.`;
 }

@@ -78,7 +78,7 @@ if (dialect === 'sqlite') {
         openDatabase({ url: await freshDatabaseUrl(), sqliteDriver: 'sqlite3' }),
       ).rejects.toMatchObject({
         code: 'config_invalid',
-        hint: expect.stringContaining('npm install --no-save --allow-scripts=sqlite3 sqlite3@6.0.1'),
+        hint: expect.stringContaining('npm install --no-save sqlite3@6.0.1'),
       });
     },
   );

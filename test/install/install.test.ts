@@ -52,6 +52,7 @@ test.each([
   [['--prefix'], '--prefix needs a directory'],
   [['--serve', '--dev'], '--serve and --dev do not go together'],
   [['--dev', '--prefix', '/x'], 'takes no --prefix'],
+  [['--with-sqlite3', '--uninstall'], '--with-sqlite3 and --uninstall do not go together'],
 ])('%j is wrong usage and says why', (words, message) => {
   expect(install(...words)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
 });
@@ -59,7 +60,8 @@ test.each([
 test('--help tells everything it takes', () => {
   const { status, stdout } = install('--help');
   expect(status).toBe(0);
-  for (const word of ['--prefix', '--serve', '--dev', '--uninstall']) expect(stdout).toContain(word);
+  for (const word of ['--prefix', '--with-sqlite3', '--serve', '--dev', '--uninstall'])
+    expect(stdout).toContain(word);
 });
 
 test('an npm that is too old is named with the remedy, and nothing is made', () => {
@@ -112,6 +114,16 @@ test('--uninstall removes the programs, and says where the data stays', () => {
   expect(existsSync(bin)).toBe(false);
   expect(readdirSync(join(prefix, 'lib/idctl'))).toEqual(['idctl.db']);
   expect(install('--uninstall', '--prefix', prefix)).toMatchObject({ status: 0 });
+});
+
+test('--uninstall takes away the package that --with-sqlite3 has installed', () => {
+  installed();
+  mkdirSync(join(prefix, 'lib/idctl/node_modules/sqlite3'), { recursive: true });
+  for (const name of ['package.json', 'package-lock.json'])
+    writeFileSync(join(prefix, 'lib/idctl', name), '{}');
+  expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
+  expect(existsSync(join(prefix, 'lib'))).toBe(true);
+  expect(existsSync(join(prefix, 'lib/idctl'))).toBe(false);
 });
 
 test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {

@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import packageFile from '../../package.json' with { type: 'json' };
 
 // The package is no dependency of the checkout: it is kept in .tmp, and linked to where idctl looks while the run lasts.
 const checkout = resolve(import.meta.dirname, '../..');
 const kept = join(checkout, '.tmp/sqlite3');
 const link = join(checkout, 'node_modules/sqlite3');
 let linked = false;
+const { peerDependencies } = packageFile;
 
 /** Installs the package sqlite3, where it is not; says what it needs where that fails. */
 export function setup(): void {
@@ -32,7 +34,7 @@ export function teardown(): void {
 function install(): void {
   process.stderr.write('Installing the package sqlite3, which may take two minutes\n');
   mkdirSync(kept, { recursive: true });
-  writeFileSync(join(kept, 'package.json'), '{ "private": true }\n');
-  const words = ['install', '--allow-scripts=sqlite3', '--no-audit', '--no-fund', 'sqlite3@6.0.1'];
+  writeFileSync(join(kept, 'package.json'), '{ "private": true, "allowScripts": { "sqlite3": true } }\n');
+  const words = ['install', '--no-audit', '--no-fund', `sqlite3@${peerDependencies.sqlite3}`];
   spawnSync('npm', words, { cwd: kept, stdio: ['ignore', 2, 2] });
 }

@@ -1,0 +1,125 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocksOf } from '../support/operations.ts';
+import { freePorts } from '../support/ports.ts';
+
+// What install.sh does when all goes well, from the tree as git has it. It asks the npm registry, so it runs in CI alone.
+
+const checkout = resolve(import.meta.dirname, '../..');
+const isRoot = process.getuid?.() === 0;
+/** Debian's `nobody`. */
+const stranger = 65_534;
+let folder: string;
+let tree: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idctl-packed-'));
+  chmodSync(folder, 0o755);
+  tree = join(folder, 'tree');
+  for (const path of ['tree', 'path', 'cache']) await mkdir(join(folder, path));
+  execFileSync('sh', ['-c', 'git ls-files -z | xargs -0 tar c | tar x -C "$1"', 'sh', tree], {
+    cwd: checkout,
+  });
+  // They would change the machine, or the checkout.
+  for (const name of ['useradd', 'systemctl']) program(name, `echo ${name} "$@" >>'${folder}/called'`);
+  program('git', `echo '# pulled' >>'${tree}/README.md'`);
+  writeFileSync(join(folder, 'called'), '', { mode: 0o666 });
+  chmodSync(join(folder, 'called'), 0o666);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function program(name: string, body: string): void {
+  writeFileSync(join(folder, 'path', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+}
+
+/** A person at this machine: who they are, and where they install. */
+async function actor(name: string, uid: number) {
+  const home = join(folder, name);
+  await mkdir(home);
+  if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home, join(folder, 'cache')]);
+  const [port] = await freePorts(1);
+  const env = {
+    HOME: home,
+    PATH: `${join(folder, 'path')}:${process.env['PATH']}`,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_prefer_offline: 'true',
+    IDCTL_CONFIG: join(home, 'etc/idctl.yaml'),
+    IDCTL_LISTEN: `127.0.0.1:${port}`,
+  };
+  const prefix = join(home, '.local');
+  const lib = join(prefix, 'lib/idctl');
+  const start = (command: string) => {
+    const as = isRoot ? { uid, gid: uid } : {};
+    const child = spawn('sh', ['-euc', command], {
+      cwd: tree,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...as,
+    });
+    return { child, out: text(child.stdout), err: text(child.stderr) };
+  };
+  return {
+    prefix,
+    bin: join(prefix, 'bin/idctl'),
+    release: () => realpathSync(join(lib, 'current')),
+    previous: () => (existsSync(join(lib, 'previous')) ? realpathSync(join(lib, 'previous')) : null),
+    link: () => readlinkSync(join(prefix, 'bin/idctl')),
+    url: `http://127.0.0.1:${port}`,
+    start,
+    run: async (command: string) => {
+      const { child, out, err } = start(command);
+      const [code] = await once(child, 'close');
+      return { code, out: await out, err: await err };
+    },
+  };
+}
+
+async function answers(url: string): Promise<number> {
+  return fetch(url).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+const people: [string, number][] = isRoot
+  ? [
+      ['root', 0],
+      ['ada', stranger],
+    ]
+  : [['ada', process.getuid?.() ?? 0]];
+
+describe.skipIf(process.env['CI'] !== 'true')('install.sh from a packed tree', { timeout: 300_000 }, () => {
+  test.each(people)('first run with --serve, again, upgrade and uninstall as %s', async (name, uid) => {
+    const { run, start, bin, url, prefix, release, previous, link } = await actor(name, uid);
+    // Root's own place is /usr/local, which is the machine's.
+    const install = `./install.sh --prefix '${prefix}'`;
+
+    const serving = start(`${install} --serve`);
+    await expect.poll(() => answers(`${url}/readyz`), { timeout: 200_000, interval: 500 }).toBe(200);
+    serving.child.kill('SIGTERM');
+    expect(await once(serving.child, 'close')).toEqual([0, null]);
+    expect(await serving.out).toMatch(/Installed: [\s\S]*Password: +\S{20}/);
+    const first = release();
+
+    expect(await run(install)).toMatchObject({ code: 0, out: expect.stringContaining('here already') });
+    expect([release(), previous()]).toEqual([first, null]);
+
+    const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
+    const upgraded = await run(upgrade.replace('./install.sh', install));
+    expect(upgraded).toMatchObject({ code: 0, out: expect.stringContaining('Building idctl') });
+    expect(release()).not.toBe(first);
+    expect(previous()).toBe(first);
+    expect(link()).toBe(join(prefix, 'lib/idctl/current/bin/idctl'));
+    const listed = await run(`'${bin}' org list --json`);
+    expect(JSON.parse(listed.out)).toMatchObject([{ slug: 'default' }]);
+
+    expect(await run(`${install} --uninstall`)).toMatchObject({ code: 0 });
+    expect([existsSync(bin), existsSync(join(prefix, 'lib/idctl'))]).toEqual([false, false]);
+  });
+});
