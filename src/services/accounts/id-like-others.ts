@@ -4,6 +4,7 @@ import { idAround, millisecondOf, orderedId } from '../../crypto/id.ts';
 import { select } from '../../database/select.ts';
 
 const most = 1000;
+const amongNewest = 20_000;
 const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
 
@@ -18,11 +19,14 @@ export async function idLikeOthers(ctx: Context): Promise<string> {
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 
-/** Some ids of accounts, all of them where there are few. */
+/** Ids of some of the newest accounts; a sample serves for ten minutes, so that provisioning reads few rows. */
 async function sampleIds({ scim, now }: Context) {
   const { accountIds: known } = scim;
-  if (known.ids.length === most && now.getTime() - known.at.getTime() < freshMs) return known;
-  const rows = await select<{ id: string }>(`SELECT id FROM accounts ORDER BY random() LIMIT ${most}`, []);
+  if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
+  const rows = await select<{ id: string }>(
+    `SELECT id FROM (SELECT id FROM accounts ORDER BY id DESC LIMIT ${amongNewest}) a ORDER BY random() LIMIT ${most}`,
+    [],
+  );
   scim.accountIds = { ids: rows.map(({ id }) => id), at: now };
   return scim.accountIds;
 }
