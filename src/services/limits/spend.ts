@@ -69,7 +69,7 @@ function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
 }
 
 /** A wait as people say it: never shorter than it is. */
-function inWords(seconds: number): string {
+export function inWords(seconds: number): string {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
   const [count, unit] = minutes < 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
