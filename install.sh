@@ -141,8 +141,9 @@ install_release() {
   clean_up
   say "Installed: $bin"
   [ -z "$running" ] || say "The release $running is still running: restart the daemon, and it runs this one."
-  advise_path
   advise_service
+  # Last, so that it is what one sees and can copy.
+  advise_path
 }
 
 prepare_prefix() {
@@ -185,6 +186,8 @@ build() {
   fi
   say 'Building'
   add_bundler
+  BUILT_FROM=$(git -C "$here" log -1 --format='%H %cs' 2>/dev/null) || BUILT_FROM=
+  export BUILT_FROM
   quietly "$new" node_modules/.bin/node scripts/build.ts
   (cd "$new" && rm -rf src scripts tsconfig.json .npmrc node_modules/node-*/include)
   for unit in "$new"/config/*.service; do
@@ -307,7 +310,7 @@ uninstall() {
     if is_ours; then rm -f "$bin"; fi
     unlink_shared
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
-    rmdir "$lib" 2>/dev/null || true
+    remove_empty
     say "Removed the programs below $prefix."
   else
     say "idctl is not installed below $prefix."
@@ -317,6 +320,17 @@ uninstall() {
   say 'Configuration, key and data stay where they are; unless you chose other places:'
   for place; do
     if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
+  done
+  if is_root && id idctl >/dev/null 2>&1; then
+    say 'The system user idctl stays, since the data is its own. To remove it too: userdel idctl'
+  fi
+}
+
+# Folders that held nothing but ours, up to the prefix; a folder that holds more stays.
+remove_empty() {
+  for folder in lib/idctl lib bin share/man/man1 share/man/man5 share/man share/bash-completion/completions \
+    share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish share; do
+    rmdir "$prefix/$folder" 2>/dev/null || true
   done
 }
 
