@@ -50,7 +50,7 @@ export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options:
     refusalOf: databaseRefusal,
     rehearse,
     close: async () => {
-      await Promise.all([outbound.close(), database.close()]);
+      await Promise.all([app.outbound.close(), database.close()]);
     },
   };
   try {

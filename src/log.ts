@@ -1,33 +1,47 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config/schema.ts';
+import { asText } from './log-text.ts';
 
 // What may be logged is listed here; anything else is dropped, so that no secret gets in by being in
 // an object (security X4). Pino asks no list for what a child logger is bound to: bind a request id alone.
 const fields = new Set([
   ...['requestId', 'method', 'path', 'status', 'ms', 'aborted', 'actor', 'accountId', 'address', 'code'],
   ...['event', 'organizationId', 'domain', 'host', 'reason', 'job', 'count', 'signal', 'version', 'listen'],
-  ...['baseUrl', 'dialect', 'migration', 'file', 'pid'],
+  ...['baseUrl', 'dialect', 'migration', 'file', 'pid', 'metrics', 'settings', 'seen'],
 ]);
 
-/** The structured log of the daemon: one JSON line each, of listed scalar fields, an error and a message. */
-export function createLog(config: Pick<Config, 'log'>, stream?: DestinationStream): Logger {
+/** What the log is made by; without a format it is `auto`. */
+export interface LogSettings {
+  log: Pick<Config['log'], 'level'> & Partial<Config['log']>;
+}
+
+/**
+ * The structured log of the daemon: one line each, of listed scalar fields, an error and a message. It is JSON, or text
+ * for people at a terminal.
+ */
+export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
+  const written = stream ?? pino.destination({ dest: 2, sync: true });
+  const isText = log.format === 'text' || (log.format !== 'json' && !stream && process.stderr.isTTY === true);
   return pino(
     {
-      level: config.log.level,
+      level: log.level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: listed },
-      serializers: { err: (error: unknown) => describe(error) },
+      serializers: { err: (told: unknown) => told },
     },
-    stream ?? pino.destination({ dest: 2, sync: true }),
+    isText ? { write: (line) => written.write(asText(line)) } : written,
   );
 }
 
 function listed(given: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(given).filter(
+    ([key, value]) => key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
+  );
+  // A line with a refusal's code tells of no bug: where in the program it arose helps nobody.
+  const isRefusal = 'code' in given;
   return Object.fromEntries(
-    Object.entries(given).filter(
-      ([key, value]) => key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
-    ),
+    kept.map(([key, value]) => [key, key === 'err' ? describe(value, isRefusal) : value]),
   );
 }
 
@@ -39,12 +53,15 @@ function tellable(error: Error): string {
 }
 
 /** An error by name, code and stack, with its causes: its other properties hold queries and bodies. */
-function describe(error: unknown, depth = 0): Record<string, unknown> {
+function describe(error: unknown, isRefusal: boolean, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
+  const told = tellable(error);
   return {
     type: error.name,
     ...('code' in error ? { code: String(error.code) } : {}),
-    stack: tellable(error),
-    ...(error.cause instanceof Error && depth < 4 ? { cause: describe(error.cause, depth + 1) } : {}),
+    ...(isRefusal ? { message: told.split('\n', 1)[0] } : { stack: told }),
+    ...(error.cause instanceof Error && depth < 4
+      ? { cause: describe(error.cause, isRefusal, depth + 1) }
+      : {}),
   };
 }

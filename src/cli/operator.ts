@@ -44,7 +44,8 @@ export async function openOperator(
   const name = operatorName();
   if (migrated === undefined) requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
-  const config = { ...loaded.config, log: { level: quieter(loaded.config.log.level) } };
+  const { log } = loaded.config;
+  const config = { ...loaded.config, log: { ...log, level: quieter(log.level) } };
   const app = await openApp(
     { config },
     migrated === undefined ? { migrate: 'refuse-pending' } : { migrate: 'yes', migrated },

@@ -1,17 +1,18 @@
 import { Chalk } from 'chalk';
 import measure from 'fast-string-truncated-width';
-import { escaped } from './escape.ts';
+import { escaped } from '../escape.ts';
 
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 
 /**
  * What a person sees of a view: titles, each with its value. In a table `whole` values are never cut short, and neither
- * are times; a `broken` one, which is the last, goes on below itself.
+ * are times; a `broken` one, which is the last, goes on below itself; a `wide` one is whole, and left out of a table that
+ * has no room for it.
  */
 export type Fields<View> = readonly (readonly [
   title: string,
   value: (view: View) => Cell,
-  manner?: 'whole' | 'broken',
+  manner?: 'whole' | 'broken' | 'wide',
 ])[];
 
 const gap = '  ';
@@ -52,12 +53,22 @@ export function printJson(view: unknown, screen: Screen): void {
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
-/** Prints views as a table, where what does not fit a terminal ends with `…`; as blocks, when it would not fit even so. */
-export function printTable<View>(views: readonly View[], fields: Fields<View>, screen: Screen): void {
-  const columns = fields.map((field) => columnOf(field, views));
-  if (!narrow(columns, screen.columns)) {
-    printBlocks(views, fields, screen);
-    return;
+/**
+ * Prints views as a table, where what does not fit a terminal ends with `…`; as blocks, when it would not fit even so.
+ * Answers the titles of the columns that were left out.
+ */
+export function printTable<View>(views: readonly View[], given: Fields<View>, screen: Screen): string[] {
+  const fields = [...given];
+  const left: string[] = [];
+  let columns = fields.map((field) => columnOf(field, views));
+  while (!narrow(columns, screen.columns)) {
+    const at = fields.findLastIndex(([, , manner]) => manner === 'wide');
+    if (at === -1) {
+      printBlocks(views, given, screen);
+      return [];
+    }
+    left.unshift(...fields.splice(at, 1).map(([title]) => title));
+    columns = fields.map((field) => columnOf(field, views));
   }
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });
   const broken = fields.at(-1)?.[2] === 'broken';
@@ -68,13 +79,18 @@ export function printTable<View>(views: readonly View[], fields: Fields<View>, s
     else if (!broken) screen.write(`${line}\n`);
     else writeBroken([...cells.slice(0, -1), ''].join(gap), columns.at(-1)?.cells[row] ?? '', screen);
   }
+  return left;
 }
 
 function columnOf<View>([title, value, manner]: Fields<View>[number], views: readonly View[]): Column {
   const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
   const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
-  const whole = manner === 'whole' || cells.some((cell) => time.test(cell));
-  return { cells, width, least: whole ? width : Math.min(width, narrowest[manner ?? 'cut']) };
+  const whole = manner === 'whole' || manner === 'wide' || cells.some((cell) => time.test(cell));
+  return {
+    cells,
+    width,
+    least: whole ? width : Math.min(width, narrowest[manner === 'broken' ? 'broken' : 'cut']),
+  };
 }
 
 /** Writes a text after what leads it, broken between words where a terminal ends. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type InputFault, Refusal, type RefusalKind, refusals, withReason } from '../errors.ts';
+import { escaped } from '../escape.ts';
 import { spelling } from './command.ts';
-import { escaped } from './escape.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** What a refusal of each kind ends the process with (0 done, 70 a bug of ours). */

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
+import { escaped } from '../escape.ts';
 import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
-import { escaped } from './escape.ts';
 import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
@@ -161,8 +161,11 @@ function speak(
     },
     table: (views, fields, none) => {
       if (flags.json) printJson(views, screen);
-      else if (views.length > 0) printTable(views, fields, screen);
-      else note(none);
+      else if (views.length === 0) note(none);
+      else {
+        const left = printTable(views, fields, screen).join(', ');
+        if (left !== '') note(`Not shown for lack of room: ${left}. Use a wider terminal, or --json.`);
+      }
     },
     line: (view, fields) => {
       if (flags.json) screen.write(`${escaped(JSON.stringify(view))}\n`);

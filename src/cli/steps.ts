@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk';
-import { escaped } from './escape.ts';
+import { escaped } from '../escape.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** An examination of something outside, step by step. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
@@ -30,6 +31,8 @@ export interface LoadedConfig {
   config: Config;
   /** The file read, if there was one. */
   file: string | null;
+  /** SHA-256 of the file's contents: whether it has changed since. Kept in memory only, since a file may hold secrets. */
+  digest: string | null;
   /** Where each setting's value comes from, by key. */
   origins: Map<string, Origin>;
   /** The line of the file, or the variable, that says a setting; by key, for those that somebody has set. */
@@ -55,7 +58,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
   const wheres = new Map([...given].map(([key, { where }]) => [key, placeIn(where, key)]));
-  return { config, file, origins, wheres, warnings: await warningsOf(config, file, origins) };
+  const digest = file === null ? null : createHash('sha256').update(text).digest('base64url');
+  return { config, file, digest, origins, wheres, warnings: await warningsOf(config, file, origins) };
 }
 
 async function findFile(

@@ -256,6 +256,10 @@ const allSettings = z.strictObject({
         oneOf('fatal', 'error', 'warn', 'info', 'debug').default('info'),
         'Least severe line logged',
       ),
+      format: help(
+        oneOf('auto', 'json', 'text').default('auto'),
+        'Lines for people (text), JSON, or auto: text on a terminal, JSON elsewhere',
+      ),
     })
     .prefault({}),
   metrics: z

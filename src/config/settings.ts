@@ -20,6 +20,15 @@ export function settings(): Setting[] {
   return walk(configSchema, '');
 }
 
+/** The value of the setting of this name; undefined where there is none. */
+export function settingIn(tree: unknown, key: string): unknown {
+  return key.split('.').reduce<unknown>((node, name) => {
+    return typeof node === 'object' && node !== null
+      ? Object.getOwnPropertyDescriptor(node, name)?.value
+      : undefined;
+  }, tree);
+}
+
 /** The environment's name of a setting: `doh.resolverUrl` is `IDCTL_DOH_RESOLVER_URL`. */
 function envName(key: string): string {
   return `IDCTL_${key

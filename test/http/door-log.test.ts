@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Refusal } from '../../src/errors.ts';
@@ -61,6 +62,39 @@ test('X4 the log drops every field that is not listed', () => {
   expect(lines[0]).toContain('"requestId":"r"');
   expect(lines[1]).toMatch(/broken.*deeper/);
   expect(lines[2]).toMatch(/broken.*deeper/);
+});
+
+test('a refusal is logged without a stack, a bug with one, on a terminal and elsewhere', async () => {
+  const lines: string[] = [];
+  const log = createLog(
+    { log: { level: 'info', format: 'text' } },
+    { write: (line) => lines.push(stripVTControlCharacters(line)) },
+  );
+  const err = new Error('it broke');
+  const request = {
+    method: 'GET',
+    path: '/x\u001b[2J',
+    status: 502,
+    ms: 7,
+    actor: 'anonymous',
+    address: '::1',
+  };
+  log.error({ ...request, code: 'upstream_failed', reason: 'tls', err }, 'request');
+  log.error({ err }, 'bug');
+  log.info({ listen: 'http://127.0.0.1:8420' }, 'listening');
+  log.warn('baseUrl is plain http');
+  expect(lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d error: GET \/x\\u001b\[2J 502 7ms \(upstream_failed, tls\) from ::1/,
+  );
+  expect(lines[0]).toContain('it broke');
+  expect(lines[0]).not.toMatch(/^ +at /m);
+  expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d error: bug\n +Error: it broke\n +at /);
+  expect(lines[2]).toMatch(/^\d\d:\d\d:\d\d listening listen=http:\/\/127\.0\.0\.1:8420\n$/);
+  expect(lines[3]).toMatch(/^\d\d:\d\d:\d\d warn: baseUrl is plain http\n$/);
+  const door = await openDoor([where, failed]);
+  await door.get('/api/v1/failed');
+  await expect.poll(() => door.log.length).toBe(1);
+  expect(door.log[0]?.['err']).toEqual({ type: 'Error', message: 'Error: gone' });
 });
 
 test.each([

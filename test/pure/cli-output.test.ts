@@ -88,6 +88,24 @@ describe('a table', () => {
     );
   });
 
+  it('leaves out what is wide where it has no room, and says so; a pipe has room', () => {
+    const at = '2026-11-20T16:42:17.123Z';
+    const rows = [{ id: '0197c3a0-0000-7000-8000-000000000000', name: 'refused_by_provider', at }];
+    const wide: Fields<(typeof rows)[number]> = [
+      ['At', (row) => row.at],
+      ['Why', (row) => row.name, 'whole'],
+      ['ID', (row) => row.id, 'wide'],
+    ];
+    let left: string[] = [];
+    const print = (screen: Parameters<typeof printJson>[1]) => {
+      left = printTable(rows, wide, screen);
+    };
+    expect(shown(print, 60)).toBe('AT                    WHY\n2026-11-20T16:42:17Z  refused_by_provider\n');
+    expect(left).toEqual(['ID']);
+    expect(shown(print)).toContain(rows[0]?.id);
+    expect(left).toEqual([]);
+  });
+
   it('is not cut in a pipe, and holds no tab', () => {
     const text = shown((screen) => printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen));
     expect(text).toContain('x'.repeat(300));

@@ -63,6 +63,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'scim.deleteMode': ['remove', 'remove'],
   'ldap.allowPlaintext': ['on', 'on'],
   'log.level': ['warn', 'warn'],
+  'log.format': ['json', 'json'],
 };
 
 test.each(settings())('$key can be set by $env', async (setting) => {

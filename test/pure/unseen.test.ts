@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escaped } from '../../src/cli/escape.ts';
+import { escaped } from '../../src/escape.ts';
 import { name } from '../../src/services/fields.ts';
 import { isSeen, replaceUnseen } from '../../src/unseen.ts';
 

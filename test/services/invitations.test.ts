@@ -91,7 +91,7 @@ describe('O6 invitations', () => {
     });
   });
 
-  test('O6 it works once, in parallel too: whoever was taken out does not come back by it', async () => {
+  test('O6 I5 it works once, in parallel too: a person who was removed comes back by a new one alone', async () => {
     const { org, invite, operator } = await company();
     const email = address();
     const client = await somebody(email);

@@ -55,7 +55,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     return { org, domain, branch, add, ask };
   }
 
-  test('§4.2 the stored connection, right in every step, and how many sample entries were returned', async () => {
+  test('§4.2 L9 the stored connection, right in every step, and how many sample entries were returned', async () => {
     const { ask, add } = await tester();
     expect(await ask()).toMatchObject({
       status: 200,

@@ -24,7 +24,7 @@ export function addConfigCommands(program: Command): void {
 
 async function show(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
-  const { settings } = await import('../../config/settings.ts');
+  const { settingIn, settings } = await import('../../config/settings.ts');
   const exact = call.input['origin'] === true;
   const views = settings().map(({ key, secret }) => ({
     key,
@@ -85,12 +85,4 @@ function shownText({ value }: View): string | null {
 
 function shown(value: unknown, secret: boolean): unknown {
   return secret && typeof value === 'string' ? masked(value) : (value ?? null);
-}
-
-function settingIn(tree: unknown, key: string): unknown {
-  return key.split('.').reduce<unknown>((node, name) => {
-    return typeof node === 'object' && node !== null
-      ? Object.getOwnPropertyDescriptor(node, name)?.value
-      : undefined;
-  }, tree);
 }

@@ -9,11 +9,22 @@ import type { Call } from '../run.ts';
 
 type Event = z.output<typeof operatorEventView>;
 
+/**
+ * Who did it. A person who signs in or signs up is a stranger until that is done, and afterwards the subject; one who was
+ * refused, or who used a stolen token, stays a stranger.
+ */
+function actorOf({ kind, actor, subject, address }: Event): string | null {
+  if (actor.kind !== 'anonymous') return actor.name ?? actor.kind;
+  if (subject?.type !== 'user' || /\.refused$|\.reuse\./.test(kind)) return 'anonymous';
+  return address ?? subject.name ?? subject.id;
+}
+
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
   ['Kind', (view) => view.kind],
-  ['Actor', (view) => view.actor.name ?? view.actor.kind],
+  ['Actor', actorOf],
   ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id],
+  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null)],
 ];
 
 const everywhere: Fields<Event> = [

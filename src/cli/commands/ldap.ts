@@ -9,6 +9,7 @@ import type {
 } from '../../services/ldap/schema.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
+import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -183,7 +184,9 @@ async function test(call: Call): Promise<void> {
   const given = await givenSecret({ name: 'bind-password', stdin: undefined, file });
   const look = (bindPassword: string | undefined) =>
     call.operate(testLdapInput, testLdap, { ...input, bindPassword });
-  call.examination(await withPassword(given, look));
+  const view = await withPassword(given, look);
+  await tellOlderDaemon(call);
+  call.examination(view);
 }
 
 const relinked: Fields<z.output<typeof ldapRelinkedView>> = [

@@ -105,7 +105,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
   const { settleRestored } = await import('../../services/backup/settle.ts');
   const { promise, resolve: settled } = Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
   const app = await openApp(
-    { config: { ...config, log: { level: 'warn' } } },
+    { config: { ...config, log: { ...config.log, level: 'warn' } } },
     {
       migrate: 'yes',
       first: async (opened) => {

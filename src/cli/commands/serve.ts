@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { App } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
 import type { Metrics } from '../../http/metrics.ts';
+import type { Presence } from '../../jobs/presence.ts';
 import { verb } from '../command.ts';
+import { configurationFile } from '../older-daemon.ts';
 import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
@@ -27,32 +31,46 @@ export function addServeCommand(program: Command): void {
 async function serve(call: Call): Promise<void> {
   const { listen } = call.input;
   const overrides = typeof listen === 'string' ? { listen } : {};
-  const loaded = await readConfiguration(call.flags, { overrides });
+  const read = () => readConfiguration(call.flags, { overrides });
+  const loaded = await read();
   becomeDatabaseOwner(loaded);
   const { openApp } = await import('../../app.ts');
   const app = await openApp(loaded, { migrate: 'yes' });
   try {
     process.on('uncaughtExceptionMonitor', (err) => app.log.fatal({ err }, 'bug'));
     for (const warning of loaded.warnings) app.log.warn(warning);
-    await serveUntilSignal(call, loaded, app);
+    await serveUntilSignal(call, { loaded, read }, app);
   } finally {
     await app.close();
   }
 }
 
-async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App): Promise<void> {
-  const [{ createServer }, { surface }, { startJobs }] = await Promise.all([
+/** The configuration as it was read, and how to read it again. */
+interface Given {
+  loaded: LoadedConfig;
+  read(): Promise<LoadedConfig>;
+}
+
+async function serveUntilSignal(call: Call, given: Given, app: App): Promise<void> {
+  const { config } = given.loaded;
+  const [{ createServer }, { surface }, { startJobs }, { startPresence }] = await Promise.all([
     import('../../http/server.ts'),
     import('../../http/surface.ts'),
     import('../../jobs/scheduler.ts'),
+    import('../../jobs/presence.ts'),
     app.passwords.ready(),
   ]);
   const metrics = await openMetrics(app, config.metrics.listen);
   const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
-  await server.listen(config.listen);
+  await server.listen(config.listen).catch((error) => notTwice(error, config.listen));
   const stopJobs = startJobs(app);
+  const file = configurationFile(given.loaded);
+  const presence = file && (await startPresence(app, server.url ?? config.listen, file));
   // Caught before anybody is told that there is something to stop.
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
+  process.on('SIGHUP', () => {
+    if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
+  });
   if (process.stderr.isTTY) call.note(`idctl: listening on ${server.url}, reached at ${config.baseUrl}`);
   else app.log.info({ listen: server.url, baseUrl: config.baseUrl, pid: process.pid }, 'listening');
   await tellSystemd(app, 'READY=1');
@@ -63,7 +81,47 @@ async function serveUntilSignal(call: Call, { config }: LoadedConfig, app: App):
   await metrics?.close();
   // After the last request, which leaves something to write down too.
   await stopJobs();
+  await presence?.end();
   app.log.info('stopped');
+}
+
+/** SIGHUP also comes when the terminal of a daemon is closed, which stops it as it stops other programs. */
+async function terminalGone(): Promise<void> {
+  for await (const _ of on(process, 'SIGHUP')) if (isTerminalGone()) return;
+}
+
+function isTerminalGone(): boolean {
+  if (!process.stderr.isTTY) return false;
+  try {
+    writeSync(2, '');
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Takes over what a running daemon can of a changed file, and logs what only a restart takes over. */
+async function reloadConfiguration(
+  app: App,
+  read: () => Promise<LoadedConfig>,
+  presence: Presence | null,
+): Promise<void> {
+  try {
+    const { reload } = await import('../../reload.ts');
+    const loaded = await read();
+    const { taken, left } = reload(app, loaded.config);
+    app.log.info({ settings: taken.join(', ') || 'none' }, 'reloaded the configuration');
+    if (left.length > 0) {
+      app.log.warn({ settings: left.join(', ') }, 'changed, and need a restart of the daemon');
+      return;
+    }
+    const file = configurationFile(loaded);
+    if (file !== null) await presence?.tell(file);
+  } catch (error) {
+    if (error instanceof Refusal)
+      app.log.error({ reason: error.message }, 'the configuration was not reloaded');
+    else app.log.error({ err: error }, 'bug');
+  }
 }
 
 /** A database that does not answer must not keep the process: what is acknowledged is there, the rest is given up. */
@@ -73,6 +131,29 @@ function endInTime(app: App): void {
     process.exit(0);
   };
   setTimeout(end, stopBudget).unref();
+}
+
+/** What to tell when the address is taken: a second daemon of the same kind is the usual mistake. */
+async function notTwice(error: unknown, listen: string): Promise<never> {
+  if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
+  throw new Refusal(error.code, `idctl already runs at ${listen}.`, {
+    cause: error.cause,
+    hint: 'See it with: idctl status. To run another one, set listen to another address in its idctl.yaml.',
+  });
+}
+
+async function isIdctlAt(listen: string): Promise<boolean> {
+  try {
+    const place = listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, 'localhost');
+    // Nothing is there, which idctl says in words of its own; also while its database is away.
+    const answer = await fetch(`http://${place}/api/v1`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(2000),
+    });
+    return (await answer.text()).includes('"urn:idctl:problem:');
+  } catch {
+    return false;
+  }
 }
 
 /** The metrics on their own listener, when there is to be one. */

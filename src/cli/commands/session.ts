@@ -11,7 +11,7 @@ const fields: Fields<z.output<typeof sessionView>> = [
   ['Method', (view) => view.method],
   ['Address', (view) => view.address, 'whole'],
   ['Browser', (view) => view.userAgent],
-  ['ID', (view) => view.id, 'whole'],
+  ['ID', (view) => view.id, 'wide'],
 ];
 
 const user = { '--user <user>': 'the account, by address or id' };

@@ -10,6 +10,7 @@ import type {
   ssoView,
 } from '../../services/sso/schema.ts';
 import { noun, verb } from '../command.ts';
+import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -157,20 +158,21 @@ function addTest(sso: Command): void {
     run: async (call) => {
       const { testSso } = await import('../../services/sso/test.ts');
       const { testSsoInput } = await import('../../services/sso/schema.ts');
-      call.examination(await withSecret(call.input, (input) => call.operate(testSsoInput, testSso, input)));
+      const view = await withSecret(call.input, (input) => call.operate(testSsoInput, testSso, input));
+      await tellOlderDaemon(call);
+      call.examination(view);
     },
   });
 }
 
 const attempt: Fields<z.output<typeof attemptView>> = [
   ['At', (view) => view.at],
-  ['OK', (view) => view.ok],
+  ['Result', (view) => (view.ok ? 'signed in' : view.code), 'whole'],
   ['Stage', (view) => view.stage],
-  ['Code', (view) => view.code, 'whole'],
   ['E-mail', (view) => view.email],
   ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
   ['Reference', (view) => view.reference, 'whole'],
-  ['ID', (view) => view.id, 'whole'],
+  ['ID', (view) => view.id, 'wide'],
 ];
 
 function addAttempts(sso: Command): void {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { statusView } from '../../services/status/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
+import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -53,7 +54,10 @@ async function status(call: Call): Promise<void> {
   const { statusInput } = await import('../../services/status/schema.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
-  const found = await call.operate(statusInput, showStatus, { idle: isDatabaseIdle(loaded) });
+  const found = await call.operate(statusInput, showStatus, {
+    idle: isDatabaseIdle(loaded),
+    configuration: configurationFile(loaded),
+  });
   const problems = [...warnings, ...found.problems];
   const view = { configFile: file, databaseUrl: masked(config.database.url), ...found, problems };
   call.show<View>(view, instance);

@@ -14,6 +14,7 @@ import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 type User = z.output<typeof userView>;
+type Lockout = z.output<typeof shownUserView>['lockouts'][number];
 
 const row: Fields<User> = [
   ['E-mail', (view) => view.email, 'whole'],
@@ -36,8 +37,15 @@ const block: Fields<User> = [
 const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
+  ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
   ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || 'nothing'],
 ];
+
+function lockoutText({ of, network, until }: Lockout): string {
+  const what = of === 'password' ? 'password' : 'second factor';
+  const where = network === null ? '' : ` from ${network}`;
+  return `${what}${where} until ${until.replace(/\.\d+Z$/, 'Z')}`;
+}
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   none: 'nobody',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { escaped } from '../../escape.ts';
 import type { Named } from '../../services/completion/list-names.ts';
 import { isSeen } from '../../unseen.ts';
-import { escaped } from '../escape.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';

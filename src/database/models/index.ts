@@ -3,6 +3,7 @@ import { AccessToken, initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initOAuthApp, OAuthApp } from './app.ts';
 import { initCounter } from './counter.ts';
+import { initDaemon } from './daemon.ts';
 import { initDomain } from './domain.ts';
 import { initEvent } from './event.ts';
 import { GroupMapping, initGroupMapping } from './group-mapping.ts';
@@ -70,6 +71,7 @@ export function initModels(sequelize: Sequelize): void {
   initLoginLink(sequelize);
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
+  initDaemon(sequelize);
   Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
   Membership.belongsTo(Organization, {
     as: 'organization',

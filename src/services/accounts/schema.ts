@@ -64,6 +64,15 @@ export const shownUserView = userView.extend({
     .describe('Who has proved the address; none and auto are no proof (security I3).'),
   awaitsCode: z.boolean().describe('Whether the account waits for the code that was mailed at its sign-up.'),
   credentials: z.array(credentialView),
+  lockouts: z
+    .array(
+      z.object({
+        of: z.enum(['password', 'secondFactor']),
+        network: z.string().nullable().describe('Only from this network; null is everywhere else.'),
+        until: instant,
+      }),
+    )
+    .describe('What cannot be tried for a while, after too many refused tries.'),
 });
 
 /** A deleted account, and the organizations that it left without an owner. */

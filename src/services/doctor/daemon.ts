@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
 import type { Context } from '../../context.ts';
 import { SigningKey } from '../../database/models/signing-key.ts';
+import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { type Check, check, right, wrong } from './check.ts';
 
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
@@ -14,6 +17,19 @@ export async function servesAnother({ config, outbound }: Context, idle: boolean
   const theirs = kidsIn(body);
   const ours = await SigningKey.findAll({ attributes: ['id'] });
   return !ours.some(({ id }) => theirs.includes(id));
+}
+
+/** Whether the daemon has read the configuration file as it is now; null where none is known to run with it. */
+export async function checkDaemon(
+  ctx: Context,
+  { file, digest }: Pick<LoadedConfig, 'file' | 'digest'>,
+): Promise<Check | null> {
+  if (file === null || digest === null) return null;
+  const found = await lookAtDaemons(ctx, { file, digest });
+  if (found === null) return null;
+  return check('daemon', `it runs ${file} as the file is now`, async () => {
+    return found === 'older' ? wrong(olderConfiguration, restartIt) : right(`runs ${file} as it is now`);
+  });
 }
 
 function kidsIn(body: string): string[] {

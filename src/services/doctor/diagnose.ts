@@ -7,7 +7,7 @@ import type { Outbound } from '../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { checkApps } from './apps.ts';
 import { type Check, check, right } from './check.ts';
-import { servesAnother } from './daemon.ts';
+import { checkDaemon, servesAnother } from './daemon.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
 import { checkNetwork } from './network.ts';
@@ -70,13 +70,18 @@ async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input):
   });
   if (opened === undefined) return [sealed, ...(await checkRest(patient, loaded))];
   try {
-    return [sealed, ...(await opened.run((ctx) => checkOutside(ctx, input, idle)))];
+    return [sealed, ...(await opened.run((ctx) => checkOutside(ctx, input, idle, loaded)))];
   } finally {
     await opened.close();
   }
 }
 
-async function checkOutside(ctx: Context, input: Input, idle: boolean): Promise<Check[]> {
+async function checkOutside(
+  ctx: Context,
+  input: Input,
+  idle: boolean,
+  loaded: LoadedConfig,
+): Promise<Check[]> {
   requireOperator(ctx);
   const organizations = await organizationsOf(ctx, input);
   const network = await checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
@@ -86,7 +91,8 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean): Promise<
     const some = organizations.slice(at, at + atOnce);
     found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
   }
-  const instance = [await checkSignUps(ctx), await checkApps()].filter((check) => check !== null);
+  const daemon = idle ? null : await checkDaemon(ctx, loaded);
+  const instance = [daemon, await checkSignUps(ctx), await checkApps()].filter((check) => check !== null);
   return [...network, ...instance, ...found];
 }
 

@@ -25,8 +25,7 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
   const known = await select('SELECT used FROM counters WHERE key = $1', [keyOf(ctx, own)], {
     prepared: true,
   });
-  const { apart: _, ...shared } = own;
-  return [known.length > 0 ? own : shared, clientLimit(ctx)];
+  return [known.length > 0 ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
 }
 
 /** Remembers for 30 days that the person has signed in from here; call it inside the sign-in's transaction. */
@@ -53,9 +52,18 @@ export async function isStranger(ctx: Context, email: string): Promise<boolean> 
 }
 
 function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
-  const { accountFailures: most } = ctx.config.limits;
-  const apart = networkOf(ctx.client.address);
-  return { name: 'password', of: email, apart, most, seconds: 900, longest: day };
+  return { ...sharedPasswordLimit(ctx, email), apart: networkOf(ctx.client.address) };
+}
+
+/** What all strangers together may be refused of one account's password. */
+export function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
+  const { accountFailures: most } = config.limits;
+  return { name: 'password', of: email, most, seconds: 900, longest: day };
+}
+
+/** How many wrong codes of a second factor an account may be given (security P12). */
+export function codeLimit(accountId: string): Limit {
+  return { name: 'code', of: accountId, most: 5, seconds: 900 };
 }
 
 /** What one client may be refused in a minute. */

@@ -47,7 +47,8 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
   if (seconds > 0) throw tooMany(seconds);
 }
 
-async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
+/** How long it takes until none of the limits is used up; 0 when none is. */
+export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];
   for (const limit of limits) {

@@ -3,6 +3,7 @@ import type { Account } from '../../database/models/account.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
 import { ensureMember } from '../memberships/ensure.ts';
@@ -36,6 +37,8 @@ export async function admit(
 async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: SecondFactor | null) {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
+  // Held before it is asked where the account belongs: it may be joining another organization now.
+  await lockAccount(account.id);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { instant } from '../fields.ts';
 
-/** `idle`: nobody had the database open, so that whatever daemon answers is another's. */
-export const statusInput = z.strictObject({ idle: z.boolean().optional() });
+/** `idle`: no process had the database open, so that a daemon that answers has another one. */
+export const statusInput = z.strictObject({
+  idle: z.boolean().optional(),
+  configuration: z.strictObject({ file: z.string(), digest: z.string() }).nullable().optional(),
+});
 
 const connection = z.enum(['none', 'saved', 'enabled']);
 

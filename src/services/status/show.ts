@@ -9,6 +9,7 @@ import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { requireOperator } from '../authority/require.ts';
+import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
 import { servesAnother } from '../doctor/daemon.ts';
 import { checkStored } from '../doctor/organization.ts';
 import { isMailConfigured } from '../mail/configured.ts';
@@ -18,13 +19,14 @@ import type { statusInput, statusView } from './schema.ts';
 /** The instance at a glance, and what can be seen to be wrong without asking anybody but the daemon. */
 export async function showStatus(
   ctx: Context,
-  { idle = false }: z.output<typeof statusInput>,
+  { idle = false, configuration = null }: z.output<typeof statusInput>,
 ): Promise<z.output<typeof statusView>> {
   requireOperator(ctx);
-  const [daemon, organizations, problems] = await Promise.all([
+  const [daemon, organizations, problems, older] = await Promise.all([
     askDaemon(ctx, idle),
     countOrganizations(),
     findProblems(ctx),
+    idle ? null : lookAtDaemons(ctx, configuration),
   ]);
   return {
     version: readVersion(),
@@ -35,7 +37,11 @@ export async function showStatus(
     people: await Account.count(),
     sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
     organizations,
-    problems: [...(daemon.ready ? [] : [`daemon: ${daemon.message}`]), ...problems],
+    problems: [
+      ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+      ...(older === 'older' ? [`${olderConfiguration} ${restartIt}`] : []),
+      ...problems,
+    ],
   };
 }
 

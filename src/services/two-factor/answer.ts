@@ -2,7 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../context.ts';
 import { matchTotp } from '../../crypto/totp.ts';
 import { Account } from '../../database/models/account.ts';
-import { clientLimit } from '../limits/password.ts';
+import { clientLimit, codeLimit } from '../limits/password.ts';
 import { giveBack, spend } from '../limits/spend.ts';
 import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
 import { openTotpSecret } from './secret.ts';
@@ -40,7 +40,7 @@ export async function requireRightCode(
   of: { id: string; totpSecret: string },
   code: string,
 ): Promise<number> {
-  const limits = [{ name: 'code', of: of.id, most: 5, seconds: 900 }, clientLimit(ctx)];
+  const limits = [codeLimit(of.id), clientLimit(ctx)];
   await spend(ctx, limits);
   const step = matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
   if (step === null) throw secondFactorInvalid();

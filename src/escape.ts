@@ -1,4 +1,4 @@
-import { replaceUnseen } from '../unseen.ts';
+import { replaceUnseen } from './unseen.ts';
 
 /** The text with what cannot be seen spelled out, as JSON writes it (security X9). */
 export function escaped(text: string): string {

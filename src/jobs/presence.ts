@@ -1,0 +1,37 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { type App, openContext } from '../context.ts';
+import { announceDaemon, announceSeconds, dismissDaemon } from '../services/daemons/announce.ts';
+import type { ConfigurationFile } from '../services/daemons/digest.ts';
+
+/** What a daemon tells the commands of itself while it runs. */
+export interface Presence {
+  /** It has taken over everything in this configuration. */
+  tell(configuration: ConfigurationFile): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Tells the commands with which configuration this daemon runs, until that ends; a database that is away is told later. */
+export async function startPresence(app: App, listen: string, given: ConfigurationFile): Promise<Presence> {
+  const id = randomUUIDv7();
+  let configuration = given;
+  const announce = async () => {
+    const ctx = openContext(app, { kind: 'system', name: 'daemon' });
+    await announceDaemon(ctx, { id, listen, configuration }).catch((err) => {
+      app.log.debug({ err }, 'the commands were not told of this daemon');
+    });
+  };
+  await announce();
+  const timer = setInterval(announce, announceSeconds * 1000).unref();
+  return {
+    tell: async (now) => {
+      configuration = now;
+      await announce();
+    },
+    end: async () => {
+      clearInterval(timer);
+      await dismissDaemon({ id }).catch((err) =>
+        app.log.debug({ err }, 'the commands were not told of the end'),
+      );
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDomain } from '../../src/services/domains/add.ts';
+import { assertDomain } from '../../src/services/domains/verify.ts';
+import { saveLdap } from '../../src/services/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/ldap/schema.ts';
+import { saveSso } from '../../src/services/sso/save.ts';
+import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import type { Daemon } from '../support/daemon.ts';
+import { type Installation, install } from '../support/installation.ts';
+import { portOf } from '../support/ports.ts';
+
+const older = 'The daemon runs an older configuration.';
+
+describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
+  let site: Installation;
+  let daemon: Daemon;
+  let provider: Server;
+  let visits = 0;
+  let configFile: string;
+  let at: Record<string, string>;
+
+  const write = (text: string) => writeFile(configFile, text);
+  const say = async (line: string) => {
+    const { out, err } = await site.run(line.split(' '), '', at);
+    return out + err;
+  };
+  const reload = async (wanted: RegExp) => {
+    const before = daemon.log().length;
+    process.kill(daemon.pid, 'SIGHUP');
+    await expect.poll(() => daemon.log().slice(before)).toMatch(wanted);
+    return daemon.log().slice(before);
+  };
+
+  beforeAll(async () => {
+    provider = createServer((_request, response) => {
+      visits += 1;
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((done) => provider.listen(0, '127.0.0.1', done));
+    site = await install({
+      prepare: async (operator) => {
+        const org = 'acme';
+        await addDomain(operator(), { org, domain: 'acme.test' });
+        await assertDomain(operator(), { org, domain: 'acme.test' });
+        const issuer = `http://127.0.0.1:${portOf(provider)}`;
+        const client = { clientId: 'c', clientSecret: 's', enabled: true };
+        await saveSso(operator(), saveSsoInput.parse({ org, emailDomain: 'acme.test', issuer, ...client }));
+        const people = { searchBase: 'dc=acme', searchFilter: '(uid={username})', emailAttribute: 'mail' };
+        const service = { uri: 'ldaps://127.0.0.1:1', bindDn: 'cn=x', bindPassword: 'p' };
+        await saveLdap(operator(), saveLdapInput.parse({ org, ...service, ...people }));
+      },
+    });
+    configFile = join(site.folder, 'idctl.yaml');
+    at = { IDCTL_CONFIG: configFile };
+    await write('log:\n  level: info\n');
+    daemon = await site.serve(at);
+  });
+  afterAll(async () => {
+    await site?.close();
+    provider?.close();
+  });
+
+  test('interface page: each command says when the daemon has read an older configuration file', async () => {
+    expect(await say('status')).not.toContain(older);
+    expect(await say('doctor --json')).toContain(`runs ${configFile} as it is now`);
+    await write('# changed\nlog:\n  level: info\n');
+    for (const line of ['status', 'doctor', 'sso test --org acme', 'ldap test --org acme']) {
+      expect(await say(line), line).toContain(older);
+      expect(await say(line), line).toContain('Restart it.');
+    }
+    const { checks } = JSON.parse((await site.run(['doctor', '--json'], '', at)).out);
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'daemon', ok: false }));
+    await write('log:\n  level: info\n');
+    expect(await say('status')).not.toContain(older);
+  });
+
+  test('interface page: the digest is of the contents of the file, not of the environment', async () => {
+    const { out } = await site.run(['status'], '', { ...at, IDCTL_INSTANCE_NAME: 'Other' });
+    expect(out).not.toContain(older);
+  });
+
+  test('X4 what is stored of the file cannot be guessed without the master key', async () => {
+    const rows = await site.query('SELECT * FROM daemons');
+    expect(rows).toHaveLength(1);
+    const bare = createHash('sha256').update('log:\n  level: info\n');
+    expect(JSON.stringify(rows)).not.toContain(bare.copy().digest('base64url'));
+    expect(JSON.stringify(rows)).not.toContain(bare.digest('hex'));
+  });
+
+  test('SIGHUP takes outbound.allow over at once, and the daemon has the new configuration then', async () => {
+    await fetch(`${daemon.url}/auth/sso/start?domain=acme.test`);
+    expect(visits).toBe(0);
+    await write('log:\n  level: info\noutbound:\n  allow: [127.0.0.1]\n');
+    expect(await say('status')).toContain(older);
+    expect(await reload(/reloaded/)).toContain('"settings":"outbound.allow"');
+    await fetch(`${daemon.url}/auth/sso/start?domain=acme.test`);
+    expect(visits).toBeGreaterThan(0);
+    await expect.poll(() => say('status')).not.toContain(older);
+  });
+
+  test('SIGHUP takes limits, mail, social and the log level over', async () => {
+    const settings = [
+      'limits: { accountFailures: 3 }',
+      'mail: { smtpUrl: "smtp://127.0.0.1:1" }',
+      'social: { google: { clientId: id, clientSecret: secret } }',
+      'log: { level: debug }',
+      'outbound: { allow: [127.0.0.1] }',
+    ];
+    await write(settings.join('\n'));
+    const said = await reload(/reloaded/);
+    for (const key of ['limits.accountFailures', 'mail.smtpUrl', 'social.google.clientId', 'log.level'])
+      expect(said).toContain(key);
+    expect(said).not.toContain('secret"');
+    const methods = await fetch(`${daemon.url}/api/v1/auth/methods?identifier=x@nowhere.test`);
+    expect(await methods.json()).toMatchObject({ methods: expect.arrayContaining(['google']) });
+    const code = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"email":"a@b.test"}',
+    };
+    expect((await fetch(`${daemon.url}/api/v1/auth/magic-code`, code)).status).toBe(202);
+  });
+
+  test('SIGHUP names what only a restart takes over, and the commands still say so', async () => {
+    await write('instance: { name: Other }\nlog: { level: info }\noutbound: { allow: [127.0.0.1] }\n');
+    const said = await reload(/restart/);
+    expect(said).toContain('"settings":"instance.name"');
+    expect(said).toContain('"level":"warn"');
+    expect(await say('status')).toContain(older);
+  });
+
+  test('SIGHUP with a broken file changes nothing, and the log says why', async () => {
+    await write('limits: { accountFailures: many }\n');
+    const said = await reload(/not reloaded/);
+    expect(said).toContain('limits.accountFailures');
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
+  });
+
+  test('a daemon that has stopped is no longer compared', async () => {
+    await write('log: { level: warn }\n');
+    expect(await say('status')).toContain(older);
+    expect(await daemon.stop()).toBe(0);
+    expect(await say('status')).not.toContain(older);
+    expect(await site.query('SELECT * FROM daemons')).toEqual([]);
+  });
+});
