@@ -1,7 +1,7 @@
 import { Command, type Help } from 'commander';
 import { versionText } from '../version.ts';
 import { dressed } from './command.ts';
-import { asking } from './complete/asking.ts';
+import { asking, askingBash } from './complete/asking.ts';
 import { report } from './report.ts';
 
 /** What declares each command, by what it is for, in the order of the first page; a file is read when it is asked for. */
@@ -116,6 +116,11 @@ export async function main(argv: string[]): Promise<number> {
   if (argv[0] === asking) {
     const { answerShell } = await import('./complete/answer.ts');
     await answerShell(program, argv.slice(1));
+    return 0;
+  }
+  if (argv[0] === askingBash) {
+    const { answerBash } = await import('./complete/answer.ts');
+    await answerBash(program, argv.slice(1));
     return 0;
   }
   let running: Command | undefined;

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
+import { shellWord } from '../shell-word.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, type Origin, refuseAll } from './given.ts';
@@ -76,7 +77,9 @@ async function findFile(
     const places = placesOf(file, env);
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
-    throw new Refusal('config_invalid', `${file} does not exist`, { hint: `idctl init --config ${named}` });
+    throw new Refusal('config_invalid', `${file} does not exist`, {
+      hint: `idctl init --config ${shellWord(named)}`,
+    });
   }
   for (const file of searchedFiles(env)) {
     const text = await readConfigFile(file);

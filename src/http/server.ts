@@ -127,6 +127,9 @@ function refuseUnknown(
     const methods = found.get(request);
     if (!methods) throw nothingThere(request);
     response.set('Allow', [...methods].join(', '));
+    if (speaksToPeople(request)) {
+      throw new Refusal('method_not_allowed', 'Page not found.', { hint: 'Check the address.' });
+    }
     throw new Refusal('method_not_allowed', `${request.method} is not possible here.`, {
       hint: `Use ${[...methods].join(' or ')}.`,
     });
@@ -139,9 +142,7 @@ function nothingThere(request: Request): Refusal {
   if (!speaksToPeople(request)) {
     return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
   }
-  return new Refusal('not_found', 'There is no page at this address.', {
-    hint: 'Look whether it is typed right, or go on to the start page.',
-  });
+  return new Refusal('not_found', 'Page not found.', { hint: 'Check the address.' });
 }
 
 /** Listens on `HOST:PORT`; refuses `listen_failed`. */

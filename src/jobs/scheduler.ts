@@ -30,7 +30,7 @@ const jobs: Job[] = [
   { name: 'mail', everySeconds: 1, alone: true, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },
-  { name: 'SCIM requests', everySeconds: 2, lastly: true, run: writeRequests },
+  { name: 'SCIM requests', everySeconds: 0.25, lastly: true, run: writeRequests },
   { name: 'webhooks', everySeconds: 1, run: deliverWebhooks },
   { name: 'master key', everySeconds: 5, run: followMasterKey },
 ];

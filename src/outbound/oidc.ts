@@ -2,7 +2,7 @@ import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
-  ClientSecretBasic,
+  type ClientAuth,
   ClientSecretPost,
   Configuration,
   type CustomFetch,
@@ -59,14 +59,39 @@ export function createProviders(
   };
 }
 
-/** The library's configuration for a client: the one way it proves itself, the algorithms that are believed. */
+/** The ways a client sends its secret that idctl knows. */
+export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
+
+/** By HTTP Basic where that is offered, since a client may be registered for it alone; else in the body. */
+export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
+  return inBody ? 'client_secret_post' : 'client_secret_basic';
+}
+
+/**
+ * Sends the secret by HTTP Basic (RFC 6749 §2.3.1). Only what form encoding needs is escaped: some providers do not
+ * decode, and an ordinary secret is the same bytes for them.
+ */
+function secretByBasic(secret: string): ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => {
+    const pair = `${formEscaped(id).replaceAll(':', '%3A')}:${formEscaped(secret)}`;
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
+  };
+}
+
+function formEscaped(text: string): string {
+  return text.toWellFormed().replace(/[^\x21-\x7e]|[%+]/gu, encodeURIComponent);
+}
+
+/** The library's configuration for a client: how it sends its secret, and the algorithms that are believed. */
 export function configure(
   metadata: ProviderMetadata,
   client: Confidential,
   fetch: CustomFetch,
+  method = secretMethodFor(metadata),
 ): Configuration {
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
+  const secret = client.clientSecret;
   const configuration = new Configuration(
     {
       ...metadata,
@@ -75,7 +100,7 @@ export function configure(
     },
     client.clientId,
     undefined,
-    inBody ? ClientSecretPost(client.clientSecret) : ClientSecretBasic(client.clientSecret),
+    method === 'client_secret_post' ? ClientSecretPost(secret) : secretByBasic(secret),
   );
   configuration[customFetch] = fetch;
   // The address guard decides about http, host by host, so the library need not.

@@ -205,10 +205,10 @@ export interface DirectoryEntry {
   attributes: Map<string, (string | Buffer)[]>;
 }
 
-/** What a directory answered, or why it would not. */
+/** What a directory answered, or why it would not, with the result code of RFC 4511. */
 export type DirectoryAnswer<T> =
   | { ok: true; value: T }
-  | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason };
+  | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };
 
 /** Why a directory refused what it understood; the codes of Active Directory are told apart. */
 export type DirectoryReason =

@@ -18,10 +18,12 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   const place = `${target?.protocol}//${target?.host}`;
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
-  throw refuseField(
-    'returnTo',
-    'must be a path such as /projects, or an address on one of http.returnToOrigins',
-  );
+  // People are told no key of the configuration; the operator finds it here, with the origin to add.
+  if (target !== null && target.origin !== new URL(baseUrl).origin) {
+    const host = place.slice(0, 300);
+    ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');
+  }
+  throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
 /** Not `//host`, nor what a browser reads as that; asked of the normal form as well, for `/.//host` becomes it. */

@@ -81,7 +81,7 @@ describe('P12 the second factor', () => {
       expect(seen).not.toContain(found.passwordHash);
     }
     const wrong = await asked.submit('/login/code', { totpCode: '000000' });
-    expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('The code is not right')]);
+    expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('This code is wrong')]);
     const right = await wrong.submit('/login/code', { totpCode: asShown(code()) });
     expect([right.status, right.body.email]).toEqual([200, account.email]);
     expect(client.jar.has('second_factor')).toBe(false);
@@ -92,7 +92,10 @@ describe('P12 the second factor', () => {
     const late = await withPassword(browser(), account.email);
     idctl.wait(301);
     const refused = await late.submit('/login/code', { totpCode: code() });
-    expect([refused.status, refused.text]).toEqual([401, expect.stringContaining('it waited too long')]);
+    expect([refused.status, refused.text]).toEqual([
+      401,
+      expect.stringContaining('This sign-in has expired.'),
+    ]);
     const client = browser();
     const asked = await withPassword(client, account.email);
     const cookie = `second_factor=${client.jar.get('second_factor')}`;
@@ -103,10 +106,7 @@ describe('P12 the second factor', () => {
     expect([again.status, again.body.code]).toEqual([401, 'invalid_credential']);
     await setUserPassword(idctl.operator(), { user: account.id, password: 'a staple of another kind' });
     const changed = await stale.submit('/login/code', { totpCode: code() });
-    expect([changed.status, changed.text]).toEqual([
-      401,
-      expect.stringContaining('Sign in again from the beginning.'),
-    ]);
+    expect([changed.status, changed.text]).toEqual([401, expect.stringContaining('Sign in again.')]);
     expect((await open(browser(), '/login/code')).text).toContain('E-mail address or company domain');
   });
 
@@ -132,6 +132,9 @@ describe('P12 the second factor', () => {
     expect([more.status, more.body.includes(newPassword)]).toEqual([401, false]);
     const done = await more.submit('/login/reset/confirm', { newPassword, totpCode: code() });
     expect(done.text).toContain('Your password was changed. Sign in with the new one.');
+    expect(await done.submit('/login/password', { password: newPassword })).toMatchObject({
+      text: expect.stringContaining('Second factor'),
+    });
     expect((await withPassword(browser(), email, newPassword)).text).toContain('Second factor');
   });
 
@@ -231,7 +234,7 @@ test('P7 P11 who could not sign in is led to confirming the address, whether or 
   for (const email of [unconfirmed, (await person(idctl)).email ?? '', unknown]) {
     const given = email === unconfirmed ? password : 'not the password';
     const { status, text, body } = await withPassword(browser(), email, given);
-    expect([status, text]).toEqual([401, expect.stringContaining('The sign-in did not succeed.')]);
+    expect([status, text]).toEqual([401, expect.stringContaining('Wrong e-mail or password. Reference:')]);
     expect(body).toContain(`href="/login/verify?${new URLSearchParams({ identifier: email })}"`);
   }
   const code = await idctl.codeFor(unconfirmed);
@@ -251,7 +254,7 @@ test('P11 that an address is confirmed and its password void is said to nobody e
     [client, email ?? ''],
   ] as const) {
     const { status, text } = await at(who, '/login/reset', { identifier, done: 'confirmed' });
-    expect([status, text]).toEqual([200, expect.stringContaining('Forgotten password')]);
+    expect([status, text]).toEqual([200, expect.stringContaining('Forgot password?')]);
     expect(text).not.toMatch(/signed in|void/);
   }
   const { text } = await at(browser(), '/login', { done: 'new-password' });
@@ -317,13 +320,13 @@ describe('O6 an invitation', () => {
     const client = browser();
     await withPassword(client, other);
     const page = await open(client, link);
-    expect(page.text).toContain(`You are signed in as ${other}. Sign out, and open the link once more.`);
+    expect(page.text).toContain(`You are signed in as ${other}. Sign out, then open the link again.`);
     await person(idctl, email);
     const guest = browser();
     await withPassword(guest, email);
     const accepting = await open(guest, link);
     expect((await accepting.submit('/account/invitation')).text).toContain('You have joined.');
-    expect((await open(guest, link)).text).toContain('There is no such invitation, or it works no longer.');
+    expect((await open(guest, link)).text).toContain('This invitation is invalid or has expired.');
   });
 });
 
@@ -345,13 +348,13 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
     const wrong = await enter(`/login?identifier=${domain}`, uid, 'not the password');
     expect([wrong.status, wrong.text]).toEqual([
       401,
-      expect.stringContaining('The sign-in did not succeed.'),
+      expect.stringContaining('Wrong user name or password. If both are right, ask your administrator.'),
     ]);
     expect(wrong.body).toContain(`value="${uid}"`);
     const page = await at(browser(), '/login', { identifier: `someone@${domain}` });
     expect([page.body.includes('action="/login/password"'), page.text]).toEqual([
       false,
-      expect.stringContaining('Use a password instead'),
+      expect.stringContaining('Use your Acme &lt;Identity&gt; password instead'),
     ]);
     const ada = await enrolled(idctl, `${fresh('ada')}@${domain}`);
     await slapd.person('ada2', { mail: ada.account.email ?? '' });

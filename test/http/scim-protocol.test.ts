@@ -207,14 +207,16 @@ describe('places', () => {
   });
 
   test('a path that cannot be decoded, or is endless, names nothing', async () => {
-    const broken = await client.get(`/Users/${'x'.repeat(20_000)}`).catch(() => null);
-    expect(broken?.status ?? 404).toBeLessThan(500);
-    const raw = await sendBytes(
-      idctl.baseUrl,
-      `GET ${client.base}/Users/%E0%A4%A HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(raw).toContain('HTTP/1.1 404');
-    expect(raw).toContain('Content-Type: application/scim+json\r\n');
+    const raw = (path: string) =>
+      sendBytes(
+        idctl.baseUrl,
+        `GET ${client.base}${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\nConnection: close\r\n\r\n`,
+      );
+    expect(await raw(`/Users/${'x'.repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await raw(`/Users/${'x'.repeat(8_000)}`)).toMatch(/^HTTP\/1\.1 404 /);
+    const undecodable = await raw('/Users/%E0%A4%A');
+    expect(undecodable).toContain('HTTP/1.1 404');
+    expect(undecodable).toContain('Content-Type: application/scim+json\r\n');
   });
 
   test('a bug and a database that is gone are told in SCIM form, without what is the matter', async () => {
@@ -453,7 +455,8 @@ describe('RFC 7644 §4 discovery', () => {
     expect(types).toMatchObject({ schemas: [listSchema], totalResults: 1 });
     expect((await client.get('/resourcetypes/user')).body).toEqual(types.Resources[0]);
     const schemas = (await client.get('/Schemas')).body;
-    expect(schemas.totalResults).toBe(2);
+    expect(schemas.totalResults).toBe(5);
+    expect(schemas.Resources[0]).toMatchObject({ name: 'User', description: 'User Account' });
     for (const schema of schemas.Resources) {
       expect((await client.get(`/Schemas/${schema.id}`)).body).toEqual(schema);
     }
@@ -469,7 +472,16 @@ describe('RFC 7644 §4 discovery', () => {
     expect(schemas.Resources.map(({ id }: { id: string }) => id)).toEqual([
       schema,
       ...schemaExtensions.map((extension: { schema: string }) => extension.schema),
+      // RFC 7643 §8.7.2: the discovery resources themselves.
+      ...[config, ...types.Resources, ...schemas.Resources.slice(0, 1)].map(({ schemas: [own] }) => own),
     ]);
+    // What the discovery resources hold is what their schemas describe.
+    for (const resource of [config, types.Resources[0], schemas.Resources[0]]) {
+      const described = (await client.get(`/Schemas/${resource.schemas[0]}`)).body.attributes;
+      const names = described.map(({ name }: { name: string }) => name);
+      const { schemas: _, id: __, meta: ___, ...own } = resource;
+      for (const name of Object.keys(own)) expect(names).toContain(name);
+    }
   });
 });
 

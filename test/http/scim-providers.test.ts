@@ -193,7 +193,7 @@ test('Ping: PUT only, looked up by e-mail', async () => {
 test('Google: reads the schemas, and deletes weeks after it has suspended', async () => {
   const client = await scimClient(idctl);
   const { Resources } = (await client.get('/Schemas')).body;
-  expect(Resources.map(({ id }: { id: string }) => id)).toEqual([core, enterprise]);
+  expect(Resources.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([core, enterprise]));
   const { id, userName } = await client.create({
     userName: address(),
     name: { givenName: 'G', familyName: 'W' },
@@ -255,4 +255,82 @@ test('scripts that look at every person of a letter', async () => {
   await client.create({ userName: 'Olga@elsewhere.test' });
   await client.create({ userName: 'ada@elsewhere.test' });
   expect((await client.get(filtered('userName sw O'))).body).toMatchObject({ totalResults: 1 });
+});
+
+test('PingOne: two primary e-mails, PUT with id and meta, deactivated and created again', async () => {
+  const client = await scimClient(idctl);
+  const userName = address();
+  const user = {
+    schemas: [core],
+    userName,
+    name: { givenName: 'Ping', familyName: 'One' },
+    emails: [
+      { value: userName, type: 'work', primary: true },
+      { value: `home.${userName}`, type: 'home', primary: true },
+    ],
+    phoneNumbers: [{ value: '', type: 'work' }],
+    active: true,
+  };
+  const created = await client.send('POST', '/Users', user);
+  expect(created).toMatchObject({
+    status: 201,
+    body: { emails: [{ primary: true }, { value: `home.${userName}`, primary: false }] },
+  });
+  expect(created.body).not.toHaveProperty('phoneNumbers');
+  const { id, meta } = created.body;
+  const off = { ...user, id, meta, active: false };
+  expect(await client.send('PUT', `/Users/${id}`, off)).toMatchObject({
+    status: 200,
+    body: { active: false },
+  });
+  expect(await isMember(client, userName)).toBe(false);
+  const again = await client.send('POST', '/Users', { ...user, active: false });
+  expect(again).toMatchObject({ status: 201, body: { id, active: false } });
+  expect(await isMember(client, userName)).toBe(false);
+});
+
+test.each([
+  ['without its compliance flag', { department: 'Sales', manager: [{ value: 'boss-1' }] }],
+  [
+    'with its compliance flag',
+    { [`${enterprise}:department`]: 'Sales', [`${enterprise}:manager`]: { value: 'boss-1' } },
+  ],
+])('Entra ID %s', async (_, value) => {
+  const client = await scimClient(idctl);
+  const { id } = await client.create({ schemas: [core], userName: address(), active: true });
+  const added = await client.patch(id, { op: 'Add', value });
+  expect(added).toMatchObject({
+    status: 200,
+    body: { [enterprise]: { department: 'Sales', manager: { value: 'boss-1' } } },
+  });
+  const [manager = ''] = Object.keys(value).filter((name) => name.endsWith('manager'));
+  const cleared = await client.patch(
+    id,
+    { op: 'Replace', path: manager, value: '' },
+    { op: 'Remove', path: 'emails[type eq "other"]' },
+    { op: 'Add', path: 'department', value: 'Support' },
+  );
+  expect(cleared).toMatchObject({ status: 200, body: { [enterprise]: { department: 'Support' } } });
+  expect(cleared.body[enterprise]).not.toHaveProperty('manager');
+});
+
+test('SailPoint: a value without a path repeats id and meta; an empty value clears an attribute', async () => {
+  const client = await scimClient(idctl);
+  const userName = address();
+  const created = await client.create({
+    schemas: [core, enterprise],
+    userName,
+    emails: [{ value: userName, type: 'work', primary: true }],
+    [enterprise]: { manager: { value: 'boss-1' } },
+    active: true,
+  });
+  const { id, meta } = created;
+  const changed = await client.patch(id, {
+    op: 'replace',
+    value: { id, meta, displayName: 'Sail', [enterprise]: { manager: { value: '' } } },
+  });
+  expect(changed).toMatchObject({ status: 200, body: { displayName: 'Sail' } });
+  expect(changed.body).not.toHaveProperty([enterprise]);
+  const foreign = { op: 'replace', value: { id: crypto.randomUUID(), displayName: 'X' } };
+  expect(await client.patch(id, foreign)).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
 });

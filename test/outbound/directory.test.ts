@@ -258,7 +258,7 @@ describe('§4.2 what a directory refuses', () => {
     [80, 'other', 'refused'],
   ])('a bind answered with %i and "%s" is %s', async (code, said, reason) => {
     const { visit } = await scripted((request) => result(request, code, said));
-    expect(await visit.prove(account)).toEqual({ ok: false, at: 'bind', reason });
+    expect(await visit.prove(account)).toEqual({ ok: false, at: 'bind', reason, code });
   });
 
   test.each([
@@ -270,7 +270,7 @@ describe('§4.2 what a directory refuses', () => {
     [80, 'refused'],
   ])('a search answered with %i is %s', async (code, reason) => {
     const { visit } = await scripted(finding((request) => result(request, code)));
-    expect(await visit.search(account, query)).toEqual({ ok: false, at: 'search', reason });
+    expect(await visit.search(account, query)).toEqual({ ok: false, at: 'search', reason, code });
   });
 
   test.each([51, 52])('L7 a directory that says %i is not reached', async (code) => {
@@ -387,7 +387,7 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
       expect(found).toMatchObject({ ok: true, value: { more: false, entries: [{ dn }] } });
       expect(found.ok && found.value.entries[0]?.attributes.get('mail')).toHaveLength(2);
       expect(await there.prove({ dn, password: directoryPassword })).toEqual({ ok: true, value: null });
-      const wrong = { ok: false, at: 'bind', reason: 'credentials_refused' };
+      const wrong = { ok: false, at: 'bind', reason: 'credentials_refused', code: 49 };
       expect(await there.prove({ dn, password: 'wrong' })).toEqual(wrong);
       expect(await there.search({ ...account, password: 'wrong' }, query)).toEqual(wrong);
     }

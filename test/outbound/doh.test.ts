@@ -99,6 +99,11 @@ const wireBy = (packet: Partial<Packet>, seen: string[] = []): Listener => {
 };
 
 describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
+  test('S9 a resolver that the operator set may be private and in plain http, without outbound.allow', async () => {
+    const outbound = await resolverOf(wireBy({ answers: [txt('acme.test', 'here')] }));
+    expect((await outbound.lookupTxt('acme.test')).values).toEqual(['here']);
+  });
+
   test('RFC 8484 §4.1 asks by POST with the identifier 0', async () => {
     const seen: string[] = [];
     const outbound = await resolverOf(wireBy({ answers: [txt('ACME.test', 'svc-verify=', 'one')] }, seen));

@@ -37,8 +37,7 @@ function stepOf(steps: Awaited<ReturnType<Outbound['examineProvider']>>) {
 
 /** Makes the provider check the client as RFC 6749 §4.1.3 wants it: the secret first, then the code. */
 function checkClient(at: LyingProvider, secret = client().clientSecret) {
-  const form = new URLSearchParams({ s: secret }).toString().slice(2);
-  const right = `Basic ${Buffer.from(`idctl:${form}`).toString('base64')}`;
+  const right = `Basic ${Buffer.from(`idctl:${secret.replaceAll(' ', '%20')}`).toString('base64')}`;
   at.answers.token = ({ headers }) =>
     headers.authorization === right
       ? { status: 400, body: { error: 'invalid_grant' } }
@@ -103,6 +102,25 @@ describe('what is wrong is said once, with the one thing to change', () => {
   ])('the token endpoint answers %i %j: %s', async (status, body, seen) => {
     provider.answers.token = () => ({ status, body });
     expect((await examine()).failed).toMatchObject([{ name: 'client authentication', seen }]);
+  });
+
+  test.each([
+    [['client_secret_basic', 'client_secret_post'], 'client_secret_basic', 'client_secret_post'],
+    [['client_secret_post'], 'client_secret_post', 'client_secret_basic'],
+  ])('a provider that offers %j and takes the secret otherwise', async (methods, used, other) => {
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), token_endpoint_auth_methods_supported: methods },
+    });
+    provider.answers.token = ({ headers, body }) => {
+      const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
+      const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
+      return { status: right ? 400 : 401, body: { error: right ? 'invalid_grant' : 'unauthorized_client' } };
+    };
+    const { failed } = await examine();
+    expect(failed).toMatchObject([
+      { name: 'client authentication', seen: `not accepted by ${used}, but by ${other}` },
+    ]);
+    expect(failed[0]?.hint).toContain(other);
   });
 
   test('a token endpoint that takes no client secret', async () => {

@@ -3,7 +3,7 @@ import { openNetwork } from '../support/network.ts';
 import { answerIdToken, asked, bound, client, outbound, provider, redeem, said, start } from './lying.ts';
 
 describe('§4.1 client authentication', () => {
-  const basic = `Basic ${Buffer.from('idctl:a%3Ab%2Fc+d').toString('base64')}`;
+  const basic = `Basic ${Buffer.from('idctl:a:b/c%20d').toString('base64')}`;
 
   test.each([
     [undefined, basic],
@@ -24,6 +24,28 @@ describe('§4.1 client authentication', () => {
       code_verifier: bound.codeVerifier,
     });
     expect(form['client_secret']).toBe(authorization === undefined ? client().clientSecret : undefined);
+  });
+});
+
+describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
+  const sent = async (clientId: string, clientSecret: string) => {
+    await outbound.redeem({ ...client(), clientId, clientSecret }, said).catch(() => {});
+    const { authorization } = asked('/token').at(-1)?.headers ?? {};
+    return Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64').toString();
+  };
+
+  test('an ordinary secret is the same bytes for a provider that does not decode it, as Glewlwyd', async () => {
+    for (const secret of ['s3cr3t-with_dots.and~more', 'bm90IHVybHNhZmU/Yg==', "(a)!*'$&:;,@[]"]) {
+      expect(await sent('client-1', secret)).toBe(`client-1:${secret}`);
+    }
+  });
+
+  test('what decoding would change is escaped', async () => {
+    const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+    for (const secret of ['100%', 'a+b', 'a b', 'ä€😀', 'tab\tnew\nline']) {
+      const [id = '', ...rest] = (await sent('a:b', secret)).split(':');
+      expect([decoded(id), decoded(rest.join(':'))]).toEqual(['a:b', secret]);
+    }
   });
 });
 

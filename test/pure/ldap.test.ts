@@ -71,8 +71,11 @@ describe('L3 the search filter', () => {
     ['(uid=ada)', 'must contain {username}'],
     ['({username}=ada)', 'after an equals sign'],
     ['(&(uid={username})({username}=x))', 'after an equals sign'],
-    ['(uid={username}', 'must be a filter'],
-    ['(uid={username}))', 'must be a filter'],
+    ['(uid={username}', 'as many closing as opening parentheses'],
+    ['(uid={username}))', 'as many closing as opening parentheses'],
+    ['(&(uid={username})(objectClass=person)', 'as many closing as opening parentheses'],
+    ['(!(uid={username})', 'as many closing as opening parentheses'],
+    ['(uid=){username})(', 'must be a filter'],
     ['(&)(uid={username})', 'must be a filter'],
     ['(&(uid={username})(cn=\\c3\\a9))', 'outside ASCII'],
   ])('L3 %s is refused', (filter, said) => {

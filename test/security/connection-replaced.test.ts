@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { deleteUser } from '../../src/services/accounts/delete.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
@@ -17,16 +19,18 @@ import { saveLdapInput } from '../../src/services/ldap/schema.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { deleteOrganization } from '../../src/services/organizations/delete.ts';
+import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
 import { removeSso } from '../../src/services/sso/remove.ts';
 import { requireSameConnection } from '../../src/services/sso/same-connection.ts';
 import { saveSso } from '../../src/services/sso/save.ts';
 import { saveSsoInput } from '../../src/services/sso/schema.ts';
 import { createToken } from '../../src/services/tokens/create.ts';
-import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { clientOf } from '../support/scim-client.ts';
 import { entry, type Request, result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
@@ -39,6 +43,7 @@ let honest: OpenIdProvider;
 let hostile: OpenIdProvider;
 beforeAll(async () => {
   idctl = await openIdctl({
+    orgs: { creation: 'anyone' },
     outbound: { allow: ['127.0.0.1', 'localhost'] },
     limits: { addressFailures: 1_000_000 },
   });
@@ -279,6 +284,71 @@ describe('P12 the second factor at single sign-on', () => {
     const { org, domain, email, id, sub } = await victim();
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
     expect((await signInAt(idctl, hostile, domain, sub)).answer.body.user.id).toBe(id);
+  });
+
+  test.each(['an admin', 'SCIM'])(
+    'P12 a session that the provider began ends when %s of another organization adds the account',
+    async (who) => {
+      const { org, domain, email, id, code, sub } = await victim();
+      await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
+      const { client, answer } = await signInAt(idctl, hostile, domain, sub);
+      expect(answer.body.user.id).toBe(id);
+      const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+      const tenant = await organization(idctl);
+      if (who === 'an admin') await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
+      else {
+        const { token } = await rotateScimToken(idctl.operator(), { org: tenant.slug });
+        await clientOf(idctl, tenant, token).create({ userName: email });
+      }
+      expect((await client.get('/api/v1/me')).status).toBe(401);
+      const authorization = `Bearer ${own.body.accessToken}`;
+      expect((await idctl.client().get('/api/v1/me', { authorization })).status).toBe(200);
+    },
+  );
+
+  test('P12 a session that the provider began ends when the account makes an organization of its own', async () => {
+    const { org, domain, email, id, code, sub } = await victim();
+    await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
+    const { client, answer } = await signInAt(idctl, hostile, domain, sub);
+    expect(answer.body.user.id).toBe(id);
+    const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+    const headers = { authorization: `Bearer ${own.body.accessToken}` };
+    const founding = { body: { name: fresh('own') }, headers };
+    const made = await idctl.client().send('POST', '/api/v1/orgs', founding);
+    expect(made.status).toBe(201);
+    expect((await client.get(`/api/v1/orgs/${made.body.slug}`)).status).toBe(401);
+    expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(200);
+  });
+
+  test('P12 a session that the provider began ends when the account gets a second factor; the one that gave it goes on', async () => {
+    const { domain, email, sub } = await company();
+    const tenant = await organization(idctl);
+    await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
+    const [other, own] = [
+      await signInAt(idctl, honest, domain, sub),
+      await signInAt(idctl, honest, domain, sub),
+    ];
+    expect(other.answer.status).toBe(200);
+    const { secret } = (await own.client.post('/api/v1/me/totp')).body;
+    const code = generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
+    expect((await own.client.post('/api/v1/me/totp/confirm', { code })).status).toBe(200);
+    expect((await other.client.get('/api/v1/me')).status).toBe(401);
+    expect((await own.client.get('/api/v1/me')).status).toBe(200);
+  });
+
+  test('P12 is asked of a sign-in that waits while another organization adds the account', async () => {
+    const { org, domain, email, id, sub } = await victim();
+    await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
+    const tenant = await organization(idctl);
+    let signingIn: ReturnType<typeof signInAt> | undefined;
+    await transaction(async () => {
+      await addMember(idctl.operator(), { org: tenant.slug, email, role: 'member' });
+      signingIn = signInAt(idctl, hostile, domain, sub);
+      // Long enough for it to come as far as it can beside this; one that has not come so far does not mind.
+      await Promise.race([signingIn, setTimeout(1000)]);
+    });
+    expect((await signingIn)?.answer).toMatchObject(codeAsked);
+    expect(await Session.count({ where: { accountId: id, method: 'sso', endedAt: null } })).toBe(0);
   });
 
   test('P12 an account without a second factor is asked for none, wherever it belongs', async () => {

@@ -228,11 +228,12 @@ export async function mailedCode(idctl: MailingIdctl, path: string, email: strin
 }
 
 /** Signs up and reads the code that confirms the address. */
-export async function signUp(idctl: MailingIdctl, email: string, more: object = {}) {
-  const answer = await idctl
-    .client()
-    .post('/api/v1/auth/signup', { email, name: 'Newcomer', password, ...more });
-  expected(answer);
+export async function signUp(
+  idctl: MailingIdctl,
+  email: string,
+  { client = idctl.client(), ...more }: { client?: Client; invitation?: string } = {},
+) {
+  expected(await client.post('/api/v1/auth/signup', { email, name: 'Newcomer', password, ...more }));
   return { email, code: await idctl.codeFor(email) };
 }
 

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Domain } from '../../src/database/models/domain.ts';
 import { disableUser } from '../../src/services/accounts/disable.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { listEvents } from '../../src/services/events/list.ts';
@@ -444,4 +446,48 @@ test('§4.2 what Active Directory says of an account is for the admins, not for 
       'account_locked',
     ].map((reason) => [reason, 1]),
   );
+});
+
+describe('what an entry says of itself', () => {
+  const long = randomBytes(10_000).toString('hex');
+  const dn = (name: string) => `uid=${name},${suffix}`;
+
+  /** A sign-in at a directory that answers with this entry, and refuses the password or takes it. */
+  async function answered(entryDn: string, attributes: Record<string, string[]>, code = 0) {
+    const directory = await scripted((request: Request) =>
+      request.kind === 'search'
+        ? Buffer.concat([entry(request, entryDn, attributes), result(request)])
+        : result(request, request.dn === entryDn ? code : 0),
+    );
+    const { org, domain } = await joined(idctl, plain(directory.uri));
+    const mail = attributes['mail'] ?? [`${fresh('ada')}@${domain}`];
+    attributes['mail'] = mail;
+    const answer = await signInByLdap(idctl, { username: 'ada', org: org.slug });
+    const { items } = await listEvents(idctl.operator(), { org: org.slug, limit: 200 });
+    return { answer, size: JSON.stringify(items).length };
+  }
+
+  test.each([
+    ['a DN of 20 KB', dn(long), {}],
+    ['a bare NUL in the DN', dn('a\0b'), {}],
+    ['an entryUUID of 20 KB', dn('ada'), { entryUUID: [long] }],
+    ['an entryUUID with NUL', dn('ada'), { entryUUID: ['a\0b'] }],
+  ])('L4 L7 X5 %s is one more sign-in that did not succeed, and fills no log', async (_, at, attributes) => {
+    for (const code of [0, 49]) {
+      const { answer, size } = await answered(at, { ...attributes }, code);
+      expect(answer).toMatchObject(failed);
+      expect(size).toBeLessThan(10_000);
+    }
+  });
+
+  test('L6 X5 thousands of addresses are not looked up one by one, and those after a thousand are not read', async () => {
+    let asked = 0;
+    Domain.addHook('beforeFind', 'counting', () => {
+      asked += 1;
+    });
+    onTestFinished(() => void Domain.removeHook('beforeFind', 'counting'));
+    const mail = Array.from({ length: 5000 }, (_, at) => `ada@d${at}.elsewhere.test`);
+    expect((await answered(dn('ada'), { mail })).answer).toMatchObject(failed);
+    expect(asked).toBeLessThan(20);
+  });
 });

@@ -134,3 +134,20 @@ test('X5 the reason is in the event: a disabled account with the right password'
   expect((await tryPassword(email, password)).status).toBe(401);
   expect((await refused({ id }))[0]?.data).toMatchObject({ reason: 'account_disabled', count: 1 });
 });
+
+test('X5 a stranger with a whole /48 of client addresses writes one event of each kind, which counts all failures', async () => {
+  const before = await Event.count();
+  const from = (net: number) => `2001:db8:48:${net.toString(16)}::1`;
+  for (let net = 1; net <= 12; net += 1) {
+    await tryPassword(`${fresh('nobody')}@example.test`, 'wrong', from(net));
+    const fields = {
+      grant_type: 'client_credentials',
+      client_id: crypto.randomUUID(),
+      client_secret: 'wrong',
+    };
+    await idctl.client().form('/api/v1/oauth/token', fields, { 'x-forwarded-for': from(net) });
+  }
+  expect(await Event.count()).toBe(before + 2);
+  const [event] = await refused({ address: '2001:db8:48:c::/64' });
+  expect(event?.data).toMatchObject({ count: 12 });
+});

@@ -36,6 +36,9 @@ const formsOf = ({ body }: Opened) =>
 const methodsOf = async (idctl: Idctl, identifier: string) =>
   (await idctl.client().get(`/api/v1/auth/methods?${new URLSearchParams({ identifier })}`)).body.methods;
 
+const userNameOn = ({ body }: Opened) =>
+  /<input id="username"[^>]*? value="([^"]*)"/.exec(String(body))?.[1] ?? '';
+
 /** Sends the form of a directory, wherever the browser got its token. */
 async function force(idctl: Idctl, fields: Record<string, string>) {
   const client = idctl.client({ keepCookies: true });
@@ -99,7 +102,7 @@ describe('L1 the only directory is that of a hostile organization', () => {
       const page = await at(idctl, '/login', { identifier });
       expect([formsOf(page), page.text]).toEqual([
         ['directory'],
-        expect.stringContaining(`from the directory of ${domain} .`),
+        expect.stringContaining(`, which owns ${domain} .`),
       ]);
       expect(await methodsOf(idctl, identifier)).toEqual(['password', 'ldap']);
     }
@@ -132,7 +135,7 @@ describe.skipIf(counterpartMissing('slapd'))('L1 the only organization, made by 
     ]) {
       expect([formsOf(chosen), chosen.text]).toEqual([
         ['directory'],
-        expect.stringContaining(`from the directory of ${org.name} .`),
+        expect.stringContaining(`Your ${org.name} password`),
       ]);
       const entered = await chosen.submit('/login/directory', { username: uid, password: directoryPassword });
       expect(entered.text).toContain('Sign out');
@@ -146,5 +149,46 @@ describe.skipIf(counterpartMissing('slapd'))('L1 the only organization, made by 
     await organization(idctl);
     expect((await methodsOf(idctl, elsewhere)).includes('ldap')).toBe(false);
     expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 400 });
+  });
+
+  test('L1 its first field takes a user name; its form names the organization and prefills the user name', async () => {
+    const slapd = await startSlapd();
+    onTestFinished(() => slapd.stop());
+    const idctl = await openInstance({ outbound });
+    const { org, domain } = await joined(idctl, settingsFor(slapd));
+    const uid = fresh('ada');
+    await slapd.person(uid, { mail: `${uid}@${domain}` });
+    expect((await at(idctl, '/login')).text).toContain('E-mail address or user name');
+    const typed = [
+      [uid, uid, ''],
+      [`${uid}.byron`, `${uid}.byron`, ''],
+      [`CORP\\${uid}`, `CORP\\${uid}`, ''],
+      [`${uid}@${domain}`, uid, `, which owns ${domain} .`],
+      [domain, '', `, which owns ${domain} .`],
+    ] as const;
+    for (const [identifier, prefilled, owner] of typed) {
+      const page = await at(idctl, '/login', { identifier });
+      expect([identifier, formsOf(page)]).toEqual([identifier, ['directory']]);
+      expect(page.text).toContain(`Use your account at ${org.name} ${owner}`);
+      expect(page.text).toContain(`Your ${org.name} password`);
+      expect(userNameOn(page)).toBe(prefilled);
+    }
+    for (const identifier of [uid, `${uid}@${domain}`]) {
+      const page = await at(idctl, '/login', { identifier });
+      const username = userNameOn(page);
+      const entered = await page.submit('/login/directory', { username, password: directoryPassword });
+      expect([identifier, entered.text]).toEqual([identifier, expect.stringContaining('Sign out')]);
+    }
+    // An address elsewhere says nothing about a name in this directory.
+    const elsewhere = { identifier: 'olga@elsewhere.test', by: 'directory' };
+    expect(userNameOn(await at(idctl, '/login', elsewhere))).toBe('');
+    // Two organizations: no directory can be meant by a name.
+    await organization(idctl);
+    const refused = await at(idctl, '/login', { identifier: uid });
+    expect([formsOf(refused), refused.text]).toEqual([
+      [],
+      expect.stringContaining('Your entry must be an e-mail address'),
+    ]);
+    expect(refused.text).toContain('E-mail address or company domain');
   });
 });

@@ -4,6 +4,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/accounts/create.ts';
+import { showUser } from '../../src/services/accounts/show.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { createInvitation } from '../../src/services/invitations/create.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
@@ -376,6 +377,7 @@ describe('pre-hijacking', () => {
       emailProof: 'none',
       passwordHash: null,
     });
+    expect(await showUser(idctl.operator(), { user: email })).toMatchObject({ emailVerified: false });
     // Their provider says that the address is theirs; the domain is not.
     const sub = asserted(email);
     const { domain } = await connected(idctl, provider.issuer);

@@ -432,7 +432,7 @@ describe('O8 every member but the last owner can leave', () => {
     // Where the organization owns the address, this session ends too.
     const own = await arrived(`${fresh('ada')}@${domain}`);
     const out = await own.page.submit('/account/organizations/leave');
-    expect(out.text).toContain('If you have just left an organization, you were signed out.');
+    expect(out.text).toContain('You left the organization and are signed out.');
     expect(out.text).toContain('E-mail address or company domain');
     expect(await membershipsOf(own.id)).toBe(0);
   });

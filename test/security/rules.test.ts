@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 
 // Holds docs/security.md to the suite: every clause of every rule has a test, and every test's rule stands there.
 
@@ -10,10 +9,16 @@ interface Rule {
   clauses: { clause: string; held: string[] }[];
 }
 
-const tests = resolve(import.meta.dirname, '..');
-const page = readFileSync(resolve(tests, '../docs/security.md'), 'utf8');
+const page = pageOf('security.md');
+const sections = page.split(/^(?=## )/m);
+const isOfAttackers = (section: string) => section.startsWith('## Attackers\n');
+const attackers = sections.filter(isOfAttackers).flatMap((section) => section.split(/^### /m).slice(1));
 const later = /^Not built yet: (.*?)\.$/ms.exec(page)?.[1]?.split(/,\s+/) ?? [];
-const rules = page.split(/^### /m).slice(1).map(readRule);
+/** Every section of the third level is a rule, but for those of attackers. */
+const rules = sections
+  .filter((section) => !isOfAttackers(section))
+  .flatMap((section) => section.split(/^### /m).slice(1))
+  .map(readRule);
 
 function readRule(text: string): Rule {
   const [section = ''] = text.split(/^## /m);
@@ -25,20 +30,10 @@ function readRule(text: string): Rule {
     id: /^\w+/.exec(section)?.[0] ?? '',
     clauses: clauses.map((clause) => ({
       clause,
-      held: [...clause.matchAll(/\*([^*]+)\*/g)].map((words) => words[1] ?? ''),
+      held: quoted(clause),
     })),
   };
 }
-
-// What follows `test(`, `it(`, `describe(` with their `.skipIf(…)`, or the `)(` that closes an `.each(…)`.
-const named =
-  /(?:\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)\s*,/g;
-
-/** The name of every test, as it stands in its file. */
-const names = readdirSync(tests, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts'))
-  .flatMap((file) => [...readFileSync(join(tests, file), 'utf8').matchAll(named)])
-  .map(([, single, double, template]) => (single ?? double ?? template ?? '').replace(/\\(.)/g, '$1'));
 
 const cited = (name: string): string[] => name.match(/\b[IDSLPOX]\d{1,2}\b/g) ?? [];
 const isHeld = (id: string, words: string) =>
@@ -65,6 +60,20 @@ describe('docs/security.md', () => {
     );
     const missing = clauses.flatMap(({ held }) => held).filter((words) => !isHeld(id, words));
     expect([silent, missing]).toEqual([[], []]);
+  });
+
+  test('every attacker is answered by rules and by tests that there are', () => {
+    expect(attackers.length).toBeGreaterThan(10);
+    for (const text of attackers) {
+      expect(text).toMatch(/\[[IDSLPOX]\d{1,2}\]/);
+      expect(quoted(text)).not.toEqual([]);
+    }
+    const missing = attackers.flatMap(quoted).filter((words) => !names.some((name) => name.includes(words)));
+    expect(missing).toEqual([]);
+  });
+
+  test('every link of the page leads somewhere', () => {
+    expect(brokenLinks('security.md')).toEqual([]);
   });
 
   test('what is not built yet has no test', () => {

@@ -272,7 +272,7 @@ describe('P14 bot tokens', () => {
     async (name) => {
       const eve = await signedInPerson(idctl);
       const answer = await eve.post('/api/v1/me/tokens', { name });
-      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'name' }] } });
+      expect([answer.status, answer.body.errors[0].path]).toEqual([400, 'name']);
     },
   );
 

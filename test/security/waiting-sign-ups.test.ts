@@ -4,6 +4,7 @@ import { showUser } from '../../src/services/accounts/show.ts';
 import { checkSignUps } from '../../src/services/doctor/sign-ups.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { createLoginLink, openLoginLink } from '../../src/services/signin/link.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
 import { fresh, organization, password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { scimClient } from '../support/scim-client.ts';
@@ -47,7 +48,7 @@ test('I3 taking the mail settings out confirms no sign-up that waits for its cod
     const opened = openLoginLink(idctl.as({ kind: 'anonymous' }), { token });
     await expect(opened).rejects.toMatchObject({ code: 'email_unverified' });
   });
-  const body = { email, code: await idctl.codeFor(email) };
+  const body = { email, code: await idctl.codeFor(email), password };
   expect(await post('verify-email', body)).toMatchObject({
     status: 200,
     body: { user: { emailVerified: true } },
@@ -94,3 +95,47 @@ test('I3 doctor tells the operator that accounts wait for a code which is not ma
     });
   });
 });
+
+test('P11 a sign-up alone ends nothing that an operator has put on an account without proof; the code does', async () => {
+  const { create } = await scimClient(idctl);
+  const [untouched, squatted] = [address(), address()];
+  for (const userName of [untouched, squatted]) await create({ userName });
+  await signUp(squatted);
+  for (const email of [untouched, squatted]) {
+    const { token } = await createToken(idctl.operator(), { user: email, name: 'for the pipeline' });
+    const works = async () => (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status;
+    await signUp(email);
+    expect([await works(), (await login(email)).status]).toEqual([200, 401]);
+    const confirmed = await post('verify-email', { email, code: await idctl.codeFor(email) });
+    expect(confirmed).toMatchObject({ status: 200, body: { passwordKept: false } });
+    expect([await works(), (await login(email)).status]).toEqual([401, 401]);
+  }
+});
+
+test.each(['verification', 'sign-in', 'reset'])(
+  'P11 the name and language that a stranger chose end by a code for %s, and those of provisioning stay',
+  async (purpose) => {
+    const { create } = await scimClient(idctl);
+    const [squatted, member] = [address(), address()];
+    await create({ userName: member, name: { formatted: 'Ada Byron' } });
+    const stranger = { password, name: 'Your account is blocked, call 0190', locale: 'fr' };
+    for (const email of [squatted, member]) {
+      await post('signup', { email, ...stranger });
+      await idctl.deliver();
+      const code = () => idctl.codeFor(email);
+      if (purpose === 'verification') await post('verify-email', { email, code: await code() });
+      if (purpose === 'sign-in') {
+        await post('magic-code', { email });
+        await post('magic-code/verify', { email, code: await code() });
+      }
+      if (purpose === 'reset') {
+        await post('password/reset', { email });
+        const newPassword = 'a staple of another kind';
+        await post('password/reset/confirm', { email, code: await code(), newPassword });
+      }
+      const { emailProof, name, locale } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+      const own = email === member ? 'Ada Byron' : email.slice(0, email.indexOf('@'));
+      expect({ emailProof, name, locale }).toEqual({ emailProof: 'mail', name: own, locale: 'en' });
+    }
+  },
+);

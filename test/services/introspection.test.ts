@@ -187,6 +187,7 @@ test('RFC 8414 openid-client finds its way from the issuer alone, and mints, int
   const { body } = await idctl.client().get('/.well-known/oauth-authorization-server');
   expect(body).toMatchObject({
     issuer: idctl.baseUrl,
+    jwks_uri: `${idctl.baseUrl}/.well-known/jwks.json`,
     response_types_supported: [],
     grant_types_supported: ['client_credentials'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],

@@ -128,7 +128,7 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     expect(await preview()).toEqual({ adds: [], changes: [], removes: [] });
     await map(dev, 'one', 'admin');
     expect(await preview()).toMatchObject({
-      changes: [{ project: { slug: 'one' }, from: 'viewer', role: 'admin' }],
+      changes: [{ project: { slug: 'one' }, from: 'viewer', role: 'admin', to: 'admin' }],
     });
     const given = await preview({ groups: [`CN=${dev},OU=groups,${suffix}`] });
     expect(given).toMatchObject({ changes: [{ role: 'admin' }] });

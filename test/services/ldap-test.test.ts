@@ -1,4 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
@@ -8,11 +13,12 @@ import { Session } from '../../src/database/models/session.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
 import { removeMember } from '../../src/services/memberships/remove.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
-import { freePorts } from '../support/ports.ts';
+import { freePorts, portOf } from '../support/ports.ts';
 import { result, startScriptedDirectory } from '../support/scripted-directory.ts';
 import { directoryPassword, type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 
@@ -55,7 +61,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     return { org, domain, branch, add, ask };
   }
 
-  test('§4.2 the stored connection, right in every step, and how many sample entries were returned', async () => {
+  test('§4.2 L9 the stored connection, right in every step, and how many sample entries were returned', async () => {
     const { ask, add } = await tester();
     expect(await ask()).toMatchObject({
       status: 200,
@@ -87,7 +93,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       [{ caCertificate: null, ...again }, 'TLS', 'not trusted'],
       [{ bindPassword: 'wrong' }, 'service bind', 'the name or the password is refused'],
       [{ bindDn: `cn=nobody,${suffix}`, ...again }, 'service bind', 'the name or the password is refused'],
-      [{ searchBase: `ou=nowhere,${suffix}` }, 'base', 'the search base is not there'],
+      [{ searchBase: `ou=nowhere,${suffix}` }, 'base', 'is not there, or the service account may not see it'],
       [{ searchFilter: '(roomNumber={username})' }, 'filter', 'no entry matches it, whatever the user name'],
       [{ username: 'nobody' }, 'filter', 'no entry matches it with this user name'],
       [{ emailAttribute: 'mailbox' }, 'attributes', 'nothing in mailbox'],
@@ -112,6 +118,42 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(last(other)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('for another name') });
     const plain = await ask({ uri: slapd.ldap.replace('ldap:', 'ldaps:'), ...again });
     expect(last(plain)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('does not speak TLS') });
+  });
+
+  test('L9 a certificate that is not trusted is named with its issuer', async () => {
+    const { ask } = await tester();
+    const answer = await ask({ caCertificate: null, bindPassword: service.bindPassword });
+    expect(last(answer)).toMatchObject({
+      name: 'TLS',
+      seen: '127.0.0.1 has a TLS certificate that is not trusted: that of "leaf 1", issued by "idctl test authority"',
+      hint: expect.stringContaining('Give the authority that issued the certificate'),
+    });
+    const narrow = await startSlapd({ names: ['DNS:ldap.acme.test'] });
+    onTestFinished(() => narrow.stop());
+    const over = await ask({ uri: narrow.ldap, caCertificate: null, bindPassword: service.bindPassword });
+    expect(last(over).seen).toContain('issued by "idctl test authority"');
+    expect(narrow.log.join()).not.toMatch(/ BIND/);
+  });
+
+  test('L9 a base that is missing is named, with its deepest parent that is there and the LDAP result code', async () => {
+    const { ask, branch } = await tester();
+    const seenFor = async (searchBase: string) => last(await ask({ searchBase })).seen;
+    expect(await seenFor(`ou=staff, ou=offices,${branch}`)).toBe(
+      `ou=staff, ou=offices,${branch} is not there, or the service account may not see it; of its parents ${branch} is there (LDAP result code 32)`,
+    );
+    expect(await seenFor(`cn=a\\,b,${suffix}`)).toContain(`of its parents ${suffix} is there`);
+    expect(await seenFor('ou=people,dc=elsewhere,dc=test')).toBe(
+      'ou=people,dc=elsewhere,dc=test is not there, or the service account may not see it; nor is any parent of it (LDAP result code 32)',
+    );
+  });
+
+  test('L9 the LDAP result code stands beside what the directory refuses', async () => {
+    const { ask } = await tester();
+    expect(last(await ask({ bindPassword: 'wrong' })).seen).toBe(
+      'the name or the password is refused (LDAP result code 49)',
+    );
+    const password = await ask({ username: 'ada', password: 'wrong' });
+    expect(last(password)).toMatchObject({ name: 'password', seen: expect.stringMatching(/code 49\)$/) });
   });
 
   test('S10 a changed server, account, TLS mode or authority needs the bind password again; other values do not', async () => {
@@ -237,7 +279,34 @@ test('L9 Active Directory tells the service account what is wrong with it', asyn
     searchFilter: '(sAMAccountName={username})',
     emailAttribute: 'mail',
   });
-  expect(last(answer)).toMatchObject({ name: 'service bind', seen: 'the password has expired' });
+  expect(last(answer)).toMatchObject({
+    name: 'service bind',
+    seen: 'the password has expired (LDAP result code 49)',
+  });
   expect(answer.body.steps[2]).toMatchObject({ name: 'TLS', seen: 'none: this connection goes without' });
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
+});
+
+/** What `ldap test` sees of a server on loopback with a certificate of this subject. */
+async function seenOf(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-certificate-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { certFile, keyFile } = await selfSigned(folder, name);
+  const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) });
+  server.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const org = await organization(idctl);
+  const admin = await signedIn(idctl, org.owner.email);
+  const uri = `ldaps://localhost:${portOf(server)}`;
+  const settings = { ...settingsFor({ ldaps: uri, ca: '' }), caCertificate: null };
+  return last(await admin.post(`/api/v1/orgs/${org.slug}/ldap/test`, settings)).seen;
+}
+
+test.each([
+  ['what anybody can read', 'Acme "Root" CA', 'that of "Acme \\"Root\\" CA", issued by itself'],
+  ['what turns text round', 'Acme \u202egnp.exe', 'that of a name with hidden characters, issued by itself'],
+  ['what moves a cursor', 'Acme \u001b[2J', 'that of a name with hidden characters, issued by itself'],
+])('L9 X9 a certificate with %s in its name', async (_what, name, said) => {
+  expect(await seenOf(name)).toBe(`localhost has a TLS certificate that is not trusted: ${said}`);
 });

@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
@@ -12,6 +13,7 @@ import { listEvents } from '../../src/services/events/list.ts';
 import { changeLdap } from '../../src/services/ldap/change.ts';
 import { enableLdap } from '../../src/services/ldap/enable.ts';
 import { addMember } from '../../src/services/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
 import { deactivate } from '../../src/services/memberships/deactivate.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -289,14 +291,19 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(answer).toMatchObject({ status: 200, body: { user: { name: uid, email: `${uid}@${domain}` } } });
   });
 
-  test('removing the connection names who signed in by it, and ends that way in', async () => {
+  test('O3 removing the connection names who signed in by it, and ends that way in', async () => {
     const { org, email, signIn } = await staffed();
     await signIn();
+    await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });
     const { removeLdap } = await import('../../src/services/ldap/remove.ts');
     expect(await removeLdap(idctl.operator(), { org: org.slug })).toMatchObject({
       people: [email],
-      owners: [],
+      owners: [email],
     });
+    const removed = await Event.findOne({
+      where: { kind: 'ldap.removed', organizationId: org.id },
+    });
+    expect(removed?.data).toMatchObject({ owners: [email] });
     expect(await signIn()).toMatchObject({ status: 401 });
     expect(await Identity.count({ where: { organizationId: org.id } })).toBe(1);
     expect(await Membership.count({ where: { organizationId: org.id } })).toBe(2);

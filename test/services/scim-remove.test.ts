@@ -47,3 +47,20 @@ test('one whom an admin adds again is there again', async () => {
   await addMember(idctl.operator(), { org: client.org.slug, email: userName, role: 'member' });
   expect((await client.get(`/Users/${id}`)).body.active).toBe(true);
 });
+
+test('Microsoft’s validator: removes values that are not there, then adds them; a deleted User is 404', async () => {
+  const client = await scimClient(idctl);
+  const { id } = await client.create({ userName: `${fresh('ada')}@elsewhere.test` });
+  const path = 'emails[type eq "work"]';
+  const value = `${fresh('work')}@elsewhere.test`;
+  const changed = await client.patch(
+    id,
+    { op: 'remove', path },
+    { op: 'remove', path: 'phoneNumbers[type eq "mobile"].value' },
+    { op: 'add', path: `${path}.value`, value },
+    { op: 'replace', path: 'emails[type eq "work"].primary', value: true },
+  );
+  expect(changed).toMatchObject({ status: 200, body: { emails: [{ type: 'work', value, primary: true }] } });
+  expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  expect((await client.get(`/Users/${id}`)).status).toBe(404);
+});

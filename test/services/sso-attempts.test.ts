@@ -59,6 +59,31 @@ async function comeBackFromLiar(domain: string, more = '&code=the-canary-code') 
 }
 
 describe('what is kept of a sign-in', () => {
+  test('X5 a refused person is told what to do; the reference on the page finds the attempt and the event', async () => {
+    const { domain, org, owner, attempts } = await watched();
+    await arrive(domain);
+    const sub = fresh('mallory');
+    provider.people.set(sub, { email: `${sub}@elsewhere.test`, email_verified: true });
+    const client = idctl.client({ keepCookies: true });
+    const callback = await provider.signIn(await start(client, domain), sub);
+    const answer = await comeBack(client, callback, { accept: 'text/html' });
+    const text = String(answer.body)
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect([answer.status, text]).toEqual([
+      401,
+      expect.stringContaining(
+        'You could not be signed in. Try again. If it happens again, give your administrator the reference. Reference:',
+      ),
+    ]);
+    const [, reference = ''] = /Reference: ([\w-]{36}) /.exec(text) ?? [];
+    const found = await owner.get(`/api/v1/orgs/${org.slug}/sso/attempts?reference=${reference}`);
+    expect(found.body.items).toMatchObject([{ ok: false, reference }]);
+    expect(await attempts()).toHaveLength(2);
+    const events = await owner.get(`/api/v1/orgs/${org.slug}/events?kind=sso.signin.refused`);
+    expect(events.body.items).toMatchObject([{ data: { references: [reference] } }]);
+  });
+
   test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
     const { domain, org, attempts } = await watched();
     const { email, answer } = await arrive(domain, { groups: ['Staff', 'staff', 'a,b'], name: 'a canary' });
@@ -76,6 +101,7 @@ describe('what is kept of a sign-in', () => {
         ok: true,
         email,
         groups: ['Staff', 'staff', 'a,b'],
+        reference: answer.headers['x-request-id'],
       },
     ]);
     const rows = await SsoAttempt.findAll({ where: { connectionId: connection.id }, raw: true });

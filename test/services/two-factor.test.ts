@@ -1,6 +1,7 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
+import { Event } from '../../src/database/models/event.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { resetTotp } from '../../src/services/two-factor/reset.ts';
@@ -143,6 +144,8 @@ test('P12 the operator resets it for someone who lost the authenticator', async 
   const { account, email } = await enrolled();
   expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({ twoFactorEnabled: false });
   expect((await login(email)).status).toBe(200);
+  const events = await Event.findAll({ where: { kind: 'user.totp.reset' }, raw: true });
+  expect(events.filter(({ subject }) => JSON.stringify(subject).includes(account.id))).toHaveLength(1);
 });
 
 test.each([{ code: '12345' }, { code: 123456 }, { code: ['123456'] }, {}])(

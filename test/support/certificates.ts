@@ -14,6 +14,13 @@ export interface Authority {
   issueExpired(...names: string[]): Promise<{ certFile: string; keyFile: string }>;
 }
 
+/** A certificate that signed itself, for `localhost`, whose subject is this name; the caller removes the folder. */
+export async function selfSigned(folder: string, name: string) {
+  const [certFile, keyFile] = [join(folder, 'self.pem'), join(folder, 'self.key')];
+  await request(keyFile, certFile, name, ['subjectAltName=DNS:localhost,IP:127.0.0.1']);
+  return { certFile, keyFile };
+}
+
 /** Makes an authority with the openssl program. */
 export async function createAuthority(folder: string): Promise<Authority> {
   const caFile = join(folder, 'ca.pem');
@@ -49,5 +56,5 @@ async function request(key: string, cert: string, name: string, extensions: stri
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
   const files = ['-keyout', key, '-out', cert, '-subj', `/CN=${name}`];
-  await run('openssl', ['req', '-x509', ...kind, ...files, ...added, ...signer]);
+  await run('openssl', ['req', '-x509', '-utf8', ...kind, ...files, ...added, ...signer]);
 }

@@ -65,7 +65,8 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
     stranger: await person('sam'),
     foreigner: await hire('rival', 'owner', 'fay'),
   };
-  await hire('acme', 'member', 'victim');
+  // An admin, so that the sample of a changed role, which gives no way in, changes something.
+  await hire('acme', 'admin', 'victim');
   await startProject(operator, { 'pia@acme.test': 'admin', 'victim@acme.test': 'viewer' });
   await addDomain(operator, { org: 'acme', domain: 'acme.test' });
   await saveSso(operator, saveSsoInput.parse({ org: 'acme', ...connection }));

@@ -7,9 +7,18 @@ export const hasScript = existsSync('/usr/bin/script');
 /** What to type once a text has been shown. */
 export type Answers = readonly (readonly [shown: string, typed: string])[];
 
-/** Runs a shell command in a terminal of 80 columns, types the answers, and returns what was shown and the exit code. */
-export async function inTerminal(command: string, env: NodeJS.ProcessEnv, answers: Answers = []) {
+/**
+ * Runs a shell command in a terminal of 80 columns, types the answers, and returns what was shown and the exit code. After
+ * `patience` milliseconds, where given, the terminal is closed.
+ */
+export async function inTerminal(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  answers: Answers = [],
+  patience?: number,
+) {
   const child = spawn('/usr/bin/script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], { env });
+  const late = patience === undefined ? undefined : setTimeout(() => child.kill(), patience);
   const left = [...answers];
   let shown = '';
   let seen = 0;
@@ -25,5 +34,6 @@ export async function inTerminal(command: string, env: NodeJS.ProcessEnv, answer
   const code = await new Promise<number | null>((done, fail) =>
     child.once('error', fail).once('close', done),
   );
+  clearTimeout(late);
   return { shown, code };
 }

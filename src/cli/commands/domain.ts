@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { domainRemovedView, domainView } from '../../services/domains/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -53,7 +54,7 @@ export function addDomainCommands(program: Command): void {
       const view = await call.operate(addDomainInput, add, input);
       call.show(view, block);
       call.note(
-        `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${view.domain} --org ${call.input['org']}`)}`,
+        `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,
       );
     },
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationView } from '../../services/organizations/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -69,7 +70,7 @@ export function addOrganizationCommands(program: Command): void {
 
 /** The only organization governs every account; beside another one, only those on its verified domains (security O1). */
 function heardNoMore({ here }: Call, slug: string): string {
-  return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${slug}`)}`;
+  return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }
 
 function addDelete(org: Command): void {

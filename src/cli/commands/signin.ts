@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { signInSettingsView } from '../../services/signin/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -69,7 +70,7 @@ async function noteReach(call: Call): Promise<void> {
   const { org } = call.input;
   if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
   call.note(
-    `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${org}`)}`,
+    `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );
 }
 

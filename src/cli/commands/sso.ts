@@ -202,6 +202,7 @@ const attempt: Fields<z.output<typeof attemptView>> = [
   ['Stage', (view) => view.stage],
   ['E-mail', (view) => view.email],
   ['Groups', (view) => (view.groups === null ? 'not readable' : view.groups)],
+  ['Reference', (view) => view.reference, 'whole'],
   ['ID', (view) => view.id, 'wide'],
 ];
 
@@ -209,6 +210,7 @@ function addAttempts(sso: Command): void {
   verb(sso, 'attempts', {
     summary: 'List the last sign-ins, newest first; they are kept 7 days',
     required: org,
+    options: { '--reference <id>': 'the one that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/sso/attempts.ts');

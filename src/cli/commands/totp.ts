@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -50,7 +51,7 @@ async function enroll(call: Call): Promise<void> {
   ]);
   if (call.flags.json || !canAsk()) {
     call.note(
-      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${String(call.input['user'])} --code DIGITS`)}`,
+      `Confirm within 15 minutes: ${call.here(`idctl totp confirm --user ${shellWord(String(call.input['user']))} --code DIGITS`)}`,
     );
     return;
   }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { escaped } from '../../escape.ts';
 import type { Named } from '../../services/completion/list-names.ts';
+import { isSeen } from '../../unseen.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
+import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
 /** What says that files are wanted, which the shell knows best. */
@@ -10,16 +12,34 @@ const files = ':files';
 /** How long a person waits for a database after pressing Tab, in milliseconds. */
 const patience = 2000;
 
-/** Answers a shell: a value a line, with a tab and a word on it. Quiet, whatever is wrong. */
+/** Answers zsh and fish: a value a line, with a tab and a word on it; both shells quote it. Quiet, whatever is wrong. */
 export async function answerShell(program: Command, line: readonly string[]): Promise<void> {
-  const wanted = wantedAt(program, line);
-  if (wanted.files) return print([files]);
-  const names = await namesOf(wanted, configIn(line)).catch(() => []);
-  const lines = [...wanted.words, ...names, ...(await eventsOf(wanted))].map(({ value, about }) => {
+  const offered = await offer(program, line);
+  if (offered === 'files') return print([files]);
+  const lines = offered.map(({ value, about }) => {
     const told = escaped(about).replaceAll('\t', ' ');
-    return `${wanted.before}${escaped(value)}${told === '' ? '' : `\t${told}`}`;
+    return `${value}${told === '' ? '' : `\t${told}`}`;
   });
   print(lines);
+}
+
+/** Answers bash, which puts each line in place of `replaced`, the end of the line as it is typed. Quiet, whatever is wrong. */
+export async function answerBash(program: Command, [line = '', replaced = '']: string[]): Promise<void> {
+  const words = readWords(line);
+  const [, ...given] = words.map(({ value }) => value);
+  const offered = await offer(program, given);
+  if (offered === 'files') return print([files]);
+  const values = offered.map(({ value }) => value);
+  print(repliesFor(words.at(-1) ?? words[0], replaced, values));
+}
+
+async function offer(program: Command, line: readonly string[]): Promise<Named[] | 'files'> {
+  const wanted = wantedAt(program, line);
+  if (wanted.files) return 'files';
+  const names = await namesOf(wanted, configIn(line)).catch(() => []);
+  return [...wanted.words, ...names, ...(await eventsOf(wanted))]
+    .map(({ value, about }) => ({ value: `${wanted.before}${value}`, about }))
+    .filter(({ value }) => isSeen(value));
 }
 
 function print(lines: string[]): void {
@@ -36,7 +56,9 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const late = setTimeout(() => process.exit(0), patience);
   const database = await openUnprepared(loaded.config);
   try {
-    return await listNames(names.kind, names.begin, names.org);
+    const found = await listNames(names.kind, names.begin, names.org);
+    // In that place idctl itself would take it for an option.
+    return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);
     await database.close();

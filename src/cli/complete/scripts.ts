@@ -1,4 +1,4 @@
-import { asking } from './asking.ts';
+import { asking, askingBash } from './asking.ts';
 
 /** Shells that there is a script for. */
 export type Shell = 'bash' | 'zsh' | 'fish';
@@ -8,25 +8,13 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 const bash = `# bash completion of idctl. Now: eval "$(idctl completion bash)"; for good, write it to
 # ~/.local/share/bash-completion/completions/idctl
 _idctl() {
-  local line=\${COMP_LINE:0:COMP_POINT} IFS=$' \\t\\n' word
-  local -a words answers
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=('')
-  word=\${words[\${#words[@]}-1]}
-  IFS=$'\\n' read -rd '' -a answers < <("\${words[0]}" ${asking} "\${words[@]:1}" 2>/dev/null)
   COMPREPLY=()
-  if [[ \${answers[0]-} == :files ]]; then
+  # idctl reads the line by bash's own rules, and answers what bash is to put in place of the word, quoted.
+  IFS=$'\\n' read -rd '' -a COMPREPLY < <("$1" ${askingBash} "\${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
+  if [[ \${COMPREPLY[0]-} == :files ]]; then
+    COMPREPLY=()
     compopt -o default 2>/dev/null
-    return
   fi
-  # Of a word with = or : in it bash replaces only what comes after them, and of one with @ from there on.
-  local kept=\${word%"\${word##*[@=:]}"} answer
-  kept=\${kept%@}
-  [[ $COMP_WORDBREAKS == *@* && $COMP_WORDBREAKS == *=* ]] || kept=
-  for answer in "\${answers[@]}"; do
-    answer=\${answer%%$'\\t'*}
-    [[ $answer == "$word"* ]] && COMPREPLY+=("\${answer#"$kept"}")
-  done
 }
 complete -F _idctl idctl
 `;
@@ -35,17 +23,21 @@ const zsh = `#compdef idctl
 # zsh completion of idctl. Now: eval "$(idctl completion zsh)"; for good, write it to a file _idctl in a
 # folder of $fpath.
 _idctl() {
-  local -a answers values
-  local answer
-  answers=("\${(@f)$("\${words[1]}" ${asking} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a answers values told
+  local answer word=$PREFIX
+  # What stands in single quotes is meant as it stands; zsh quotes what is inserted by itself.
+  [[ $QIPREFIX == *\\' ]] || word=\${(Q)PREFIX}
+  answers=("\${(@f)$("\${(Q)words[1]}" ${asking} "\${(@Q)words[2,CURRENT-1]}" "$word" 2>/dev/null)}")
   if [[ \${answers[1]} == :files ]]; then
     _files
     return
   fi
   for answer in "\${answers[@]}"; do
-    [[ -n $answer ]] && values+=("\${\${answer%%$'\\t'*}//:/\\\\:}:\${answer#*$'\\t'}")
+    [[ -n $answer ]] || continue
+    values+=("\${answer%%$'\\t'*}")
+    told+=("\${answer/$'\\t'/  -- }")
   done
-  _describe -t values idctl values
+  compadd -l -d told -a -- values
 }
 if [[ $funcstack[1] == _idctl ]]; then
   _idctl "$@"
@@ -57,7 +49,9 @@ fi
 const fish = `# fish completion of idctl. Now: idctl completion fish | source; for good, write it to
 # ~/.config/fish/completions/idctl.fish
 function __idctl_answers
-    set -l words (commandline -opc) (commandline -ct)
+    # A word whose quote is still open is unescaped too; fish quotes what is inserted by itself.
+    set -l word (string unescape -- (commandline -ct)); or return
+    set -l words (commandline -opc) $word
     set -l answers ($words[1] ${asking} $words[2..-1] 2>/dev/null)
     if test "$answers[1]" = :files
         __fish_complete_path (commandline -ct)

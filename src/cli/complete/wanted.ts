@@ -4,8 +4,8 @@ import type { Kind, Named } from '../../services/completion/list-names.ts';
 /** What can stand where a command line ends: words of ours, names of the database, or a file. */
 export interface Wanted {
   words: Named[];
-  /** Names of this kind; of this organization, where the line says one. */
-  names: { kind: Kind; begin: string; org: string | undefined } | null;
+  /** Names of this kind; of this organization, where the line says one; with those that begin with a dash, or without. */
+  names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
   /** Kinds of events that begin so. */
   events: string | null;
@@ -18,18 +18,20 @@ const nothing: Wanted = { words: [], names: null, files: false, events: null, be
 /** What can stand in place of the last of these words, which may be empty; they are those after `idctl`. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
-  const { command, awaited, positions, org } = walk(program, line.slice(0, -1));
+  const { command, awaited, positions, org, ended } = walk(program, line.slice(0, -1));
   if (awaited !== null) return ofOption(awaited, command, last, org);
-  const [, flag, begin] = /^(--[\w-]+)=(.*)$/.exec(last) ?? [];
+  const [, flag, begin] = (ended ? null : /^(--[\w-]+)=(.*)$/.exec(last)) ?? [];
   if (flag !== undefined && begin !== undefined) {
     const option = optionsOf(command).find(({ long }) => long === flag);
     if (option === undefined || !takesValue(option)) return nothing;
     return { ...ofOption(option, command, begin, org), before: `${flag}=` };
   }
-  if (last.startsWith('-')) return { ...nothing, words: starting(flagsOf(command), last) };
+  if (last.startsWith('-') && !ended) return { ...nothing, words: starting(flagsOf(command), last) };
   if (command.commands.length > 0) return { ...nothing, words: starting(verbsOf(command), last) };
   const argument = command.registeredArguments[positions];
-  return argument === undefined ? nothing : ofPlaceholder(argument.name(), command, last, org);
+  if (argument === undefined) return nothing;
+  const wanted = ofPlaceholder(argument.name(), command, last, org);
+  return wanted.names === null ? wanted : { ...wanted, names: { ...wanted.names, dashes: ended } };
 }
 
 interface Reached {
@@ -39,17 +41,23 @@ interface Reached {
   /** How many arguments have been given. */
   positions: number;
   org: string | undefined;
+  /** After `--` nothing is an option. */
+  ended: boolean;
 }
 
 function walk(program: Command, words: readonly string[]): Reached {
-  const at: Reached = { command: program, awaited: null, positions: 0, org: undefined };
+  const at: Reached = { command: program, awaited: null, positions: 0, org: undefined, ended: false };
   for (const word of words) {
     if (at.awaited !== null) {
       if (at.awaited.long === '--org') at.org = word;
       at.awaited = null;
       continue;
     }
-    if (word.startsWith('-')) {
+    if (word === '--' && !at.ended) {
+      at.ended = true;
+      continue;
+    }
+    if (word.startsWith('-') && !at.ended) {
       const [name, value] = word.split('=', 2);
       if (name === '--org' && value !== undefined) at.org = value;
       const option = optionsOf(at.command).find(({ long, short }) => long === name || short === name);
@@ -133,5 +141,5 @@ function ofPlaceholder(
   // A member is somebody who is there; to create and to add name what is not.
   const meant = placeholder === 'email' && noun === 'member' ? 'user' : placeholder;
   if (!isKind(meant) || (meant === 'domain' && command.name() === 'add')) return nothing;
-  return { ...nothing, names: { kind: meant, begin, org } };
+  return { ...nothing, names: { kind: meant, begin, org, dashes: true } };
 }

@@ -20,7 +20,9 @@ import { formerKeys } from './0021-former-keys.ts';
 import { appOrganizations } from './0022-app-organizations.ts';
 import { waitingSignUps } from './0024-waiting-sign-ups.ts';
 import { operatorInDeliveries } from './0025-operator-in-deliveries.ts';
+import { attemptReferences } from './0028-attempt-references.ts';
 import { daemons } from './0029-daemons.ts';
+import { vouchedTokens } from './0030-vouched-tokens.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release; append only. */
@@ -47,5 +49,7 @@ export const migrations: readonly Migration[] = [
   appOrganizations,
   waitingSignUps,
   operatorInDeliveries,
+  attemptReferences,
   daemons,
+  vouchedTokens,
 ];

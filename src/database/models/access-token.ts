@@ -38,6 +38,8 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
   declare lastUsedAt: CreationOptional<Date | null>;
   /** Since when it is not accepted, having come out of a backup; until it is regenerated. */
   declare suspendedAt: CreationOptional<Date | null>;
+  /** The organization whose provider began the session in which its value was made, without a second factor (security P12). */
+  declare vouchedBy: CreationOptional<string | null>;
   declare app?: NonAttribute<OAuthApp | null>;
   /** There when the query included it. */
   declare account: NonAttribute<Account>;
@@ -71,6 +73,7 @@ export function initAccessToken(sequelize: Sequelize): void {
       expiresAt: { type: DataTypes.DATE, allowNull: true },
       lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      vouchedBy: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

@@ -16,6 +16,9 @@ export const emailProofs = ['none', 'auto', 'mail', 'domain', 'former domain', '
 /** One of `emailProofs`. */
 export type EmailProof = (typeof emailProofs)[number];
 
+/** The language of an account that nobody gave one. */
+export const defaultLocale = 'en';
+
 /** One person on the instance. */
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
@@ -49,7 +52,7 @@ export function initAccount(sequelize: Sequelize): void {
       email: { type: DataTypes.TEXT, allowNull: true },
       emailProof: { type: DataTypes.TEXT, allowNull: false },
       name: { type: DataTypes.TEXT, allowNull: false },
-      locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'en' },
+      locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: defaultLocale },
       passwordHash: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
       disabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
       totpSecret: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },

@@ -24,6 +24,8 @@ export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttr
   declare createdAt: Date;
   /** Since when it is not accepted, having come out of a backup; until its secret is regenerated. */
   declare suspendedAt: CreationOptional<Date | null>;
+  /** The organization whose provider began the session in which its value was made, without a second factor (security P12). */
+  declare vouchedBy: CreationOptional<string | null>;
   declare account: NonAttribute<Account>;
   /** There when the query included it, and the app has one. */
   declare organization: NonAttribute<Organization | null | undefined>;
@@ -52,6 +54,7 @@ export function initOAuthApp(sequelize: Sequelize): void {
       secretHash: { type: DataTypes.TEXT, allowNull: false },
       createdAt: { type: DataTypes.DATE, allowNull: false },
       suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      vouchedBy: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
     },
     {
       sequelize,

@@ -34,6 +34,8 @@ export class SsoAttempt extends Model<InferAttributes<SsoAttempt>, InferCreation
   /** The groups claim as received; null when there was none, or it could not be read. */
   declare groups: string[] | null;
   declare groupsMalformed: boolean;
+  /** The id of the request, which a refused person sees as their reference; null before 0028. */
+  declare reference: string | null;
 }
 
 /** Binds the model to the open database. */
@@ -54,6 +56,7 @@ export function initSsoAttempt(sequelize: Sequelize): void {
       email: { type: DataTypes.TEXT, allowNull: true },
       groups: { type: DataTypes.JSON, allowNull: true },
       groupsMalformed: { type: DataTypes.BOOLEAN, allowNull: false },
+      reference: { type: DataTypes.TEXT, allowNull: true },
     },
     {
       sequelize,

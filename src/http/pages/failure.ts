@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { App } from '../../context.ts';
-import { type Refusal, refusals } from '../../errors.ts';
+import { type Refusal, type RefusalCode, refusals } from '../../errors.ts';
 import { setCookieHeader } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest } from '../request-context.ts';
@@ -57,13 +57,23 @@ async function explain(app: App, refusal: Refusal | null, request: Request): Pro
   return tell(refusal, traceOf(request));
 }
 
+/** Headings for people where the title of the code is one for programs. */
+const headings: Partial<Record<RefusalCode, string>> = {
+  not_found: 'Page not found',
+  method_not_allowed: 'Page not found',
+  invalid_input: 'This link does not work',
+  malformed_request: 'This link does not work',
+  origin_refused: 'Nothing was sent',
+};
+
 function tell(refusal: Refusal, ctx: { requestId: string }): Shown {
-  const { title } = refusals[refusal.code];
+  const title = headings[refusal.code] ?? refusals[refusal.code].title;
+  const said = refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });
   return {
     title,
     main: html`<h1>${title}</h1>
-${alert({ refusal, ctx })}
-<p><a class="button" href="/">Go on</a></p>`,
+${said}
+<p><a class="button" href="/">Back to start</a></p>`,
   };
 }
 
@@ -71,8 +81,8 @@ function apologize(requestId: string): Shown {
   return {
     title: 'Something went wrong',
     main: html`<h1>Something went wrong</h1>
-<p>This is a fault of the service, not of what you did. Try again; if it stays, tell your administrator this number:</p>
+<p>The service made a mistake, not you. Try again. If it happens again, give your administrator this reference:</p>
 <p><code class="secret">${requestId}</code></p>
-<p><a class="button" href="/">Go on</a></p>`,
+<p><a class="button" href="/">Back to start</a></p>`,
   };
 }

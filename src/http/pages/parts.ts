@@ -1,3 +1,4 @@
+import { settings } from '../../config/settings.ts';
 import type { InputFault, Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
@@ -112,6 +113,7 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
 /** Refusals that are events, which keep the reference of the request (security X5). */
 const recorded: ReadonlySet<string> = new Set([
   'signin_failed',
+  'code_invalid',
   'signin_method_off',
   'sign_in_first',
   'provider_failed',
@@ -138,14 +140,20 @@ export function notice(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<div class="notice" role="status"><p>${text}</p></div>`;
 }
 
-/** The hint of a refusal, unless it speaks to somebody at a terminal or of the REST interface. */
+const forPrograms = /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie |[A-Z][a-z]+-[A-Z][a-z]+:?)/;
+const forOperators = settings()
+  .map(({ key }) => key)
+  .filter((key) => key.includes('.'));
+
+/** The hint of a refusal, unless it speaks of a terminal, the REST interface or a setting. */
 export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
-  return hint === undefined || /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie )/.test(hint) ? undefined : hint;
+  if (hint === undefined || forPrograms.test(hint)) return undefined;
+  return forOperators.some((key) => hint.includes(key)) ? undefined : hint;
 }
 
 const labels: Record<string, string> = {
   email: 'E-mail address',
-  identifier: 'E-mail address or company domain',
+  identifier: 'Your entry',
   username: 'User name',
   org: 'Organization',
   password: 'Password',
@@ -158,6 +166,7 @@ const labels: Record<string, string> = {
   totpCode: 'Code',
   expiresInDays: 'Days until it ends',
   scope: 'Scope',
+  returnTo: 'This application',
 };
 
 /** What is wrong with a field, such as: Password must not be empty. */

@@ -10,19 +10,27 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/** The refusal of a directory that cannot be reached, or talked with (security L7): `extra` has where and why. */
+/** The refusal of a directory that cannot be reached, or talked with (security L7): `extra` has where and why; `more` goes on with the sentence. */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,
   reason: DirectoryFailure,
   cause?: unknown,
+  more = '',
 ): Refusal {
-  return new Refusal('upstream_failed', `${host} ${words[reason]}`, { extra: { at, reason }, cause });
+  return new Refusal('upstream_failed', `${host} ${words[reason]}${more}`, { extra: { at, reason }, cause });
 }
 
-/** The refusal for an error that came up while a connection was being made. */
-export function notConnected(host: string, at: DirectoryPlace, error: unknown): Refusal {
+/** The refusal for an error that came up while a connection was being made; `certificate` describes the one that came, if one did. */
+export function notConnected(
+  host: string,
+  at: DirectoryPlace,
+  error: unknown,
+  certificate: string | null,
+): Refusal {
   const reason = reasonOf(error);
+  if (reason === 'tls_untrusted' && certificate !== null)
+    return directoryFailed(host, at, reason, error, `: ${certificate}`);
   if (reason === 'name_not_found') return directoryFailed(host, 'name', reason, error);
   // Whoever does not understand our greeting hangs up.
   const speechless = at === 'TLS' && reason === 'unreachable';

@@ -35,7 +35,7 @@ export function visitDirectory(server: DirectoryServer, around: Surroundings): D
         const { base, limit, ...rest } = query;
         const options = { ...rest, sizeLimit: limit, explicitBufferAttributes: ['objectGUID'] };
         const found = await ask(() => client.search(base, options));
-        if (!found.ok) return { ok: false, at: 'search', reason: searchReason(found.code) };
+        if (!found.ok) return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
         const entries = found.value.searchEntries.map(entryOf);
         // The library does not tell that a limit cut the answer short.
         return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
@@ -82,7 +82,7 @@ async function bind(
   const bound = await ask(() => client.bind(dn, password));
   return bound.ok
     ? { ok: true, value: null }
-    : { ok: false, at: 'bind', reason: bindReason(bound.code, bound.said) };
+    : { ok: false, at: 'bind', reason: bindReason(bound.code, bound.said), code: bound.code };
 }
 
 function entryOf({ dn, ...attributes }: Entry): DirectoryEntry {

@@ -8,6 +8,7 @@ import type { Guard } from '../guard.ts';
 import { causes } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from '../outbound.ts';
+import { describeCertificate } from './certificate.ts';
 import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
@@ -53,6 +54,7 @@ export async function openWire(
   const signal = AbortSignal.any([deadline, AbortSignal.timeout(around.limits.connect)]);
   let socket: Socket | undefined;
   let at: DirectoryPlace = 'connection';
+  let certificate: string | null = null;
   try {
     // `net` does not look up an IP literal, so that one is judged first.
     const way = { port, encrypted: true };
@@ -68,12 +70,16 @@ export async function openWire(
     if (obstacle !== null) throw directoryFailed(host, 'TLS', obstacle);
     const encrypted = encrypt(socket, host, server, around);
     socket = encrypted.on('error', () => undefined);
+    // Node takes the certificate away when it refuses it, so it is read before.
+    encrypted.prependOnceListener('secure', () => {
+      certificate = describeCertificate(encrypted.getPeerCertificate());
+    });
     await once(encrypted, 'secureConnect', { signal });
     const until = new Date(encrypted.getPeerCertificate().valid_to);
     return wireOn(encrypted, host, until, around.limits, deadline);
   } catch (error) {
     socket?.destroy();
-    throw causes(error).find((one) => one instanceof Refusal) ?? notConnected(host, at, error);
+    throw causes(error).find((one) => one instanceof Refusal) ?? notConnected(host, at, error, certificate);
   }
 }
 

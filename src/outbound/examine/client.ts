@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import { type BoundedFetch, causes } from '../http.ts';
-import { adapted, type Confidential, configure } from '../oidc.ts';
+import { adapted, type Confidential, configure, type SecretMethod, secretMethodFor } from '../oidc.ts';
 import { type Finding, fine, unanswered, wrong } from './finding.ts';
 
 /** How the token endpoint answered: the status, and the error code when it is one of RFC 6749 §5.2. */
@@ -33,14 +33,21 @@ export async function examineClient(
       'Have the provider allow client_secret_basic or client_secret_post for this client.',
     );
   }
-  const ask = (secret: string) =>
-    askToken(adapted(fetch, deadline), metadata, { ...client, clientSecret: secret });
+  const method = secretMethodFor(metadata);
+  const ask = (secret: string, by = method) =>
+    askToken(adapted(fetch, deadline), metadata, { ...client, clientSecret: secret }, by);
   try {
     const verdict = await ask(client.clientSecret);
-    if (verdict.error !== 'invalid_grant') return judge(verdict);
+    if (verdict.error !== 'invalid_grant') {
+      const finding = judge(verdict);
+      if (!isRefusedClient(verdict)) return finding;
+      const other = otherThan(method);
+      const otherwise = await ask(client.clientSecret, other).catch(refusalAsNull);
+      return otherwise?.error === 'invalid_grant' ? acceptedBy(other, method) : finding;
+    }
     // Some look at the code first. To those a wrong secret is no different.
-    const other = await ask(random()).catch(refusalAsNull);
-    if (other?.error !== 'invalid_grant') return fine('accepted');
+    const unknown = await ask(random()).catch(refusalAsNull);
+    if (unknown?.error !== 'invalid_grant') return fine('accepted');
     return fine(
       'the code is refused before the secret is looked at',
       'Only a sign-in shows whether the secret is right: see sso attempts.',
@@ -48,6 +55,22 @@ export async function examineClient(
   } catch (error) {
     return unanswered(error, 'the token endpoint');
   }
+}
+
+function isRefusedClient({ status, error }: Verdict): boolean {
+  return error === 'invalid_client' || error === 'unauthorized_client' || status === 401;
+}
+
+function otherThan(method: SecretMethod): SecretMethod {
+  return method === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic';
+}
+
+/** The secret is right, but the provider takes it only as it does not offer it. */
+function acceptedBy(other: SecretMethod, used: SecretMethod): Finding {
+  return wrong(
+    `not accepted by ${used}, but by ${other}`,
+    `Register the client for ${used} at the provider, or have its discovery document offer ${other} alone.`,
+  );
 }
 
 function judge({ status, error }: Verdict): Finding {
@@ -82,13 +105,15 @@ async function askToken(
   fetch: CustomFetch,
   metadata: ProviderMetadata,
   client: Confidential,
+  method: SecretMethod,
 ): Promise<Verdict> {
   let verdict: Verdict | undefined;
-  const configuration = configure(metadata, client, async (url, options) => {
+  const watched: CustomFetch = async (url, options) => {
     const response = await fetch(url, options);
     verdict = { status: response.status, error: errorIn(await response.clone().text()) };
     return response;
-  });
+  };
+  const configuration = configure(metadata, client, watched, method);
   const form = { code: 'made-up-by-sso-test', redirect_uri: client.redirectUri, code_verifier: random() };
   try {
     await genericGrantRequest(configuration, 'authorization_code', form);

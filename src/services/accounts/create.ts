@@ -4,6 +4,7 @@ import { orderedId } from '../../crypto/id.ts';
 import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
+import { commandLine } from '../../shell-word.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { hashNewPassword } from './password.ts';
@@ -27,7 +28,7 @@ export async function createUser(ctx: Context, input: z.output<typeof createUser
     };
     const made = await refusingDuplicate(Account.create(row), {
       message: `There is a user ${input.email} already.`,
-      hint: `idctl user show ${input.email} shows them.`,
+      hint: `${commandLine('idctl user show', input.email)} shows them.`,
     });
     await recordEvent(ctx, {
       kind: 'user.created',

@@ -85,7 +85,7 @@ export async function requireAdmitted(
       hint: 'Sign in through your organization, or ask its administrator for an account.',
     });
   }
-  throw new Refusal('signup_closed', 'Nobody can sign up here by themselves.', {
+  throw new Refusal('signup_closed', 'Sign-up is closed here.', {
     hint: 'Sign in through your organization, or ask your administrator for an account.',
   });
 }

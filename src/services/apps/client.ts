@@ -6,7 +6,7 @@ import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
 import type { Limit } from '../limits/limit.ts';
-import { networkOf } from '../limits/network.ts';
+import { networkOf, siteOf } from '../limits/network.ts';
 import { requireRoom, spend } from '../limits/spend.ts';
 
 /** What is asked of an app that has proved itself. */
@@ -81,10 +81,11 @@ export function clientRefused(reason: string | null): Refusal {
   });
 }
 
-/** One counted event per app, or else per client network, in a quarter of an hour (security X5). */
+/** One counted event per app, or else per client site, in a quarter of an hour (security X5). */
 async function recordRefusedClient(ctx: Context, app: Row | null, reason: string | null): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject = app === null ? {} : { subject: { type: 'app', id: app.id, name: app.name } };
   const what = { kind: 'app.refused' as const, data: { reason, address }, ...subject };
-  await transaction(() => tallyEvent(ctx, what, { of: app?.accountId ?? address, apart: app?.id ?? '' }));
+  const of = app?.accountId ?? siteOf(ctx.client.address);
+  await transaction(() => tallyEvent(ctx, what, { of, apart: app?.id ?? '' }));
 }

@@ -7,6 +7,7 @@ export function viewMetadata({ config: { baseUrl } }: Context): z.input<typeof m
   const methods = ['client_secret_basic' as const, 'client_secret_post' as const];
   return {
     issuer: baseUrl,
+    jwks_uri: `${baseUrl}/.well-known/jwks.json`,
     token_endpoint: `${baseUrl}/api/v1/oauth/token`,
     introspection_endpoint: `${baseUrl}/api/v1/oauth/introspect`,
     revocation_endpoint: `${baseUrl}/api/v1/oauth/revoke`,

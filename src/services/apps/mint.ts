@@ -29,7 +29,7 @@ export async function mintToken(
   const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
   const made = { id: orderedId(), accountId: app.accountId, name: `bot:${app.name}` };
   await transaction(async () => {
-    const surplus = await holdApp(ctx, app);
+    const { surplus, vouchedBy } = await holdApp(ctx, app);
     await requirePlace(ctx, limitOf(ctx, app), 'This app asks for tokens too often.');
     if (surplus) await makeRoom(as, app);
     await insertRow('access_tokens', {
@@ -43,6 +43,7 @@ export async function mintToken(
       hash,
       created_at: ctx.now,
       expires_at: after(ctx.now, lifetime),
+      vouched_by: vouchedBy,
     });
     await recordTokenEvent(as, 'token.created', made, { app: app.id });
   });
@@ -52,21 +53,25 @@ export async function mintToken(
 /**
  * Holds the account, and with it the app, until the transaction ends. An app that was revoked or regenerated meanwhile
  * is refused.
- * Answers whether the app has as many live tokens as it may have.
+ * Answers whether the app has as many live tokens as it may have, and which provider stands behind it.
  */
-async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp): Promise<boolean> {
+async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // On SQLite there is nobody else who writes.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
-  const [app] = await select<{ surplus: string | null }>(held, [id, ctx.now, secretHash]);
+  const [app] = await select<{ surplus: string | null; vouchedBy: string | null }>(held, [
+    id,
+    ctx.now,
+    secretHash,
+  ]);
   if (app === undefined) throw clientRefused('no_such_app');
-  return app.surplus !== null;
+  return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
 }
 
 // Past the ORM, as nothing is asked of a token endpoint more often.
 const held = `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
-  ) AS surplus FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
+  ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
 function limitOf({ config }: Context, app: ProvedApp) {
   return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };

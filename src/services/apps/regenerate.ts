@@ -6,6 +6,7 @@ import { OAuthApp } from '../../database/models/app.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { lockAccount } from '../accounts/lock.ts';
+import { voucherOf } from '../tokens/vouched.ts';
 import { recordAppEvent } from './event.ts';
 import { requireApp } from './find.ts';
 import type { appInput, ownAppInput } from './schema.ts';
@@ -23,7 +24,7 @@ export async function regenerateApp(ctx: Context, input: Input) {
   await transaction(async () => {
     // Minting holds the account too, so that the old secret gets no token meanwhile.
     await lockAccount(app.accountId);
-    const renewed = { secretHash: hash, suspendedAt: null };
+    const renewed = { secretHash: hash, suspendedAt: null, vouchedBy: await voucherOf(ctx) };
     const [changed] = await OAuthApp.update(renewed, { where: { id: app.id, secretHash: app.secretHash } });
     if (changed === 0) throw changedMeanwhile();
     await AccessToken.destroy({ where: { appId: app.id } });

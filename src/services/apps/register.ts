@@ -5,6 +5,7 @@ import { newSecret, randomToken } from '../../crypto/secret.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { transaction } from '../../database/transaction.ts';
 import { holdAccount } from '../accounts/hold.ts';
+import { voucherOf } from '../tokens/vouched.ts';
 import { requireHolder } from '../tokens/whose.ts';
 import { recordAppEvent } from './event.ts';
 import { recordNamed, requireAdministered } from './organization.ts';
@@ -31,6 +32,7 @@ export async function registerApp(ctx: Context, input: Input) {
       name: input.name,
       clientId: `app-${randomToken(128)}`,
       secretHash: hash,
+      vouchedBy: await voucherOf(ctx),
       createdAt: ctx.now,
     });
     await recordAppEvent(ctx, { kind: 'app.registered' }, made);

@@ -87,6 +87,7 @@ const methods = z.array(z.enum(['client_secret_basic', 'client_secret_post']));
 /** RFC 8414 §2. */
 export const metadataView = z.object({
   issuer: z.string(),
+  jwks_uri: z.string(),
   token_endpoint: z.string(),
   introspection_endpoint: z.string(),
   revocation_endpoint: z.string(),

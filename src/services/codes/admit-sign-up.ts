@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { listCredentials } from '../accounts/list-credentials.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { createSignedUp, type SignedUp } from '../accounts/signed-up.ts';
 import { takeOver } from '../identities/reclaim.ts';
@@ -8,9 +10,9 @@ import { queueMail } from '../mail/queue.ts';
 import { belongsSomewhere } from '../memberships/find.ts';
 
 /**
- * Makes the account that somebody signed up for, and mails a code to its address. One whose address nobody has proved
- * becomes theirs instead (security P11); where there is a proved one its owner is told, and nothing else happens.
- * Call it inside a transaction.
+ * Makes the account that somebody signed up for, and mails a code to its address. A sign-up that waits for its code is
+ * replaced (security P11). If the account has more than that, only the code ends it. The owner of a proved account is told,
+ * and nothing else happens. Call it inside a transaction.
  */
 export async function admitSignUp(
   ctx: Context,
@@ -21,6 +23,8 @@ export async function admitSignUp(
   const holder = found === null ? null : await lockAccount(found.id);
   if (holder !== null && holder.disabledAt !== null) return;
   if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
+  const codeOnly = () => queueMail(ctx, { about: 'code', purpose: 'verify', email });
+  if (holder !== null && (await hasMoreThanSignUp(ctx, holder))) return codeOnly();
   if (holder !== null) {
     await takeOver(ctx, holder, { by: 'signup' });
     // A member is called what their organization knows them by (security I4), and stays as they are.
@@ -30,5 +34,14 @@ export async function admitSignUp(
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);
-  await queueMail(ctx, { about: 'code', purpose: 'verify', email });
+  await codeOnly();
+}
+
+/**
+ * Whether an account without proof has credentials that no sign-up made, such as a token that the operator made for a SCIM
+ * User: anyone can sign up with an address, so that alone must not end them.
+ */
+async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
+  const credentials = await listCredentials(ctx, id);
+  return credentials.some(({ kind }) => kind !== 'password' || !awaitsCode);
 }

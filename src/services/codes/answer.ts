@@ -65,8 +65,8 @@ function refused(account: Account | null) {
 
 /** The one answer to a code that opens nothing, whatever the reason. */
 export function codeInvalid(): Refusal {
-  return new Refusal('code_invalid', 'The code is not right, or it works no longer.', {
-    hint: 'Enter the code of the latest mail, or ask for another one.',
+  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
+    hint: 'Request a new one.',
   });
 }
 

@@ -1,9 +1,11 @@
 import type { Context } from '../../context.ts';
-import type { Account } from '../../database/models/account.ts';
+import { type Account, defaultLocale } from '../../database/models/account.ts';
 import { isProved } from '../accounts/view.ts';
 import { recordEvent } from '../events/record.ts';
-import { takeOver } from '../identities/reclaim.ts';
+import { localPart, takeOver } from '../identities/reclaim.ts';
 import { joinInvited } from '../invitations/join.ts';
+import { isNamedByClient } from '../scim/records/find.ts';
+import { recordRenamed } from '../scim/records/member.ts';
 import { joinByDomain } from '../signin/join-by-domain.ts';
 
 /**
@@ -16,7 +18,10 @@ export async function proveAddress(
   by: 'signup' | 'another code',
 ): Promise<void> {
   if (isProved(account)) return;
-  if (by !== 'signup') await takeOver(ctx, account, { by: 'mail' });
+  if (by !== 'signup') {
+    await takeOver(ctx, account, { by: 'mail' });
+    await forgetName(ctx, account);
+  }
   await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
   await recordEvent(ctx, {
     kind: 'user.email.verified',
@@ -24,4 +29,11 @@ export async function proveAddress(
   });
   await joinInvited(ctx, account);
   await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
+}
+
+/** Takes off the name and language that an earlier holder chose; those that provisioning gave stay (security I4). */
+async function forgetName(ctx: Context, account: Account): Promise<void> {
+  if (await isNamedByClient(account.id)) return;
+  await account.update({ name: localPart(account), locale: defaultLocale });
+  await recordRenamed(ctx, account);
 }

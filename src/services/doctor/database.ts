@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Database } from '../../database/open.ts';
 import { select } from '../../database/select.ts';
+import { shellWord } from '../../shell-word.ts';
 import { type Check, check, right, skipped, wrong } from './check.ts';
 
 /** What is looked at: the database, opened or not to be, and where it is. */
@@ -58,7 +59,7 @@ async function checkFile(file: string): Promise<Check[]> {
       const mode = row?.journal_mode ?? 'unknown';
       return mode === 'wal'
         ? right('write-ahead (WAL)')
-        : wrong(mode, `sqlite3 ${file} 'PRAGMA journal_mode=WAL', with the daemon stopped`);
+        : wrong(mode, `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode=WAL', with the daemon stopped`);
     }),
     await check('integrity', 'the file is whole', () => checkPages(file)),
     await check('database files', 'mode 0600, and the owner who runs idctl', () => checkModes(file)),
@@ -68,7 +69,7 @@ async function checkFile(file: string): Promise<Check[]> {
 async function checkPages(file: string) {
   const { size } = await stat(file);
   if (size > mostToRead) {
-    return skipped(`${Math.round(size / mostToRead)} GiB`, `sqlite3 ${file} 'PRAGMA quick_check'`);
+    return skipped(`${Math.round(size / mostToRead)} GiB`, `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`);
   }
   const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
   const said = rows[0]?.quick_check ?? 'nothing';
@@ -88,11 +89,14 @@ async function checkModes(file: string) {
     if ((mode & 0o077) !== 0) {
       return wrong(
         `${path} is open to others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
-        `chmod 600 ${path}`,
+        `chmod 600 ${shellWord(path)}`,
       );
     }
     if (own !== undefined && uid !== own) {
-      return wrong(`${path} belongs to uid ${uid}, and idctl runs as ${own}`, `chown ${own} ${path}`);
+      return wrong(
+        `${path} belongs to uid ${uid}, and idctl runs as ${own}`,
+        `chown ${own} ${shellWord(path)}`,
+      );
     }
   }
   return right('for their owner alone');

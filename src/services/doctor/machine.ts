@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { LoadedConfig } from '../../config/load.ts';
 import { readKeyFile } from '../../crypto/key-file.ts';
+import { shellWord } from '../../shell-word.ts';
 import { readVersion } from '../../version.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
@@ -35,7 +36,10 @@ export function checkKeyFile(path: string): Promise<Check> {
     const { uid } = await stat(path);
     const own = process.geteuid?.() ?? uid;
     if (uid !== own) {
-      return wrong(`${path} belongs to uid ${uid}, and idctl runs as ${own}`, `chown ${own} ${path}`);
+      return wrong(
+        `${path} belongs to uid ${uid}, and idctl runs as ${own}`,
+        `chown ${own} ${shellWord(path)}`,
+      );
     }
     return right(path);
   });

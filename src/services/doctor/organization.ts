@@ -4,7 +4,10 @@ import type { Organization } from '../../database/models/organization.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { commandLine, shellWord } from '../../shell-word.ts';
+import { secondsUntilDoctorBinds } from '../ldap/bind-tries.ts';
 import { testLdap } from '../ldap/test.ts';
+import { inWords } from '../limits/spend.ts';
 import { baseOf } from '../scim/base.ts';
 import { findOwnersWithoutWay } from '../signin/owners.ts';
 import { testSso } from '../sso/test.ts';
@@ -49,7 +52,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
     // Security I7: to some providers no groups and no claim are the same.
     return right(
       finding.message,
-      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${slug} --absent-groups none`,
+      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
     );
   });
 }
@@ -59,8 +62,19 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
   if (connection === null) return null;
   return check(`directory of ${slug}`, 'it answers, and people are found', async () => {
     if (!connection.enabled) return right(`${connection.uri}, not enabled`);
+    const wait = await secondsUntilDoctorBinds(ctx, connection);
+    if (wait > 0) return resting(slug, ctx.config.limits.ldapFailures, wait);
     return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
   });
+}
+
+/** Security L8: doctor may run in a loop, and must not lock the directory's account. */
+function resting(slug: string, refused: number, seconds: number): Finding {
+  const org = shellWord(slug);
+  return wrong(
+    `the directory has refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
+    `Store the right one (idctl ldap set --org ${org}), then try it: idctl ldap test --org ${org}`,
+  );
 }
 
 function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
@@ -73,7 +87,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   if (token === null) return null;
   return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
     const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
-    const anew = `idctl scim token rotate --org ${slug}`;
+    const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
     if (token.suspendedAt !== null)
       return wrong(
         'suspended: it came out of a backup',
@@ -88,7 +102,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
     if (last === null || last.status < 400) return right(called);
     const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
     if (last.status >= 500)
-      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${slug}`);
+      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${shellWord(slug)}`);
     return right(called, `The last call was refused: ${answered}`);
   });
 }
@@ -98,14 +112,18 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
   const { slug } = organization;
   return check(`owners of ${slug}`, 'each has a way to sign in', async () => {
     const { owners, stuck } = await findOwnersWithoutWay(ctx, organization);
-    const named = (list: string[]) => `${list.slice(0, 3).join(', ')}${list.length > 3 ? ', …' : ''}`;
+    const named = stuck.slice(0, 3).map(({ called }) => called);
     if (owners === 0) {
-      return wrong('there is none who is not disabled', `idctl member add EMAIL --org ${slug} --role owner`);
+      return wrong(
+        'there is none who is not disabled',
+        `idctl member add EMAIL --org ${shellWord(slug)} --role owner`,
+      );
     }
-    if (stuck.length === 0) return right(owners === 1 ? 'one' : `all ${owners}`);
+    const [first] = stuck;
+    if (first === undefined) return right(owners === 1 ? 'one' : `all ${owners}`);
     return wrong(
-      `no way in for ${named(stuck)}`,
-      `idctl user login-link ${stuck[0]}, or give them one: idctl signin show --org ${slug}`,
+      `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
+      `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,
     );
   });
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { SignInSettings } from '../../database/models/sign-in-settings.ts';
+import { shellWord } from '../../shell-word.ts';
 import { governsNobody, saysSomething } from '../signin/reach.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
@@ -14,7 +15,7 @@ export async function checkSignIn(ctx: Context, organization: Organization): Pro
     const alone = creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
       `its settings govern no account: it has no verified domain, and ${alone}`,
-      `Verify the domain of its members: idctl domain add DOMAIN --org ${slug}`,
+      `Verify the domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,
     );
   });
 }

@@ -1,5 +1,6 @@
 import type { Organization } from '../../database/models/organization.ts';
 import { Webhook } from '../../database/models/webhook.ts';
+import { shellWord } from '../../shell-word.ts';
 import { type Check, check, right, shownTime, wrong } from './check.ts';
 
 /** Whether the receivers of an organization's webhooks take what they are sent; null where there are none. */
@@ -12,7 +13,10 @@ export async function checkWebhooks({ id, slug }: Organization): Promise<Check |
     if (failing?.failingSince) {
       const since = `every try since ${shownTime(failing.failingSince)} has failed`;
       const state = failing.enabled ? '' : ', and is switched off';
-      return wrong(`${failing.url}: ${since}${state}`, `See why: idctl webhook deliveries ${failing.id}`);
+      return wrong(
+        `${failing.url}: ${since}${state}`,
+        `See why: idctl webhook deliveries ${shellWord(failing.id)}`,
+      );
     }
     return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} switched off`}`);
   });

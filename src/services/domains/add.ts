@@ -6,6 +6,7 @@ import { Domain } from '../../database/models/domain.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { requireAuthority, requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import type { addDomainInput } from './schema.ts';
@@ -31,7 +32,7 @@ export async function addDomain(ctx: Context, input: z.output<typeof addDomainIn
   return transaction(async () => {
     const domain = await refusingDuplicate(Domain.create(row), {
       message: `${organization.slug} has ${input.domain} already.`,
-      hint: `See its record with: idctl domain list --org ${organization.slug}`,
+      hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,
     });
     await recordEvent(ctx, {
       kind: 'domain.added',

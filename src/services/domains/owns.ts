@@ -12,6 +12,15 @@ export function findVerified(organizationId: string, name: string): Promise<Doma
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
+/** The names of the domains that the organization has verified; it may be giving them up meanwhile. */
+export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
+  const domains = await Domain.findAll({
+    where: { organizationId, state: 'Verified' },
+    attributes: ['name'],
+  });
+  return new Set(domains.map(({ name }) => name));
+}
+
 /** Whether the organization has verified a domain, whatever its name. */
 export async function hasVerifiedDomain(organizationId: string): Promise<boolean> {
   return (await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0;

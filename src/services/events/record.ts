@@ -1,6 +1,7 @@
 import type { Actor, Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import type { EventActor, EventSubject } from '../../database/models/event.ts';
+import { nameShownIn } from '../scim/records/shown.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
 import type { EventData, EventName } from './kinds.ts';
 
@@ -29,14 +30,17 @@ type HappeningOf<Name, Data> = About<Name> &
  */
 export async function recordEvent(ctx: Context, what: Happening, id: string = orderedId()): Promise<void> {
   const { kind, organizationId = null, subject = null, data = {} } = what;
-  const event = { id, kind, at: ctx.now, actor: viewActor(ctx.actor), subject, data };
+  const event = { id, kind, at: ctx.now, actor: await viewActor(ctx.actor, organizationId), subject, data };
   await fanOut({ ...event, organizationId });
 }
 
-function viewActor(actor: Actor): EventActor {
+/** Who acts, in an organization by the name that it knows them by (security I4). */
+async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {
-    case 'user':
-      return { kind: 'user', id: actor.accountId, name: actor.name };
+    case 'user': {
+      const name = organizationId === null ? actor.name : await nameShownIn(organizationId, actor);
+      return { kind: 'user', id: actor.accountId, name };
+    }
     case 'app':
       return { kind: 'app', id: actor.appId, name: actor.name };
     case 'anonymous':

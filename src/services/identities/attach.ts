@@ -6,6 +6,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { idLikeOthers } from '../accounts/id-like-others.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { isProved, isProvedForGood } from '../accounts/view.ts';
 import { domainOf } from '../domains/canonical.ts';
@@ -168,9 +169,9 @@ export async function attachSocial(
 
 function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
   const name = providerNames[provider];
-  return new Refusal('sign_in_first', 'Nobody has proved to be the person of this account yet.', {
+  return new Refusal('sign_in_first', "This account's e-mail address has not been verified yet.", {
     hint: isMailConfigured(ctx)
-      ? `Reset its password by mail: that proves that the address is yours. Then use ${name}.`
+      ? `Reset its password by mail: this verifies the address. Then use ${name}.`
       : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
   });
 }
@@ -205,7 +206,8 @@ export async function attachProvisioned(
   // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
-  const account = { id: orderedId(), email, name };
+  const isStrangers = email !== null && emailProof !== 'domain';
+  const account = { id: isStrangers ? await idLikeOthers(ctx) : orderedId(), email, name };
   const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
   await insertRow('accounts', row);
   return { account: { ...account, emailProof }, link: 'created' };

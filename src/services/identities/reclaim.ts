@@ -27,7 +27,7 @@ export async function reclaim(
   // A proved account's second factor guards the other organizations that trust it (security P12).
   const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
   await account.update({ emailProof: 'domain', awaitsCode: false, name: name ?? localPart(account) });
-  await recordRenamed(ctx, account);
+  await recordRenamed(ctx, account, organizationId);
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
@@ -73,7 +73,8 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-function localPart({ email, name }: Account): string {
+/** What an account is called that nobody has named: the local part of its address. */
+export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
 

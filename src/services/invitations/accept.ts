@@ -24,7 +24,7 @@ export async function acceptInvitation(ctx: Context, input: z.output<typeof acce
     await holdAccount(ctx, accountId);
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const invitation = await findByToken(ctx, input.token);
-    if (invitation === null) throw notThere();
+    if (invitation === null) throw invitationInvalid();
     if (invitation.email !== account.email) throw forAnother();
     if (!isEmailVerified(ctx, account)) throw emailUnverified();
     await join(ctx, invitation, account);
@@ -37,20 +37,21 @@ async function join(ctx: Context, invitation: Invitation, account: Account): Pro
   if (invitation.acceptedAt !== null) {
     // Somebody who was taken out since does not come back by it.
     if (await isMember(invitation.organizationId, account.id)) return;
-    throw notThere();
+    throw invitationInvalid();
   }
   if (!(await inviterStands(invitation)) || !(await joinByInvitation(ctx, invitation, account)))
-    throw notThere();
+    throw invitationInvalid();
 }
 
-function notThere(): Refusal {
-  return new Refusal('invitation_invalid', 'There is no such invitation, or it works no longer.', {
-    hint: 'Ask whoever invited you for another one.',
+/** The one refusal of an invitation that nothing can be done with, whatever the reason. */
+export function invitationInvalid(): Refusal {
+  return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
+    hint: 'Ask for a new one.',
   });
 }
 
 function forAnother(): Refusal {
-  return new Refusal('forbidden', 'The invitation is for another address.', {
+  return new Refusal('forbidden', 'This invitation is for another e-mail address.', {
     hint: 'Sign in with the address that was invited.',
   });
 }

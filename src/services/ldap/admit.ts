@@ -6,7 +6,7 @@ import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { domainOf } from '../domains/canonical.ts';
-import { findVerified } from '../domains/owns.ts';
+import { findVerified, findVerifiedNames } from '../domains/owns.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { ensureMember } from '../memberships/ensure.ts';
 import { holdForSecondFactor } from '../redirect/pending.ts';
@@ -120,8 +120,11 @@ function proofOf(connection: LdapConnection): string {
 
 /** The first address on a domain that the organization has verified now (security L6, I2). */
 async function requireEmail(ctx: Context, organizationId: string, emails: string[]): Promise<string> {
-  for (const email of emails) {
-    if (ctx.config.trust.domains === 'off') return email;
+  const [first] = emails;
+  if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
+  // Read at once: a directory may name a thousand addresses.
+  const verified = await findVerifiedNames(organizationId);
+  for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
     // Held until the end, so that no link outlives the domain.
     if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
   }

@@ -6,8 +6,8 @@ import type { DirectoryVisit } from '../../outbound/outbound.ts';
 import { tallyEvent } from '../events/tally.ts';
 import { countUp } from '../limits/count.ts';
 import { beginTry, endTry, isAccepted, type Secret, type Verdict } from '../limits/judged.ts';
-import { bindLimit, bindTryLimits } from '../limits/ldap.ts';
-import { giveBack, requirePlace } from '../limits/spend.ts';
+import { bindLimit, bindTryLimits, operatorBindLimit } from '../limits/ldap.ts';
+import { giveBack, requirePlace, secondsUntilRoom } from '../limits/spend.ts';
 
 /** The account that searches, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
@@ -22,7 +22,8 @@ export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
  * Does what binds the account that searches, by a visit that is watched. Its password may be a guess at anybody's, so a
  * try is counted before it is sent, and given back when the directory did not say no to the bind. A stored one that was
  * accepted when it was last judged goes free, and takes its place when it is refused after all: what accepted it may have
- * been another server. Refuses `too_many_requests`, with an event (security L8).
+ * been another server. Refuses `too_many_requests`, with an event (security L8). The operator may always try: they have the
+ * passwords anyway, and what they try uses up no place of others.
  */
 export async function tryingBind<T>(
   ctx: Context,
@@ -32,15 +33,27 @@ export async function tryingBind<T>(
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
   const stored = secretOf(bind);
   const free = stored !== null && (await isAccepted(ctx, stored));
-  if (!free) await pay(ctx, bind, stored).catch((error: unknown) => turnAway(ctx, bind, error));
+  const pays = !free && ctx.actor.kind !== 'operator';
+  if (pays) await pay(ctx, bind, stored).catch((error: unknown) => turnAway(ctx, bind, error));
   const heard = new Set<Verdict>();
   try {
     return await work((visit) => watched(visit, heard));
   } finally {
     const verdict = heard.has('refused') ? 'refused' : heard.has('accepted') ? 'accepted' : null;
-    if (!free) await settle(ctx, bind, stored, verdict);
+    if (pays) await settle(ctx, bind, stored, verdict);
     else if (verdict === 'refused') await charge(ctx, bind, stored);
+    else if (verdict === 'accepted' && stored !== null && !free) await remember(ctx, bind, stored);
   }
+}
+
+/**
+ * For how many seconds doctor sends no bind password, because the directory has refused the operator's: run in a loop, it
+ * would lock the account there. One that was accepted when it was last judged is sent.
+ */
+export async function secondsUntilDoctorBinds(ctx: Context, bind: Bind): Promise<number> {
+  const stored = secretOf(bind);
+  if (ctx.config.limits.enabled === 'off' || (stored !== null && (await isAccepted(ctx, stored)))) return 0;
+  return secondsUntilRoom(ctx, [operatorBindLimit(ctx, bind.organizationId)]);
 }
 
 /** The stored password. For another server or account it must be stored anew (security S10), and is another one. */
@@ -67,7 +80,7 @@ async function pay(ctx: Context, { organizationId }: Bind, stored: Secret | null
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';
   await unsynced(async () => {
-    for (const limit of bindTryLimits(ctx, stored)) await requirePlace(ctx, limit, message);
+    for (const limit of bindTryLimits(ctx, organizationId, stored)) await requirePlace(ctx, limit, message);
     if (stored !== null && !(await beginTry(ctx, stored))) return;
     await requirePlace(ctx, bindLimit(ctx, organizationId), message);
   });
@@ -80,7 +93,8 @@ async function settle(
   verdict: Verdict | null,
 ): Promise<void> {
   await transaction(async () => {
-    if (verdict !== 'refused') for (const limit of bindTryLimits(ctx, stored)) await giveBack(ctx, [limit]);
+    if (verdict !== 'refused')
+      for (const limit of bindTryLimits(ctx, organizationId, stored)) await giveBack(ctx, [limit]);
     const unstored = verdict === 'refused' ? 'as it is' : 'back';
     const price = stored === null ? unstored : await endTry(ctx, stored, verdict);
     if (price === 'back') await giveBack(ctx, [bindLimit(ctx, organizationId)]);
@@ -88,10 +102,21 @@ async function settle(
   });
 }
 
-async function charge(ctx: Context, { organizationId }: Bind, stored: Secret): Promise<void> {
+/** Counts a refused try that was not paid for: of a password that had been accepted, or the operator's. */
+async function charge(ctx: Context, { organizationId }: Bind, stored: Secret | null): Promise<void> {
   await unsynced(async () => {
-    for (const limit of bindTryLimits(ctx, stored)) await countUp(ctx, limit);
-    if ((await endTry(ctx, stored, 'refused')) === 'due') await countUp(ctx, bindLimit(ctx, organizationId));
+    for (const limit of bindTryLimits(ctx, organizationId, stored)) await countUp(ctx, limit);
+    if (stored !== null && (await endTry(ctx, stored, 'refused')) === 'due')
+      await countUp(ctx, bindLimit(ctx, organizationId));
+  });
+}
+
+/** Remembers that the directory took the stored password from the operator; another process may be paying for it just now. */
+async function remember(ctx: Context, { organizationId }: Bind, stored: Secret): Promise<void> {
+  await transaction(async () => {
+    const first = await beginTry(ctx, stored);
+    const price = await endTry(ctx, stored, 'accepted');
+    if (price === 'back' && !first) await giveBack(ctx, [bindLimit(ctx, organizationId)]);
   });
 }
 

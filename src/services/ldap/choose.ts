@@ -29,7 +29,7 @@ export async function findDirectory(organizationId: string | null): Promise<Ldap
 }
 
 /**
- * How a page names the directory that it offers to a canonical e-mail domain ('' for none), or null if it offers none.
+ * The organization whose directory a page offers to a canonical e-mail domain ('' for none), or null if it offers none.
  * Only the directory of a verified domain may take the place of the password form (security L1).
  */
 export async function describeDirectory(
@@ -39,8 +39,6 @@ export async function describeDirectory(
   const { organizationId, verified } = await findGoverningDomain(ctx, domain);
   const connection = await findDirectory(organizationId);
   if (connection === null) return null;
-  // The domain is proved; a name is what an organization calls itself.
-  if (verified) return { name: domain, verified };
   const { name } = await Organization.findByPk(connection.organizationId, { rejectOnEmpty: true });
   return { name, verified };
 }

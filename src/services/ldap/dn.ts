@@ -19,6 +19,18 @@ export function canonicalDn(text: string): string[] | null {
   return rdns.every((rdn) => rdn !== null) ? rdns : null;
 }
 
+/** The names above a DN, the nearest first, as they stand in its text; none of what is no DN. */
+export function parentsOf(text: string): string[] {
+  if (canonicalDn(text) === null) return [];
+  const rdns = split(text.match(piece) ?? [], ',').map((rdn) => rdn.join(''));
+  return rdns.slice(1).map((_, at) =>
+    rdns
+      .slice(at + 1)
+      .join(',')
+      .trim(),
+  );
+}
+
 /** Whether a DN is the base or somewhere under it; both canonical. */
 export function isUnder(dn: readonly string[], base: readonly string[]): boolean {
   const above = dn.length - base.length;

@@ -8,12 +8,18 @@ export function faultOfFilter(filter: string): string | null {
   if (/(^|\()[^(=]*\{username\}/.test(filter)) return `must have ${placeholder} after an equals sign`;
   // The library would take each of them for a character of its own.
   if (/\\[89a-f][0-9a-f]/i.test(filter)) return 'must have characters outside ASCII as they are, not escaped';
+  // The library adds what is missing at the end, and would search for something else than was meant.
+  if (count(filter, '(') !== count(filter, ')')) return 'must have as many closing as opening parentheses';
   try {
     FilterParser.parseString(fillFilter(filter, '*'));
     return null;
   } catch {
     return `must be a filter (RFC 4515) such as (uid=${placeholder})`;
   }
+}
+
+function count(text: string, sign: string): number {
+  return text.split(sign).length - 1;
 }
 
 /** The filter with the user name in it as a value and nothing else (RFC 4515 §3, security L3). */

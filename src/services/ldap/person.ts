@@ -28,10 +28,13 @@ export interface Person {
   groups: string[] | null;
 }
 
-/** Why a search does not name exactly one person (security L4). */
-export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base';
+/** Why a search does not name exactly one person who can be kept (security L4). */
+export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base' | 'entry_malformed';
 
 const mostGroups = 1000;
+const mostEmails = 1000;
+// An index of PostgreSQL takes 2704.
+const mostBytes = 2000;
 
 /** What is asked for a person: the entry of exactly this user name, and no more than it takes to see a second one (security L4). */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {
@@ -62,7 +65,10 @@ export function onePerson(
   const dn = canonicalDn(entry.dn);
   const base = canonicalDn(reading.searchBase);
   if (dn === null || base === null || !isUnder(dn, base)) return { ok: false, reason: 'dn_outside_base' };
-  return { ok: true, person: readPerson(entry, dn, reading) };
+  const person = readPerson(entry, dn, reading);
+  return [person.dn, person.subject].every(isStorable)
+    ? { ok: true, person }
+    : { ok: false, reason: 'entry_malformed' };
 }
 
 /** The texts of an attribute, whatever else it holds. */
@@ -72,7 +78,7 @@ export function textsOf(entry: DirectoryEntry, attribute: string): string[] {
 }
 
 function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Person {
-  const emails = textsOf(entry, reading.emailAttribute).map(canonicalEmail);
+  const emails = textsOf(entry, reading.emailAttribute).slice(0, mostEmails).map(canonicalEmail);
   return {
     dn: entry.dn,
     ...keyOf(entry, dn),
@@ -80,6 +86,11 @@ function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Pers
     name: nameOf(entry, reading),
     groups: reading.groupsAttribute === null ? null : groupsOf(entry, reading.groupsAttribute),
   };
+}
+
+/** Whether databases can keep and find the text, and events can tell it. */
+function isStorable(text: string): boolean {
+  return Buffer.byteLength(text) <= mostBytes && !/\p{Cc}/u.test(text);
 }
 
 function keyOf(entry: DirectoryEntry, dn: string[]): Pick<Person, 'issuer' | 'subject'> {

@@ -6,7 +6,7 @@ import { directoryLimits, entryLimit } from '../limits/ldap.ts';
 import type { Limit } from '../limits/limit.ts';
 import { giveBack, spend } from '../limits/spend.ts';
 import { syncDirectoryGroups } from '../mappings/reconcile.ts';
-import { signInFailed } from '../sessions/failed.ts';
+import { inWordsOf, signInFailed } from '../sessions/failed.ts';
 import { reasonOfFailure } from '../sessions/refused.ts';
 import type { TwoSteps } from '../sessions/second-step.ts';
 import { admit } from './admit.ts';
@@ -27,7 +27,7 @@ export async function signInByLdap(ctx: Context, input: Input, steps?: TwoSteps)
   const connection = await chooseDirectory(ctx, input);
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
-  if (connection === null) throw signInFailed('no_directory');
+  if (connection === null) throw inWordsOf('ldap', signInFailed('no_directory'));
   let person: Person | null = null;
   try {
     const proved = await provePerson(ctx, connection, input, async (found) => {
@@ -62,7 +62,7 @@ async function spendTry(
 
 /** Where the directory is, and why it cannot be talked with, is for the organization's admins alone. */
 async function told(ctx: Context, connection: LdapConnection, error: unknown): Promise<unknown> {
-  if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
   await recordUnreached(ctx, connection, error);
   return new Refusal('upstream_failed', 'The directory could not be reached.', {
     hint: 'Try again later, or ask your administrator.',

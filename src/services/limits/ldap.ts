@@ -39,12 +39,19 @@ export function bindLimit(ctx: Context, organizationId: string): Limit {
 }
 
 /**
- * What a try of a password for the account that searches costs beside: a place of whoever tries it and of their client,
+ * What a try of a password for the account that searches costs beside: a place of the actor and of their client,
  * whatever organizations they make for it, and of the password itself where it is stored, so that no account is locked.
  */
-export function bindTryLimits(ctx: Context, stored: Secret | null): Limit[] {
+export function bindTryLimits(ctx: Context, organizationId: string, stored: Secret | null): Limit[] {
   const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
+  if (ctx.actor.kind === 'operator') return [...refused, operatorBindLimit(ctx, organizationId)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
+}
+
+/** How often a directory refuses the operator's tries before doctor sends it no bind password for a while. */
+export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
+  const { ldapFailures: most } = ctx.config.limits;
+  return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
 }
 
 /** How often a stored password of the account that searches is refused before it is not tried for a while. */

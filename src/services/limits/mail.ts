@@ -12,7 +12,7 @@ import { requirePlace } from './spend.ts';
 export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: most } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
-  await transaction(() => requirePlace(ctx, client, 'Too many mails were asked for.'));
+  await transaction(() => requirePlace(ctx, client, 'Too many mails were requested.'));
 }
 
 /**

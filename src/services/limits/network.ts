@@ -2,6 +2,16 @@ import { isIPv6 } from 'node:net';
 
 /** What stands for one client: an IPv4 address, or the /64 of an IPv6 one, for nobody is given less (security P8). */
 export function networkOf(address: string | null): string {
+  return blockOf(address, 4);
+}
+
+/** The /48 of an IPv6 address, which is what one site is given at most; an IPv4 address stands for itself. */
+export function siteOf(address: string | null): string {
+  return blockOf(address, 3);
+}
+
+/** The first groups of an IPv6 address as a block of addresses; an IPv4 address as it is. */
+function blockOf(address: string | null, length: 3 | 4): string {
   const bare = address?.split('%')[0] ?? 'unknown';
   if (!isIPv6(bare)) return bare;
   const [head = '', tail] = bare.toLowerCase().split('::');
@@ -10,7 +20,7 @@ export function networkOf(address: string | null): string {
   const gap = tail === undefined ? 0 : 8 - before.length - after.length;
   const groups = [...before, ...Array<string>(gap).fill('0'), ...after];
   return `${groups
-    .slice(0, 4)
+    .slice(0, length)
     .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+    .join(':')}::/${length * 16}`;
 }

@@ -29,7 +29,7 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
 /** Counts one of what is limited although it is no attempt at guessing; call it inside the transaction that it lets through. */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || (await countUp(ctx, limit)) !== null) return;
-  throw tooMany(await secondsUntilRoom(ctx, [limit]), message, 'Wait as long as Retry-After says.');
+  throw tooMany(await secondsUntilRoom(ctx, [limit]), message);
 }
 
 /** Takes back what an attempt spent that was not refused. */
@@ -61,13 +61,16 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
 }
 
 /** The same words for every limit of attempts, whether or not there is such an account (security P8). */
-function tooMany(
-  seconds: number,
-  message = 'There were too many failed attempts.',
-  hint = 'Wait as long as Retry-After says, or ask your administrator.',
-): Refusal {
+function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   return new Refusal('too_many_requests', message, {
-    hint,
+    hint: `Try again in ${inWords(seconds)}.`,
     retryAfter: Math.max(1, Math.ceil(seconds)),
   });
+}
+
+/** A wait as people say it: never shorter than it is. */
+export function inWords(seconds: number): string {
+  const minutes = Math.max(1, Math.ceil(seconds / 60));
+  const [count, unit] = minutes < 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

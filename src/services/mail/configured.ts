@@ -10,6 +10,6 @@ export function isMailConfigured({ config }: Pick<Context, 'config'>): boolean {
 export function requireMail(ctx: Context): void {
   if (isMailConfigured(ctx)) return;
   throw new Refusal('mail_not_configured', 'This instance sends no mail.', {
-    hint: 'Ask its operator to set mail.smtpUrl, or sign in another way.',
+    hint: 'Sign in another way, or ask your administrator to set up mail.',
   });
 }

@@ -7,6 +7,7 @@ import type { Project } from '../../database/models/project.ts';
 import type { ProjectRole } from '../../database/models/project-membership.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
+import { shellWord } from '../../shell-word.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { requireProject } from '../projects/find.ts';
@@ -35,7 +36,7 @@ export async function createMapping(
   const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
   const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
     message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
-    hint: `See them with: idctl mappings list --org ${organization.slug}`,
+    hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
   });
   mapping.project = project;
   await recordEvent(ctx, {

@@ -115,5 +115,9 @@ async function viewPlan(organization: Organization, plan: Plan) {
     ...rest,
     because: because && { group: because.group, mapping: because.mappingId },
   });
-  return { adds: plan.adds.map(view), changes: plan.changes.map(view), removes: plan.removes.map(view) };
+  return {
+    adds: plan.adds.map(view),
+    changes: plan.changes.map((change) => ({ ...view(change), to: change.role })),
+    removes: plan.removes.map(view),
+  };
 }

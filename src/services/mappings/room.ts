@@ -2,6 +2,7 @@ import { Transaction } from 'sequelize';
 import { GroupMapping } from '../../database/models/group-mapping.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 
 /** How many mappings an organization may have: every sign-in reads all of them. */
 export const mostMappings = 10_000;
@@ -15,6 +16,6 @@ export async function requireRoom({ id, slug }: Organization, more: number): Pro
   const stored = await GroupMapping.count({ where: { organizationId: id } });
   if (stored + more <= mostMappings) return;
   throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
-    hint: `Remove what is not needed any more; see them with: idctl mappings list --org ${slug}`,
+    hint: `Remove what is not needed any more; see them with: idctl mappings list --org ${shellWord(slug)}`,
   });
 }

@@ -58,6 +58,6 @@ const entry = { project: projectOfMapping, role: projectRole, because };
 /** What a sign-in would do: the same plan that it would carry out. */
 export const previewView = z.object({
   adds: z.array(z.object(entry)),
-  changes: z.array(z.object({ ...entry, from: projectRole })),
+  changes: z.array(z.object({ ...entry, from: projectRole, to: projectRole })),
   removes: z.array(z.object(entry)),
 });

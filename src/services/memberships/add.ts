@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { commandLine } from '../../shell-word.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { shownIn } from '../scim/records/shown.ts';
@@ -26,7 +27,7 @@ export async function addMember(ctx: Context, input: Input) {
     const account = await findByEmail(input.email);
     if (account === null) {
       throw new Refusal('not_found', `There is no user ${input.email}.`, {
-        hint: `The operator can make one: idctl user create ${input.email} --name NAME`,
+        hint: `The operator can make one: ${commandLine('idctl user create', input.email, '--name NAME')}`,
       });
     }
     await reclaimAdded(ctx, account, organization.id, input.credentials);

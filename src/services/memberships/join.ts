@@ -8,6 +8,8 @@ import { lockAccount } from '../accounts/lock.ts';
 import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
 import { shownIn } from '../scim/records/shown.ts';
+import { endSessionsPastSecondFactor } from '../sessions/end.ts';
+import { endVouchedTokens } from '../tokens/vouched.ts';
 
 /** As what somebody joins, and how they came to. */
 interface Joining {
@@ -27,6 +29,8 @@ export async function joinOrganization(
     message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
     hint: 'idctl member role changes what they may do.',
   });
+  await endSessionsPastSecondFactor(ctx, account.id);
+  await endVouchedTokens(ctx, account.id, organization.id);
   await recordMember(ctx, organization.id, account);
   const { name } = await shownIn(organization.id, account);
   await recordEvent(ctx, {

@@ -2,6 +2,7 @@ import { Op, Transaction } from 'sequelize';
 import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 
 /**
  * The organization, if this account is its only owner. Holds its row until the transaction ends, so that two owners
@@ -34,6 +35,6 @@ export async function requireAnotherOwner(
   throw new Refusal('last_owner', `${organization.slug} would be left without an owner.`, {
     hint:
       hint ??
-      `Make someone else owner first: idctl member role EMAIL --org ${organization.slug} --role owner`,
+      `Make someone else owner first: idctl member role EMAIL --org ${shellWord(organization.slug)} --role owner`,
   });
 }

@@ -6,9 +6,13 @@ import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { transaction } from '../../database/transaction.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
+import { holdAccount } from '../accounts/hold.ts';
 import { requireOperator, requireUser } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
+import { endSessionsPastSecondFactor } from '../sessions/end.ts';
+import { ownSessionOf } from '../sessions/own.ts';
+import { endVouchedTokens } from '../tokens/vouched.ts';
 import type { createOrganizationInput } from './schema.ts';
 import { slugOf } from './slug.ts';
 import { viewOrganization } from './view.ts';
@@ -18,6 +22,7 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
   const creator = requireCreator(ctx);
   const slug = input.slug ?? slugOf(input.name);
   const organization = await transaction(async () => {
+    if (creator !== null) await holdAccount(ctx, creator);
     const row = { id: orderedId(), slug, name: input.name, createdAt: ctx.now };
     const made = await refusingDuplicate(Organization.create(row), {
       message: `There is an organization ${slug} already.`,
@@ -32,6 +37,8 @@ export async function createOrganization(ctx: Context, input: z.output<typeof cr
         origin,
         joinedAt: ctx.now,
       });
+      await endSessionsPastSecondFactor(ctx, creator, ownSessionOf(ctx.actor));
+      await endVouchedTokens(ctx, creator, made.id);
       await recordMember(ctx, made.id, await Account.findByPk(creator, { rejectOnEmpty: true }));
     }
     await recordEvent(ctx, {

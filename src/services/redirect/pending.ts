@@ -56,13 +56,9 @@ export async function spendPending(id: string): Promise<void> {
 }
 
 function nothingPending(): Refusal {
-  return new Refusal(
-    'invalid_credential',
-    'There is no sign-in that waits for a code, or it waited too long.',
-    {
-      hint: 'Sign in again from the beginning.',
-    },
-  );
+  return new Refusal('invalid_credential', 'This sign-in has expired.', {
+    hint: 'Sign in again.',
+  });
 }
 
 function idOf(token: string): string {

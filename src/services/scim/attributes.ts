@@ -14,7 +14,7 @@ export type Column = 'id' | 'userName' | 'externalId' | 'active' | 'created' | '
 /** One attribute of RFC 7643 §7, and where idctl finds its value. */
 export interface Attribute {
   readonly name: string;
-  readonly type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
+  readonly type: 'string' | 'boolean' | 'integer' | 'dateTime' | 'reference' | 'binary' | 'complex';
   readonly multiValued: boolean;
   readonly caseExact: boolean;
   readonly required: boolean;
@@ -42,7 +42,8 @@ export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterpri
 
 type Properties = Partial<Attribute>;
 
-function text(name: string, description: string, more: Properties = {}): Attribute {
+/** An attribute that is a string, or what `more` says. */
+export function text(name: string, description: string, more: Properties = {}): Attribute {
   return {
     name,
     type: 'string',
@@ -64,14 +65,25 @@ function text(name: string, description: string, more: Properties = {}): Attribu
   };
 }
 
-const boolean = (name: string, description: string, more: Properties = {}) =>
+/** An attribute that is true or false. */
+export const boolean = (name: string, description: string, more: Properties = {}) =>
   text(name, description, { type: 'boolean', ...more });
 
-const reference = (name: string, description: string, referenceTypes: string[], more: Properties = {}) =>
-  text(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
+/** An attribute that is a URI. */
+export const reference = (
+  name: string,
+  description: string,
+  referenceTypes: string[],
+  more: Properties = {},
+) => text(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
 
-const complex = (name: string, description: string, subAttributes: Attribute[], more: Properties = {}) =>
-  text(name, description, { type: 'complex', subAttributes, ...more });
+/** An attribute with parts of its own. */
+export const complex = (
+  name: string,
+  description: string,
+  subAttributes: Attribute[],
+  more: Properties = {},
+) => text(name, description, { type: 'complex', subAttributes, ...more });
 
 /** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4 beside its own. */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {

@@ -1,4 +1,5 @@
 import { type Attribute, attributes, enterpriseSchema, type ScimResource, userSchema } from './attributes.ts';
+import { coreSchemas } from './core-schemas.ts';
 
 // What `/ServiceProviderConfig`, `/ResourceTypes` and `/Schemas` say. `base` is the absolute URL of the organization's
 // SCIM base.
@@ -46,22 +47,36 @@ export function resourceTypes(base: string): ScimResource[] {
 
 /** The resources of `/Schemas` (RFC 7643 §7). */
 export function schemas(base: string): ScimResource[] {
+  const about = Object.entries(coreSchemas).map(([name, [description, described]]) =>
+    viewSchema(base, { id: schemaOf(name), name, description }, described),
+  );
   return [
-    viewSchema(base, userSchema, 'User', 'A person of the organization.'),
-    viewSchema(base, enterpriseSchema, 'EnterpriseUser', 'What an enterprise knows of a person.'),
+    viewSchema(base, { id: userSchema, name: 'User', description: 'User Account' }, clientsOf(userSchema)),
+    viewSchema(
+      base,
+      { id: enterpriseSchema, name: 'EnterpriseUser', description: 'Enterprise User' },
+      clientsOf(enterpriseSchema),
+    ),
+    ...about,
   ];
 }
 
-function viewSchema(base: string, id: string, name: string, description: string): ScimResource {
+/** The attributes of the schema that clients read. What is never returned does not round-trip. */
+function clientsOf(schema: string): Attribute[] {
+  return attributes.filter((attribute) => attribute.schema === schema && attribute.returned !== 'never');
+}
+
+function viewSchema(
+  base: string,
+  { id, name, description }: { id: string; name: string; description: string },
+  described: readonly Attribute[],
+): ScimResource {
   return {
     schemas: [schemaOf('Schema')],
     id,
     name,
     description,
-    // What is never returned does not round-trip.
-    attributes: attributes
-      .filter((attribute) => attribute.schema === id && attribute.returned !== 'never')
-      .map(viewAttribute),
+    attributes: described.map(viewAttribute),
     meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
   };
 }
@@ -69,7 +84,7 @@ function viewSchema(base: string, id: string, name: string, description: string)
 function viewAttribute(attribute: Attribute): ScimResource {
   const { name, type, multiValued, description, required, caseExact } = attribute;
   const { mutability, returned, uniqueness, canonicalValues, referenceTypes, subAttributes } = attribute;
-  const compared = type !== 'complex' && type !== 'boolean';
+  const compared = type !== 'complex' && type !== 'boolean' && type !== 'integer';
   return {
     name,
     type,

@@ -5,7 +5,18 @@ import type { Operation } from './patch-operations.ts';
 import type { Path } from './path.ts';
 import { scimRefusal } from './refusal.ts';
 import { assertFew } from './resource.ts';
-import { coerce, isComplex, isUnset, readParts, setOwn, setParts, setValue, valuesIn } from './values.ts';
+import {
+  coerce,
+  isComplex,
+  isEmptied,
+  isUnset,
+  readParts,
+  setOwn,
+  setParts,
+  settlePrimary,
+  setValue,
+  valuesIn,
+} from './values.ts';
 
 // Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so its elements are
 // changed in place.
@@ -27,7 +38,9 @@ export function applyToList(resource: ScimResource, op: Op, attribute: Attribute
     return;
   }
   const known = new Set((op === 'add' ? held : []).map((element) => keyOf(attribute, element)));
-  const fresh = given.filter((element) => !known.has(keyOf(attribute, element)));
+  const fresh = given.filter(
+    (element) => !isEmptied(attribute, element) && !known.has(keyOf(attribute, element)),
+  );
   const all = op === 'add' ? [...held, ...fresh] : fresh;
   settlePrimary(all, fresh);
   setElements(resource, attribute, all);
@@ -43,12 +56,13 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   const after: ScimResource[] = [];
   const touched: ScimResource[] = [];
   for (const element of held) {
-    const changed = selected.has(element) ? change(element) : null;
-    if (changed !== null) touched.push(changed);
-    if (changed !== null || !selected.has(element)) after.push(changed ?? element);
+    const changed = selected.has(element) ? change(element) : element;
+    if (changed === null || isEmptied(attribute, changed)) continue;
+    if (selected.has(element)) touched.push(changed);
+    after.push(changed);
   }
   const created = selected.size === 0 ? createElement(op, path, given) : null;
-  if (created !== null) {
+  if (created !== null && !isEmptied(attribute, created)) {
     touched.push(created);
     after.push(created);
   }
@@ -82,10 +96,9 @@ function changeOf(op: Op, path: Path, given: unknown): (element: ScimResource) =
 
 /** The element that a path asks for where none is, as Entra expects of `emails[type eq "work"].value`; null for none. */
 function createElement(op: Op, { attribute, filter, sub }: Path, given: unknown): ScimResource | null {
-  if (given === undefined && (op !== 'remove' || filter === null)) return null;
+  if (given === undefined) return null;
   const implied = filter === null ? {} : impliedBy(filter);
-  if (given === undefined || implied === null || (sub === null && op === 'replace'))
-    throw noTarget(attribute);
+  if (implied === null || (sub === null && op === 'replace')) throw noTarget(attribute);
   const element = sub === null ? { ...implied, ...elementOf(attribute, given) } : { ...implied };
   if (sub !== null) setOwn(element, sub.name, coerce(sub, given));
   if (isBare(element)) throw noTarget(attribute);
@@ -100,16 +113,6 @@ function impliedBy(filter: Filter): ScimResource | null {
   if (filter.kind !== 'and') return null;
   const parts = filter.filters.map(impliedBy);
   return parts.includes(null) ? null : Object.assign({}, ...parts);
-}
-
-/** Sees that one element at most is primary: the one that was made so just now (RFC 7644 §3.5.2). */
-function settlePrimary(all: ScimResource[], touched: ScimResource[]): void {
-  const chosen = touched.filter((element) => element['primary'] === true);
-  if (chosen.length > 1) throw scimRefusal(400, 'invalidValue', 'Only one value can be primary.');
-  if (chosen.length === 0) return;
-  for (const element of all) {
-    if (element['primary'] === true && element !== chosen[0]) element['primary'] = false;
-  }
 }
 
 function elementsIn(resource: ScimResource, attribute: Attribute): ScimResource[] {

@@ -10,6 +10,7 @@ import { assertSound } from './resource.ts';
 import {
   coerce,
   isComplex,
+  isEmptied,
   isObject,
   isUnset,
   merge,
@@ -28,14 +29,20 @@ export interface Patched {
   active: boolean;
 }
 
+/** The `id` and `meta` under which clients see a resource. */
+export interface Own {
+  id: string;
+  meta: ScimResource;
+}
+
 /**
  * The resource after a PATCH body (RFC 7644 §3.5.2), all of it or a refusal. Hand it the stored resource with the
- * `active` of the record set; neither `id` nor `meta` belong to it.
+ * `active` of the record set; its `id` and `meta` come by themselves.
  */
-export function applyPatch(resource: ScimResource, body: unknown): Patched {
+export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
   const operations = readOperations(body);
   const patched = structuredClone(resource);
-  const patching = { resource: patched, terms: 0, changes: 0 };
+  const patching = { resource: patched, own, terms: 0, changes: 0 };
   for (const operation of operations) apply(patching, operation);
   assertSound(patched);
   return {
@@ -49,6 +56,7 @@ type Op = Operation['op'];
 
 interface Patching {
   resource: ScimResource;
+  own: Own | undefined;
   /** How many terms its paths had so far: each reads every value of an attribute. */
   terms: number;
   /** How many attributes it was to change so far: a value without a path names one with each of its members. */
@@ -89,7 +97,9 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
     if (schema === null && path === null) continue;
     known += 1;
     if (schema !== null) applyToSchema(patching, op, schema, part);
-    else if (path !== null && !isIgnored(path)) applyAt(patching, op, path, part);
+    else if (path !== null && !isIgnored(path) && !isOwn(patching, path, part)) {
+      applyAt(patching, op, path, part);
+    }
   }
   if (known === 0 && Object.keys(given).length > 0) {
     throw scimRefusal(400, 'invalidPath', 'The value holds nothing that a User has.');
@@ -99,6 +109,14 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
 // Okta sends `password` along, and libraries the `schemas` of the resource.
 function isIgnored({ attribute }: Path): boolean {
   return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
+}
+
+/** Whether the value repeats the resource's own `id` or `meta`, as some clients send it back. */
+function isOwn({ own }: Patching, { attribute, sub }: Path, given: unknown): boolean {
+  if (own === undefined || sub !== null) return false;
+  if (attribute.name === 'id') return given === own.id;
+  if (attribute.name !== 'meta' || !isObject(given)) return false;
+  return Object.entries(given).every(([name, part]) => part === own.meta[name]);
 }
 
 function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
@@ -147,7 +165,8 @@ function applyToParts(
   } else if (!merge(attribute, parts, given)) {
     throw scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
   }
-  setValue(resource, attribute, Object.keys(parts).length === 0 ? undefined : parts);
+  const isGone = Object.keys(parts).length === 0 || isEmptied(attribute, parts);
+  setValue(resource, attribute, isGone ? undefined : parts);
 }
 
 function refuseUnset(name: string): void {

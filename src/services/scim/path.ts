@@ -1,4 +1,4 @@
-import type { Attribute } from './attributes.ts';
+import { type Attribute, enterpriseSchema } from './attributes.ts';
 import { type Filter, parseElementFilter } from './filter.ts';
 import { findSub, findTarget } from './names.ts';
 import { scimRefusal } from './refusal.ts';
@@ -15,7 +15,8 @@ const form = /^([^[\]]+)(?:\[(.*)\](?:\.([\w$-]+))?)?$/s;
 /** The path in the text, or null when a User has nothing of that name; 400 for brackets that make no sense. */
 export function findPath(text: string): Path | null {
   const [, name = '', brackets, subName] = form.exec(text.trim()) ?? [];
-  const target = findTarget(name);
+  // Entra names attributes of the extension without its schema.
+  const target = findTarget(name) ?? findTarget(`${enterpriseSchema}:${name}`);
   if (target === null || brackets === undefined) return target && { ...target, filter: null };
   const { attribute } = target;
   if (target.sub !== null || !attribute.multiValued || attribute.type !== 'complex') {

@@ -3,7 +3,7 @@ import { canonicalEmail } from '../domains/canonical.ts';
 import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
 import { findSchema, findTarget } from './names.ts';
 import { scimRefusal } from './refusal.ts';
-import { coerce, isComplex, isObject, setValue, valuesIn } from './values.ts';
+import { coerce, isComplex, isEmptied, isObject, settlePrimary, setValue, valuesIn } from './values.ts';
 
 // The resource as clients write it: what the table has, spelled as the table spells it, values as they were sent.
 
@@ -46,25 +46,29 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
     const target = findTarget(`${prefix}${key}`);
     if (target === null || target.sub !== null || target.attribute.mutability !== 'readWrite') continue;
     const value = coerce(target.attribute, part);
-    if (value !== undefined) setValue(resource, target.attribute, value);
+    if (value !== undefined) setValue(resource, target.attribute, tidied(target.attribute, value));
   }
+}
+
+/** The value as it is kept: without what is emptied, with one primary value at most; undefined when nothing is left. */
+function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
+  if (!Array.isArray(value)) return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
+  const kept = value.filter((element) => !isComplex(element) || !isEmptied(attribute, element));
+  const elements = kept.filter(isComplex);
+  settlePrimary(elements, elements);
+  return kept.length === 0 ? undefined : kept;
 }
 
 const most = { elements: 200, length: 256 * 1024 };
 
-/** Refuses what no resource may be, however it came about: without a name, too large, with two primary values. */
+/** Refuses what no resource may be, however it came about: without a name, or too large. */
 export function assertSound(resource: ScimResource): void {
   if (givenName(resource) === null) throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
   if (JSON.stringify(resource).length > most.length) {
     throw scimRefusal(400, 'invalidValue', `A User has at most ${most.length} characters.`);
   }
   for (const attribute of attributes) {
-    const elements = attribute.multiValued ? valuesIn(resource, attribute) : [];
-    assertFew(attribute, elements);
-    // RFC 7643 §2.4.
-    if (elements.filter((element) => isComplex(element) && element['primary'] === true).length > 1) {
-      throw scimRefusal(400, 'invalidValue', `Only one value of ${attribute.name} can be primary.`);
-    }
+    if (attribute.multiValued) assertFew(attribute, valuesIn(resource, attribute));
   }
 }
 

@@ -134,6 +134,22 @@ function coerceText(attribute: Attribute, value: unknown): string {
   return value;
 }
 
+const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
+
+/** Whether connectors mean that the value is removed: an e-mail, telephone number or manager with an empty `value`. */
+export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
+  return goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === '';
+}
+
+/** Leaves one primary value at most (RFC 7643 §2.4): the first of the given ones that says so; the others are not. */
+export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
+  const chosen = given.find((element) => element['primary'] === true);
+  if (chosen === undefined) return;
+  for (const element of all) {
+    if (element['primary'] === true && element !== chosen) element['primary'] = false;
+  }
+}
+
 /** Whether both databases can hold the text. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();

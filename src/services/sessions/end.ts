@@ -35,6 +35,28 @@ export async function endSessionsByDomain(
   return (await select(endingByDomain, [organizationId, domain, ctx.now, `%@${domain}`])).length;
 }
 
+// An id that no session has.
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
+  WHERE account_id = $1 AND method = 'sso' AND second_factor_at IS NULL AND ended_at IS NULL AND id <> $3
+    AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL)
+    AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = $1 AND m.organization_id <> sessions.organization_id)
+  RETURNING id`;
+
+/**
+ * Ends the account's sessions that a provider began without the account's own second factor, where it belongs to an
+ * organization that does not stand behind that provider; one session (`but`) may go on. Call it where the account has
+ * become a member, or has got a second factor, with the account held (security P12).
+ */
+export async function endSessionsPastSecondFactor(
+  ctx: Context,
+  accountId: string,
+  but: string | null = null,
+): Promise<void> {
+  await select(endingPastSecondFactor, [accountId, ctx.now, but ?? nobody]);
+}
+
 /**
  * Ends the live sessions of an account ($2) that came through the organization ($1), and all of them when it has verified
  * the domain ($5); at the instant $3. A statement, for provisioning, which ends them by the thousand.

@@ -4,11 +4,11 @@ import type { SignInMethod } from '../../database/models/session.ts';
 import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../events/tally.ts';
-import { networkOf } from '../limits/network.ts';
+import { networkOf, siteOf } from '../limits/network.ts';
 
 /**
- * Writes down a sign-in that was refused: one counted event per account and method in a quarter of an
- * hour; where there is no such account, per client network (security X5).
+ * Writes down a sign-in that was refused: one counted event per account and method in a quarter of an hour. Without an
+ * account it is one per client site, and names the client network that failed last: a site has 65536 networks (security X5).
  */
 export async function recordRefusedSignIn(
   ctx: Context,
@@ -17,7 +17,9 @@ export async function recordRefusedSignIn(
   const address = networkOf(ctx.client.address);
   const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
   const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
-  await unsynced(() => tallyEvent(ctx, what, { of: account?.id ?? address, apart: method }));
+  await unsynced(() =>
+    tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart: method }),
+  );
 }
 
 /** Why the one answer to a failed sign-in was given, or null for every other error. */

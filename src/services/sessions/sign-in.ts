@@ -10,7 +10,7 @@ import { passwordLimits, rememberClient } from '../limits/password.ts';
 import { giveBack, requireRoom, spend } from '../limits/spend.ts';
 import { answerSecondFactor } from '../two-factor/answer.ts';
 import { beginSession } from './begin.ts';
-import { signInFailed } from './failed.ts';
+import { inWordsOf, signInFailed } from './failed.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 import type { signInInput } from './schema.ts';
 import { holdPassword, type TwoSteps } from './second-step.ts';
@@ -38,7 +38,7 @@ export async function signIn(ctx: Context, input: Input, steps?: TwoSteps) {
     if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
     const reason = reasonToRecord(error);
     if (reason !== null) await recordRefusedSignIn(ctx, { method: 'password', account: found, reason });
-    throw error;
+    throw inWordsOf('password', error);
   }
 }
 

@@ -6,6 +6,7 @@ import { Account } from '../../database/models/account.ts';
 import { LoginLink } from '../../database/models/login-link.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { commandLine } from '../../shell-word.ts';
 import { requireAccount } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import type { userRefInput } from '../accounts/schema.ts';
@@ -95,9 +96,8 @@ function spent(): Refusal {
   });
 }
 
-function disabled({ email, name }: Account): Refusal {
-  const who = email ?? name;
-  return new Refusal('conflict', `The account of ${who} is disabled.`, {
-    hint: `Let them sign in again first: idctl user enable ${who}`,
+function disabled({ id, email, name }: Account): Refusal {
+  return new Refusal('conflict', `The account of ${email ?? name} is disabled.`, {
+    hint: `Let them sign in again first: ${commandLine('idctl user enable', email ?? id)}`,
   });
 }

@@ -4,9 +4,11 @@ import { Identity } from '../../database/models/identity.ts';
 import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
 import type { Organization } from '../../database/models/organization.ts';
+import { select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { domainOf } from '../domains/canonical.ts';
 import { isMailConfigured } from '../mail/configured.ts';
+import { pushedIn } from '../memberships/pushed.ts';
 import { findSocialClient, socialProviders } from '../social/providers.ts';
 import { isAllowed } from './allowed.ts';
 import { findGoverningSettings, type Governing } from './governing.ts';
@@ -28,7 +30,10 @@ export async function requireOwnersLetIn(
 ): Promise<void> {
   if (!takesAway(before, after)) return;
   const owners = await findOwners(organization);
+  const pushed = await findPushedOwners(ctx, organization);
   for (const owner of owners) {
+    // Whether they have a way would tell the organization of an account that is none of its business (security O8).
+    if (pushed.has(owner.id)) continue;
     const governing = await findGoverningSettings(ctx, owner.email);
     const settings = governing.organizationId === organization.id ? after : governing.settings;
     if (await canSignIn(ctx, owner, { ...governing, settings })) return;
@@ -39,10 +44,10 @@ export async function requireOwnersLetIn(
 /** How many owners who are not disabled there are, and those of them who have no way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
-  const stuck: string[] = [];
+  const stuck: { called: string; ref: string }[] = [];
   for (const owner of owners) {
     if (await canSignIn(ctx, owner, await findGoverningSettings(ctx, owner.email))) continue;
-    stuck.push(owner.email ?? owner.name);
+    stuck.push({ called: owner.email ?? owner.name, ref: owner.email ?? owner.id });
   }
   return { owners: owners.length, stuck };
 }
@@ -60,6 +65,15 @@ async function findOwners({ id: organizationId }: Organization): Promise<Account
     order: ['accountId'],
   });
   return memberships.map(({ account }) => account);
+}
+
+async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set<string>> {
+  const rows = await select<{ id: string }>(
+    `SELECT a.id FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 AND m.role = 'owner' AND ${pushedIn(ctx)}`,
+    [id],
+  );
+  return new Set(rows.map((row) => row.id));
 }
 
 async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {

@@ -33,7 +33,7 @@ export function requireSocialClient(ctx: Context, provider: SocialProvider) {
     'social_not_configured',
     `Signing in with ${providerNames[provider]} is not set up here.`,
     {
-      hint: `Sign in another way. The operator sets it up with social.${provider}.clientId and clientSecret.`,
+      hint: 'Sign in another way, or ask your administrator to set it up.',
     },
   );
 }

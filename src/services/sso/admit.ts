@@ -3,15 +3,16 @@ import type { Account } from '../../database/models/account.ts';
 import type { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { attachIdentity } from '../identities/attach.ts';
 import { syncGroups } from '../mappings/reconcile.ts';
-import { belongsElsewhere } from '../memberships/elsewhere.ts';
 import { ensureMember } from '../memberships/ensure.ts';
 import type { FlowState } from '../redirect/state.ts';
 import { beginSession } from '../sessions/begin.ts';
 import { signInFailed } from '../sessions/failed.ts';
 import type { SecondFactor } from '../two-factor/answer.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';
+import { asksOwnSecondFactor } from './own-second-factor.ts';
 import { requireSameConnection } from './same-connection.ts';
 
 /**
@@ -36,11 +37,10 @@ export async function admit(
 async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: SecondFactor | null) {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
+  // Held before it is asked where the account belongs: it may be joining another organization now.
+  await lockAccount(account.id);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
-  // The provider is trusted with its own organization's accounts alone (security P12).
-  const asksOurs =
-    connection.requireLocalTwoFactor || (await belongsElsewhere(account.id, connection.organizationId));
-  const asked = asksOurs ? { secondFactor } : {};
+  const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
   return session;

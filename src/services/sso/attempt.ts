@@ -52,7 +52,8 @@ async function record(ctx: Context, connectionId: string, outcome: Outcome, said
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
     const claims = said === undefined ? nobody : claimsToKeep(said);
-    await SsoAttempt.create({ id: orderedId(), connectionId, at: ctx.now, ...outcome, ...claims });
+    const { now: at, requestId: reference } = ctx;
+    await SsoAttempt.create({ id: orderedId(), connectionId, at, reference, ...outcome, ...claims });
     await dropOldest(connectionId, claims.email !== null);
   });
 }

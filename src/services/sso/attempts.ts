@@ -12,15 +12,18 @@ export async function listAttempts(ctx: Context, input: z.output<typeof listAtte
   const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
   const { id: connectionId } = await requireConnection(organization);
   const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+  const wanted = input.reference === undefined ? {} : { reference: input.reference };
   return readPage(
     input,
-    (_, limit) => SsoAttempt.findAll({ where: { connectionId, ...before }, order: [['id', 'DESC']], limit }),
+    (_, limit) =>
+      SsoAttempt.findAll({ where: { connectionId, ...wanted, ...before }, order: [['id', 'DESC']], limit }),
     ({ id }) => id,
     view,
   );
 }
 
-function view({ id, at, connectionId, stage, ok, code, email, groups, groupsMalformed }: SsoAttempt) {
+function view(attempt: SsoAttempt) {
+  const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } = attempt;
   return {
     id,
     at: at.toISOString(),
@@ -30,5 +33,6 @@ function view({ id, at, connectionId, stage, ok, code, email, groups, groupsMalf
     ...(code === null ? {} : { code }),
     ...(email === null ? {} : { email }),
     ...(groups === null && !groupsMalformed ? {} : { groups }),
+    ...(reference === null ? {} : { reference }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { Refusal } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { findVerified } from '../domains/owns.ts';
 
 /** Refuses to enable a connection for a domain that the organization has not verified (security I2). */
@@ -21,7 +22,7 @@ export async function requireTrustedDomain(
   if (ctx.config.trust.domains === 'off') return;
   if ((await findVerified(organization.id, emailDomain)) !== null) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified ${emailDomain}.`, {
-    hint: `Prove it first: idctl domain add ${emailDomain} --org ${organization.slug}, then idctl domain verify ${emailDomain} --org ${organization.slug}`,
+    hint: `Prove it first: idctl domain add ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}, then idctl domain verify ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}`,
   });
 }
 

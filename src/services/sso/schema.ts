@@ -106,7 +106,12 @@ export const testSsoView = z.object({
   ),
 });
 
-export const listAttemptsInput = z.strictObject({ org: ref, ...pageInput });
+/** `reference` is the one that a person was shown. */
+export const listAttemptsInput = z.strictObject({
+  org: ref,
+  reference: z.string().max(100).optional(),
+  ...pageInput,
+});
 export const attemptView = z.object({
   id,
   at: instant,
@@ -119,5 +124,7 @@ export const attemptView = z.object({
   email: z.string().optional(),
   /** As received; null when there was a claim that could not be read. */
   groups: z.array(z.string()).nullable().optional(),
+  /** What the page of a refused sign-in shows, and the events keep. */
+  reference: z.string().optional(),
 });
 export const attemptPage = pageOf(attemptView);

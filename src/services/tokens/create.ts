@@ -9,6 +9,7 @@ import { holdAccount } from '../accounts/hold.ts';
 import { recordTokenEvent } from './event.ts';
 import type { createOwnTokenInput, createTokenInput } from './schema.ts';
 import { viewToken } from './view.ts';
+import { voucherOf } from './vouched.ts';
 import { requireHolder, requireSecondFactorFor } from './whose.ts';
 
 type Input = z.output<typeof createOwnTokenInput> & Partial<z.output<typeof createTokenInput>>;
@@ -36,6 +37,7 @@ export async function createToken(ctx: Context, input: Input) {
       hash,
       createdAt: ctx.now,
       expiresAt,
+      vouchedBy: await voucherOf(ctx),
     });
     await recordTokenEvent(ctx, 'token.created', made, { scope });
     return made;

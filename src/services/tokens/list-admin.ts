@@ -1,35 +1,24 @@
-import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Account } from '../../database/models/account.ts';
-import { Membership } from '../../database/models/membership.ts';
+import { select } from '../../database/select.ts';
 import { requireAuthority } from '../authority/require.ts';
+import { pushedIn } from '../memberships/pushed.ts';
 import { readPage } from '../page.ts';
 import { shownTo } from '../scim/records/shown.ts';
 import type { listAdminTokensInput } from './schema.ts';
 import { viewToken } from './view.ts';
 
-/** The tokens of scope admin of the organization's members, without their values, oldest first (security P15). */
+/**
+ * The tokens of scope admin of the organization's members, without their values, oldest first (security P15); of nobody
+ * whom its provisioning pushed into it (security O8).
+ */
 export async function listAdminTokens(ctx: Context, input: z.output<typeof listAdminTokensInput>) {
   const { organization } = await requireAuthority(ctx, 'adminTokens.see', input.org);
-  const members = { model: Membership, as: 'memberships', required: true, attributes: [] };
   const { items, nextCursor } = await readPage(
     input,
-    (after, limit) =>
-      AccessToken.findAll({
-        where: { scope: 'admin', id: { [Op.gt]: after } },
-        include: {
-          model: Account,
-          as: 'account',
-          required: true,
-          include: [{ ...members, where: { organizationId: organization.id } }],
-        },
-        order: ['id'],
-        limit,
-        // An account is a member of one organization once.
-        subQuery: false,
-      }),
+    (after, limit) => findAfter(ctx, organization.id, after, limit),
     (row) => row.id,
     (row) => row,
   );
@@ -42,4 +31,18 @@ export async function listAdminTokens(ctx: Context, input: z.output<typeof listA
     })),
     nextCursor,
   };
+}
+
+async function findAfter(ctx: Context, organizationId: string, after: string, limit: number) {
+  const rows = await select<{ id: string }>(
+    `SELECT t.id FROM access_tokens t JOIN accounts a ON a.id = t.account_id
+       JOIN memberships m ON m.account_id = a.id AND m.organization_id = $1
+      WHERE t.scope = 'admin' AND t.id > $2 AND NOT ${pushedIn(ctx)} ORDER BY t.id LIMIT $3`,
+    [organizationId, after, limit],
+  );
+  return AccessToken.findAll({
+    where: { id: rows.map(({ id }) => id) },
+    include: { model: Account, as: 'account', required: true },
+    order: ['id'],
+  });
 }

@@ -4,10 +4,12 @@ import { newSecret } from '../../crypto/secret.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import { lockAccount } from '../accounts/lock.ts';
 import { recordTokenEvent } from './event.ts';
 import { requireToken } from './find.ts';
 import type { ownTokenInput, tokenInput } from './schema.ts';
 import { viewToken } from './view.ts';
+import { voucherOf } from './vouched.ts';
 import { requireSecondFactorFor } from './whose.ts';
 
 type Input = z.output<typeof ownTokenInput> & Partial<z.output<typeof tokenInput>>;
@@ -22,8 +24,11 @@ export async function regenerateToken(ctx: Context, input: Input) {
   requireRenewable(ctx, token);
   const { value, prefix, hash } = newSecret('cos_pat_');
   await transaction(async () => {
+    // So that no joining misses the new value.
+    await lockAccount(token.accountId);
+    const vouchedBy = await voucherOf(ctx);
     const [changed] = await AccessToken.update(
-      { prefix, hash, suspendedAt: null },
+      { prefix, hash, suspendedAt: null, vouchedBy },
       { where: { id: token.id, hash: token.hash } },
     );
     if (changed === 0) throw changedMeanwhile();

@@ -4,7 +4,9 @@ import { Account } from '../../database/models/account.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { recordEvent } from '../events/record.ts';
+import { endSessionsPastSecondFactor } from '../sessions/end.ts';
 import { after } from '../sessions/lifetimes.ts';
+import { ownSessionOf } from '../sessions/own.ts';
 import { requireRightCode } from './answer.ts';
 import { alreadyEnabled } from './refusals.ts';
 import type { confirmTotpInput, ownConfirmTotpInput } from './schema.ts';
@@ -32,6 +34,7 @@ export async function confirmTotp(ctx: Context, input: Input) {
     });
     if (changed === 0)
       throw new Refusal('conflict', 'The enrolment was changed meanwhile.', { hint: 'Start again.' });
+    await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
     await recordEvent(ctx, {
       kind: 'user.totp.enabled',
       subject: { type: 'user', id: account.id, name: account.name },

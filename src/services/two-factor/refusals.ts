@@ -9,7 +9,7 @@ export function alreadyEnabled(): Refusal {
 
 /** The refusal that asks for a code; `accountId` is for the sign-in that goes on from here, and for nobody outside. */
 export function secondFactorRequired(accountId: string, continuation?: string): Refusal {
-  return new Refusal('second_factor_required', 'A code of the authenticator is needed.', {
+  return new Refusal('second_factor_required', 'A code of your authenticator is needed.', {
     hint: 'Send the current six digits as `totpCode`.',
     extra: { methods: ['totp'] },
     cause: { reason: 'second_factor_required', accountId },
@@ -27,7 +27,7 @@ export function accountAsked(error: unknown): string | null {
 
 /** The refusal of a wrong code, or of one that was accepted before. */
 export function secondFactorInvalid(): Refusal {
-  return new Refusal('second_factor_invalid', 'The code is not right, or was used already.', {
-    hint: 'Wait for the next code; check the clock of the device that shows it.',
+  return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
+    hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',
   });
 }

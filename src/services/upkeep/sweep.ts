@@ -4,6 +4,7 @@ import { Counter } from '../../database/models/counter.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
+import { refreshStatistics } from '../../database/optimize.ts';
 import { transaction } from '../../database/transaction.ts';
 import { sweepCredentials } from '../accounts/credentials.ts';
 import { sweepEvents } from '../events/sweep.ts';
@@ -32,4 +33,5 @@ export async function sweepExpired(ctx: Context): Promise<void> {
   await sweepEvents(ctx);
   // What was sealed while another process replaced the master key (security X1).
   await reseal(ctx);
+  await refreshStatistics();
 }

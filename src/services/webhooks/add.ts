@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
 import { Webhook } from '../../database/models/webhook.ts';
 import { transaction } from '../../database/transaction.ts';
-import { Refusal } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import type { addWebhookInput } from './schema.ts';
@@ -15,7 +15,7 @@ const most = 20;
 /** Adds a webhook and answers the secret that signs for it, once (interface page). */
 export async function addWebhook(ctx: Context, input: z.output<typeof addWebhookInput>) {
   const { organization } = await requireAuthority(ctx, 'webhooks.change', input.org);
-  await ctx.outbound.judgeUrl(input.url);
+  await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
   const id = orderedId();
   const secret = newWebhookSecret();
   const webhook = await transaction(async () => {
@@ -38,6 +38,12 @@ export async function addWebhook(ctx: Context, input: z.output<typeof addWebhook
     return made;
   });
   return { ...viewWebhook(webhook), secret };
+}
+
+/** An address that is not allowed is the caller's to change: nothing upstream has failed. */
+function refuseUrl(error: unknown): never {
+  if (!(error instanceof Refusal) || error.code !== 'outbound_refused') throw error;
+  throw refuseField('url', error.message, error.hint);
 }
 
 function tooMany(): Refusal {

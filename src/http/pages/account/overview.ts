@@ -1,3 +1,4 @@
+import { describeAccount } from '../../../services/accounts/describe.ts';
 import { showMe } from '../../../services/accounts/me.ts';
 import { listSessions } from '../../../services/sessions/list.ts';
 import { listSocial } from '../../../services/social/list.ts';
@@ -18,7 +19,7 @@ import { twoFactorSection } from './two-factor.ts';
 /** What each notice says, and in which section. */
 const notices: Record<string, { in: SectionName; text: string }> = {
   profile: { in: 'profile', text: 'Your profile was saved.' },
-  password: { in: 'password', text: 'Your password was changed. Everywhere else you have been signed out.' },
+  password: { in: 'password', text: 'Your password was changed. You are signed out everywhere else.' },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
@@ -31,14 +32,15 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 
 const mostShown = 200;
 
-/** The account of whoever is signed in; what was refused is said in the section it was asked for. */
+/** The account of the person who is signed in. A section says what was refused in it. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<Shown> {
   const { ctx, token } = visit;
-  const [me, sessions, tokens, social] = await Promise.all([
+  const [me, sessions, tokens, social, more] = await Promise.all([
     showMe(ctx),
     listSessions(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
     listSocial(ctx),
+    describeAccount(ctx),
   ]);
   const done = notices[noticeOf(visit, visit.given['done']) ?? ''];
   const draft = (name: SectionName): Draft => {
@@ -51,14 +53,14 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     main: html`<div class="head"><h1>${me.name}</h1>
 ${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
 ${profileSection(draft('profile'), me)}
-${passwordSection(draft('password'), me)}
-${twoFactorSection(draft('two-factor'), me)}
+${passwordSection(draft('password'), me, more)}
+${twoFactorSection(draft('two-factor'), me, more)}
 ${socialSection(
   draft('sign-in'),
   social.items.map(({ provider }) => provider),
 )}
-${sessionsSection(draft('sessions'), sessions.items)}
-${tokensSection(draft('tokens'), tokens.items)}
+${sessionsSection(draft('sessions'), sessions.items, more)}
+${tokensSection(draft('tokens'), tokens.items, { me, more })}
 ${organizationsSection(draft('organizations'), me)}`,
   };
 }

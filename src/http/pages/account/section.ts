@@ -1,3 +1,4 @@
+import type { describeAccount } from '../../../services/accounts/describe.ts';
 import type { showMe } from '../../../services/accounts/me.ts';
 import type { listSessions } from '../../../services/sessions/list.ts';
 import type { listTokens } from '../../../services/tokens/list.ts';
@@ -9,6 +10,9 @@ import { alert, notice } from '../parts.ts';
 export type Me = Awaited<ReturnType<typeof showMe>>;
 export type Session = Awaited<ReturnType<typeof listSessions>>['items'][number];
 export type Token = Awaited<ReturnType<typeof listTokens>>['items'][number];
+
+/** What the page says beside the views of the API. */
+export type Described = Awaited<ReturnType<typeof describeAccount>>;
 
 /** What a section is drawn with: what was typed and refused, or what was done, if it was here. */
 export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & { notice?: string };

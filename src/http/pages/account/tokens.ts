@@ -1,13 +1,20 @@
 import { type Html, html } from '../html.ts';
 import type { Shown } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
-import { type Draft, section, type Token } from './section.ts';
+import { type Described, type Draft, type Me, section, type Token } from './section.ts';
 import { ago, day } from './words.ts';
 
 /** The personal access tokens, and a form for another. */
-export function tokensSection(draft: Draft, tokens: Token[]): Html {
-  const content = html`<p class="quiet">For programs that work with your account. Anyone who has a token can act as you, within its scope.</p>
-${tokens.length > 0 && html`<ul class="rows">${tokens.map((token) => row(draft, token))}</ul>`}
+export function tokensSection(
+  draft: Draft,
+  tokens: Token[],
+  { me, more }: { me: Me; more: Described },
+): Html {
+  const names = me.organizations.map(({ name }) => name).join(', ');
+  const reach = names === '' ? '' : ` It reaches every organization that you belong to: ${names}.`;
+  const rows = tokens.map((token) => row(draft, token, more.apps.get(token.id)));
+  const content = html`<p class="quiet">For programs that work with your account. Anyone who has a token can act as you, within its scope.${reach}</p>
+${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
   return section(draft, 'tokens', content);
 }
@@ -28,7 +35,7 @@ ${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplet
   return postForm(draft, '/account/tokens#tokens', content);
 }
 
-function row(draft: Draft, token: Token): Html {
+function row(draft: Draft, token: Token, app: App | undefined): Html {
   const { id, name, description, kind } = token;
   const buttons = [
     ...(kind === 'pat'
@@ -51,21 +58,30 @@ function row(draft: Draft, token: Token): Html {
   return html`<li>
 <div><strong>${name}</strong> <code>${token.prefix}…</code>
 ${description !== null && html`<p>${description}</p>`}
-<p class="quiet">${lifeOf(draft.ctx.now, token)}</p>
+<p class="quiet">${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}</p>
 <details><summary>Change</summary><p class="quiet">With a new value or revoked, what uses the old value stops at once.</p><div class="buttons">${buttons}</div></details></div>
 </li>`;
 }
 
+type App = Described['apps'] extends Map<string, infer Value> ? Value : never;
+
+/** How the token was made: by the person, or by an app in exchange for its secret. */
+function madeBy({ kind }: Token, app: App | undefined): string {
+  if (kind === 'pat') return 'Personal token';
+  if (app === undefined) return 'Bot token';
+  return `Bot token of the app ${app.name}${app.organization === null ? '' : ` of ${app.organization}`}`;
+}
+
 function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: Token): string {
   if (suspendedAt !== undefined) {
-    return `Suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
+    return `suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
   }
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const ends =
     expiresAt === null
       ? 'until revoked'
       : `${new Date(expiresAt) <= now ? 'ended' : 'ends'} ${day(expiresAt)}`;
-  return `Scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
+  return `scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
 }
 
 /** The value of a token, this once. */

@@ -2,23 +2,33 @@ import { type Html, html } from '../html.ts';
 import type { Shown } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { drawQr } from '../qr.ts';
-import { type Draft, type Me, section } from './section.ts';
+import { type Described, type Draft, type Me, section } from './section.ts';
 
-/** Whether the second factor is on, and how to change that. */
-export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me): Html {
-  return section(draft, 'two-factor', twoFactorEnabled ? turnOff(draft) : turnOn(draft));
+/** Whether the second factor is on, where it is asked for, and how to change that. */
+export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me, { singleSignOn }: Described): Html {
+  const content = html`${twoFactorEnabled ? onWords : offWords}
+<ul class="facts quiet">
+<li>Asked for when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
+${singleSignOn.map(
+  ({ organization, asksHere }) =>
+    html`<li>Single sign-on of ${organization}: ${asksHere ? 'asked for here too' : 'not asked for here; its provider decides'}.</li>`,
+)}
+</ul>
+${twoFactorEnabled ? turnOff(draft) : turnOn(draft)}`;
+  return section(draft, 'two-factor', content);
 }
 
+const onWords = html`<p><strong>On.</strong> idctl asks for a code of your authenticator app.</p>`;
+const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in.</p>`;
+
 function turnOn(draft: Draft): Html {
-  return html`<p>Off. With an authenticator app on your phone, your password alone is not enough to sign in.</p>
-${postForm(draft, '/account/two-factor', html`<button type="submit">Set up an authenticator</button>`)}`;
+  return postForm(draft, '/account/two-factor', html`<button type="submit">Set up an authenticator</button>`);
 }
 
 function turnOff(draft: Draft): Html {
   const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'As your authenticator shows it now.', first: false })}
 <button class="danger" type="submit">Turn off</button>`;
-  return html`<p><strong>On.</strong> Signing in asks for a code of your authenticator app.</p>
-<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
+  return html`<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
 }
 
 /** The secret for the authenticator, shown this once, and the code that confirms it. */

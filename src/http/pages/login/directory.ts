@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
 import { arrive } from './enter.ts';
-import { directoryForm } from './forms.ts';
+import { type Directory, directoryForm } from './forms.ts';
 import { showMethods } from './methods.ts';
 import { identify, linkTo, type Place, returnTo } from './place.ts';
 import { askWho } from './who.ts';
@@ -20,7 +20,9 @@ const askPage = page({
   input: z.object({ returnTo }),
   show: async (visit, place) => {
     const directory = await describeDirectory(visit.ctx, '');
-    return directory === null ? { goTo: linkTo('/login', place) } : askByName(visit, place, directory.name);
+    return directory === null
+      ? { goTo: linkTo('/login', place) }
+      : askByName(visit, place, { ...directory, domain: null });
   },
 });
 
@@ -40,14 +42,16 @@ const signInPage = form({
     const { identifier, returnTo } = visit.given;
     if (identifier !== undefined) return showMethods(visit, { identifier, returnTo }, 'directory');
     const directory = await describeDirectory(visit.ctx, '');
-    return directory === null ? askWho(visit, { returnTo }) : askByName(visit, { returnTo }, directory.name);
+    return directory === null
+      ? askWho(visit, { returnTo })
+      : askByName(visit, { returnTo }, { ...directory, domain: null });
   },
 });
 
 /** The form and what it sends. */
 export const directoryPages = [askPage, signInPage];
 
-function askByName(visit: Visit, place: Place, whose: string): Shown {
+function askByName(visit: Visit, place: Place, whose: Directory): Shown {
   return {
     title: 'Sign in',
     main: html`<h1>Sign in</h1>

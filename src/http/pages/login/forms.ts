@@ -14,19 +14,41 @@ ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomp
   return postForm(draft, '/login/password', content, { returnTo: place.returnTo });
 }
 
-/** User name and password of a directory, and whose it is, which is said before a password is typed (security L1). */
-export function directoryForm(draft: Draft, place: Place, whose: string, email: string | null): Html {
-  const content = html`<p>Use your user name and password from the directory of <strong class="address">${whose}</strong>.</p>
+/** Whose directory a form asks a password for. */
+export interface Directory {
+  /** The organization's name, which it gives itself. */
+  name: string;
+  /** The domain that it has verified, where that is why the directory is offered. */
+  domain: string | null;
+}
+
+/** User name and password of a directory. The page says whose password it asks for (security L1). */
+export function directoryForm(
+  draft: Draft,
+  place: Place,
+  { name, domain }: Directory,
+  username: string | null,
+): Html {
+  // A name proves nothing, so the domain stands beside it.
+  const owner = domain !== null && html`, which owns <strong class="address">${domain}</strong>`;
+  const content = html`<p>Use your account at <strong class="address">${name}</strong>${owner}.</p>
 ${field(draft, {
   name: 'username',
   label: 'User name',
   autocomplete: 'username',
-  value: email,
+  value: username,
   note: 'The user name you sign in to your work computer with.',
   verbatim: true,
-  first: email === null,
+  first: username === null,
 })}
-${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: email !== null })}
+${field(draft, {
+  name: 'password',
+  label: `Your ${name} password`,
+  type: 'password',
+  autocomplete: 'current-password',
+  note: `Forgot your password? Ask the administrator of ${name}.`,
+  first: username !== null,
+})}
 <button type="submit">Sign in</button>`;
   return postForm(draft, '/login/directory', content, { ...place });
 }

@@ -5,7 +5,7 @@ import { findMethods } from '../../../services/signin/methods.ts';
 import { selfSignupAllowed } from '../../../services/signin/require.ts';
 import { type Html, html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
-import { alert } from '../parts.ts';
+import { alert, notice } from '../parts.ts';
 import { directoryForm, mailCodeForm, passwordForm, socialLinks, ssoLink, ssoStart } from './forms.ts';
 import { identify, linkTo, type Place } from './place.ts';
 import { askWho } from './who.ts';
@@ -18,12 +18,12 @@ interface Known extends Place {
 }
 
 /** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
-export async function showMethods(visit: Visit, place: Known, asked?: Asked): Promise<Shown> {
-  const who = identify(place.identifier);
-  if (who === null) return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
-  const { email, domain } = who;
+export async function showMethods(visit: Visit, place: Known, asked?: Asked, said?: string): Promise<Shown> {
+  const { email, domain } = identify(place.identifier) ?? { email: null, domain: '' };
   const methods = await findMethods(visit.ctx, domain);
   const directory = await describeDirectory(visit.ctx, domain);
+  if (domain === '' && directory === null)
+    return askWho({ ...visit, refusal: visit.refusal ?? unreadable() }, place);
   const onlySso = email === null && directory === null;
   if (onlySso && !methods.includes('sso'))
     return askWho({ ...visit, refusal: visit.refusal ?? noSso(domain) }, place);
@@ -32,7 +32,14 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
     methods.includes('sso') ? [ssoLink(domain, place)] : [],
     shown === 'password' ? [passwordForm(visit, email ?? '', place)] : [],
     shown === 'directory' && directory !== null
-      ? [directoryForm(visit, place, directory.name, directory.verified ? email : null)]
+      ? [
+          directoryForm(
+            visit,
+            place,
+            { name: directory.name, domain: directory.verified ? domain : null },
+            userNameIn(place.identifier, { email, directory, methods }),
+          ),
+        ]
       : [],
     email !== null && shown === null && methods.includes('magicCode')
       ? [mailCodeForm(visit, email, place, true)]
@@ -45,7 +52,7 @@ export async function showMethods(visit: Visit, place: Known, asked?: Asked): Pr
     handOff: onlySso && visit.refusal === undefined ? ssoStart(domain, place) : undefined,
     main: html`<h1>Sign in</h1>
 <p class="who"><span>${place.identifier}</span> <a href="${linkTo('/login', { returnTo: place.returnTo })}">Change</a></p>
-${alert(visit)}
+${notice(said)}${alert(visit)}
 ${ways.length + others.length === 0 && html`<p>No way to sign in is set up here for this address. Ask your administrator.</p>`}
 ${ways.map((way, at) => html`${at > 0 && or}${way}`)}
 ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
@@ -63,6 +70,18 @@ function formShown(email: string | null, { methods, directory, asked }: Asking):
   if (mayLead && asked !== 'password') return 'directory';
   if (email !== null && methods.includes('password')) return 'password';
   return mayLead ? 'directory' : null;
+}
+
+/**
+ * The user name that was typed: the part before `@` on the directory's own domain, or the whole where it is neither an
+ * address nor a domain that leads anywhere.
+ */
+function userNameIn(
+  identifier: string,
+  { email, directory, methods }: { email: string | null } & Pick<Asking, 'directory' | 'methods'>,
+): string | null {
+  if (email !== null) return directory?.verified ? email.slice(0, email.indexOf('@')) : null;
+  return directory?.verified || methods.includes('sso') ? null : identifier.trim();
 }
 
 interface Asking {
@@ -87,7 +106,7 @@ async function otherWays(
   const links = [
     password &&
       shown !== 'password' &&
-      html`<a href="${linkTo('/login', place, { by: 'password' })}">Use a password instead</a>`,
+      html`<a href="${linkTo('/login', place, { by: 'password' })}">Use your ${ctx.config.instance.name} password instead</a>`,
     methods.includes('ldap') &&
       shown !== 'directory' &&
       html`<a href="${linkTo('/login', place, { by: 'directory' })}">Use a user name instead</a>`,
@@ -95,11 +114,14 @@ async function otherWays(
       shown !== null &&
       methods.includes('magicCode') &&
       mailCodeForm({ token }, email, place, false),
+    // A directory's password is not idctl's to change.
     password &&
+      shown !== 'directory' &&
       isMailConfigured(ctx) &&
-      html`<a href="${linkTo('/login/reset', place)}">Forgotten password</a>`,
+      html`<a href="${linkTo('/login/reset', place)}">Forgot password?</a>`,
     // Of every address alike: whether it has something to confirm is for its mailbox to tell (security P7).
     password &&
+      shown !== 'directory' &&
       refusal?.code === 'signin_failed' &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/verify', place)}">Confirm your address</a>`,

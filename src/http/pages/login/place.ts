@@ -27,4 +27,4 @@ export function identify(text: string): { email: string | null; domain: string }
 }
 
 /** The field of a form that says where to go on to. */
-export const returnTo = z.string().max(2000).optional();
+export const returnTo = z.string().max(2000, 'is not known here').optional();

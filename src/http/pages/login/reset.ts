@@ -54,7 +54,8 @@ const confirmPage = form({
   input: resetPasswordInput.extend({ totpCode }),
   act: async (visit, input) => {
     await resetPassword(visit.ctx, input);
-    return { goTo: `/login?done=${markSignInNotice(visit, 'new-password')}` };
+    const done = markSignInNotice(visit, 'new-password');
+    return { goTo: linkTo('/login', { identifier: input.email }, { done, by: 'password' }) };
   },
   refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
 });
@@ -62,12 +63,12 @@ const confirmPage = form({
 /** A new password by a code that is mailed. */
 export const resetPages = [askPage, requestPage, codePage, confirmPage];
 
-/** Where somebody goes on who has confirmed their address, and whose password nobody knows to be theirs. */
+/** The page that follows a confirmed address whose account has no password. */
 export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether what it says is true of whoever sees it: anybody can make a link to it. */
+/** Whether the page tells the truth to the person who sees it: anyone can make a link to it. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }
@@ -78,8 +79,8 @@ function askToChoose(visit: Visit, identifier: string | undefined): Shown {
     title: 'Choose a password',
     main: html`<h1>Choose a password</h1>
 ${notice('Your address is confirmed, and you are signed in.')}
-<p>The account has no password: one that was not chosen in this browser might have been a stranger’s, and is void.
-With another code that we send to your address you can choose one.</p>
+<p>Your account has no password yet. A password that was not chosen in this browser could be a stranger’s, so it was removed.
+To choose one, request another code.</p>
 ${postForm(visit, path, html`<button type="submit">Send me a code</button>`, along)}
 <nav class="below" aria-label="Other ways"><a href="/">Later</a></nav>`,
   };
@@ -89,9 +90,9 @@ function askAddress(visit: Visit, identifier: string | undefined): Shown {
   const content = html`${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true, first: true })}
 <button type="submit">Send me a code</button>`;
   return {
-    title: 'Forgotten password',
-    main: html`<h1>Forgotten password</h1>
-<p>With a code that we send to your address you can choose a new one.</p>
+    title: 'Forgot password?',
+    main: html`<h1>Forgot password?</h1>
+<p>We send a code to your e-mail address. With it you choose a new password.</p>
 ${alert(visit)}
 ${postForm(visit, path, content)}
 <nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { identifier })}">Back to sign-in</a></nav>`,
@@ -120,14 +121,10 @@ function askNewPassword(visit: Visit, identifier: string): Shown {
   );
 }
 
-/** Refuses the screens where no code would come: somebody else has to help. */
+/** Refuses the screens where no code would come. */
 function requireCodes({ ctx }: Visit): void {
   if (isMailConfigured(ctx)) return;
-  throw new Refusal(
-    'mail_not_configured',
-    'No mail is sent here, so you cannot be sent a code for a new password.',
-    {
-      hint: 'Ask your administrator for a new password, or sign in another way.',
-    },
-  );
+  throw new Refusal('mail_not_configured', 'This instance sends no mail, so it cannot send you a code.', {
+    hint: 'Ask your administrator for a new password, or sign in another way.',
+  });
 }

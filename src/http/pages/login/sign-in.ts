@@ -31,8 +31,9 @@ export const signInPage = page({
     if (invitation !== undefined) return showInvitation(visit, invitation);
     const target = requireReturnTo(visit.ctx, returnTo);
     if (isSignedIn(visit.ctx)) return { goTo: target };
-    if (identifier === undefined) return askWho(visit, { returnTo }, notices[noticeOf(visit, done) ?? '']);
-    return showMethods(visit, { identifier, returnTo }, by);
+    const said = notices[noticeOf(visit, done) ?? ''];
+    if (identifier === undefined) return askWho(visit, { returnTo }, said);
+    return showMethods(visit, { identifier, returnTo }, by, said);
   },
 });
 

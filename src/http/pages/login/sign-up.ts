@@ -3,6 +3,7 @@ import { Refusal } from '../../../errors.ts';
 import { signUpInput } from '../../../services/accounts/schema.ts';
 import { requireAdmitted, signUp } from '../../../services/accounts/sign-up.ts';
 import { canonicalEmail } from '../../../services/domains/canonical.ts';
+import { invitationInvalid } from '../../../services/invitations/accept.ts';
 import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { requireReturnTo } from '../../../services/return-to.ts';
 import { selfSignupAllowed } from '../../../services/signin/require.ts';
@@ -11,7 +12,6 @@ import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
 import { arrive } from './enter.ts';
-import { invitationOver } from './invitation.ts';
 import { linkTo, type Place, returnTo } from './place.ts';
 import { linkToVerify } from './verify.ts';
 
@@ -52,21 +52,21 @@ const signUpPage = form({
   },
 });
 
-/** Making an account by oneself, or by an invitation. */
+/** Signing up, with or without an invitation. */
 export const signUpPages = [askPage, signUpPage];
 
 /** Refuses what would be refused once the form is filled in, as far as that is known. */
 async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer): Promise<void> {
   const to = invitation === undefined ? null : await lookAtInvitation(ctx, { token: invitation });
-  if (invitation !== undefined && to === null) throw invitationOver();
+  if (invitation !== undefined && to === null) throw invitationInvalid();
   const email = canonicalEmail(identifier ?? '') ?? to?.email;
   if (email !== undefined) await requireAdmitted(ctx, { email, invitation });
-  else if (!(await selfSignupAllowed(ctx, ''))) throw notForEverybody();
+  else if (!(await selfSignupAllowed(ctx, ''))) throw notForEveryone();
 }
 
-function notForEverybody(): Refusal {
-  return new Refusal('signup_closed', 'Not everybody can make an account here.', {
-    hint: 'Enter your address: where your organization lets its people sign up, that is offered next. Else ask your administrator.',
+function notForEveryone(): Refusal {
+  return new Refusal('signup_closed', 'Sign-up is not open to everyone here.', {
+    hint: 'Enter your address: if your organization allows sign-up, the next page offers it. Otherwise ask your administrator.',
   });
 }
 

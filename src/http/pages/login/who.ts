@@ -6,7 +6,7 @@ import { alert, field, hidden, notice } from '../parts.ts';
 import { socialLinks } from './forms.ts';
 import { linkTo, type Place } from './place.ts';
 
-/** The first screen: an address or a company's domain, and the providers that anybody may come by. */
+/** The first screen: an address, a user name or a company's domain, and the providers that are open to everyone. */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'>,
   place: Place,
@@ -15,14 +15,9 @@ export async function askWho(
   const { returnTo } = place;
   const methods = await findMethods(visit.ctx, '');
   const social = socialLinks(methods, place);
-  const below = [
-    ...(methods.includes('ldap')
-      ? [html`<a href="${linkTo('/login/directory', { returnTo })}">Sign in with a user name</a>`]
-      : []),
-    ...((await selfSignupAllowed(visit.ctx, ''))
-      ? [html`<a href="${linkTo('/login/signup', { returnTo })}">Create an account</a>`]
-      : []),
-  ];
+  const below = (await selfSignupAllowed(visit.ctx, ''))
+    ? [html`<a href="${linkTo('/login/signup', { returnTo })}">Create an account</a>`]
+    : [];
   return {
     title: 'Sign in',
     main: html`<h1>Sign in</h1>
@@ -31,7 +26,8 @@ ${notice(said)}${alert(visit)}
 ${hidden({ returnTo })}
 ${field(visit, {
   name: 'identifier',
-  label: 'E-mail address or company domain',
+  // Without an address, only one directory can be meant (security L1).
+  label: methods.includes('ldap') ? 'E-mail address or user name' : 'E-mail address or company domain',
   autocomplete: 'username',
   value: place.identifier,
   verbatim: true,

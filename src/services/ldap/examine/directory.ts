@@ -1,6 +1,17 @@
 import type { DirectoryAccount, DirectoryQuery, DirectoryVisit } from '../../../outbound/outbound.ts';
+import { parentsOf } from '../dn.ts';
 import type { Person, Reading } from '../person.ts';
-import { type Ask, found, type Step, type Take, unreached, viewStep, wrong } from './finding.ts';
+import {
+  type Ask,
+  type Finding,
+  found,
+  refusedWith,
+  type Step,
+  type Take,
+  unreached,
+  viewStep,
+  wrong,
+} from './finding.ts';
 import { lookAtPeople } from './people.ts';
 import { reasonWords } from './words.ts';
 
@@ -44,7 +55,7 @@ export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Pro
   await trial.proving(person);
   const proved = await step('password', 'the directory accepts it for this entry', async () => {
     const answer = await visit.prove({ dn: person.dn, password });
-    return answer.ok ? found(null, 'accepted') : wrong(reasonWords[answer.reason]);
+    return answer.ok ? found(null, 'accepted') : refusedWith(answer);
   });
   return { ...examination, person: proved.ok ? person : null };
 }
@@ -74,22 +85,38 @@ async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]):
 }
 
 async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Promise<boolean> {
-  const query: DirectoryQuery = {
-    base,
-    scope: 'base',
-    filter: '(objectClass=*)',
-    attributes: ['1.1'],
-    limit: 1,
-  };
   let answer: Awaited<ReturnType<Ask>> | undefined;
   const bound = await step('service bind', 'the directory accepts bind DN and password', async () => {
-    answer = await ask(query);
-    return answer.ok || answer.at === 'search' ? found(null, 'accepted') : wrong(reasonWords[answer.reason]);
+    answer = await ask(entryAt(base));
+    return answer.ok || answer.at === 'search' ? found(null, 'accepted') : refusedWith(answer);
   });
-  if (!bound.ok) return false;
-  const based = await step('base', 'the search base is there to be read', async () => {
-    if (answer === undefined || !answer.ok) return wrong(reasonWords[answer?.reason ?? 'refused']);
-    return answer.value.entries.length > 0 ? found(null, 'there') : wrong(reasonWords.base_missing);
-  });
+  if (!bound.ok || answer === undefined) return false;
+  const first = answer;
+  const based = await step('base', 'the search base is there to be read', () => judgeBase(ask, base, first));
   return based.ok;
+}
+
+function entryAt(base: string): DirectoryQuery {
+  return { base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'], limit: 1 };
+}
+
+/** Whether the base is there; for one that is not, its deepest parent that is, in the text that was given (security L9). */
+async function judgeBase(ask: Ask, base: string, answer: Awaited<ReturnType<Ask>>): Promise<Finding> {
+  if (answer.ok && answer.value.entries.length > 0) return found(null, 'there');
+  if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
+  const parent = await deepestParent(ask, base);
+  const parents = parent === null ? 'nor is any parent of it' : `of its parents ${parent} is there`;
+  const seen = `${base} is not there, or the service account may not see it; ${parents}`;
+  return answer.ok ? wrong({ ...reasonWords.base_missing, seen }) : refusedWith(answer, seen);
+}
+
+/** Each parent is another connection and bind, so a base of absurd depth is not followed to its root. */
+const mostParents = 12;
+
+async function deepestParent(ask: Ask, base: string): Promise<string | null> {
+  for (const parent of parentsOf(base).slice(0, mostParents)) {
+    const answer = await ask(entryAt(parent));
+    if (answer.ok && answer.value.entries.length > 0) return parent;
+  }
+  return null;
 }

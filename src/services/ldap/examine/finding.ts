@@ -3,9 +3,10 @@ import type {
   DirectoryFailure,
   DirectoryPlace,
   DirectoryQuery,
+  DirectoryReason,
   DirectoryVisit,
 } from '../../../outbound/outbound.ts';
-import { failureHints } from './words.ts';
+import { failureHints, reasonWords } from './words.ts';
 
 /** One step of an examination. */
 export interface Step {
@@ -40,6 +41,14 @@ export function found<Value>(value: Value, seen: string, hint?: string): Finding
 /** Something is wrong, and this is the one thing to change. */
 export function wrong({ seen, hint }: { seen: string; hint: string }): Finding<never> {
   return { ok: false, seen, hint };
+}
+
+/** The directory refused, and this is its result code; `seen` stands in place of the sentence of the reason. */
+export function refusedWith(
+  { reason, code }: { reason: DirectoryReason; code: number },
+  seen = reasonWords[reason].seen,
+): Finding<never> {
+  return wrong({ seen: `${seen} (LDAP result code ${code})`, hint: reasonWords[reason].hint });
 }
 
 /** What was found at a step, as it is told. */

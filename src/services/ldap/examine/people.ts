@@ -1,8 +1,8 @@
 import type { DirectoryEntry, DirectoryQuery } from '../../../outbound/outbound.ts';
 import { openFilter } from '../filter.ts';
 import { attributesOf, onePerson, type Person, personQuery, type Reading, textsOf } from '../person.ts';
-import { type Ask, type Finding, found, type Take, wrong } from './finding.ts';
-import { reasonWords, searchWords } from './words.ts';
+import { type Ask, type Finding, found, refusedWith, type Take, wrong } from './finding.ts';
+import { searchWords } from './words.ts';
 
 /** What the filter finds: a sample, and who has the user name that is tried. */
 interface People {
@@ -38,14 +38,14 @@ export async function lookAtPeople(ask: Ask, trial: Trial, step: Take): Promise<
 
 async function lookThroughFilter(ask: Ask, trial: Trial): Promise<Finding<People>> {
   const sampled = await ask(sampleQuery(trial));
-  if (!sampled.ok) return wrong(reasonWords[sampled.reason]);
+  if (!sampled.ok) return refusedWith(sampled);
   const sample = sampled.value.entries.slice(0, sampleSize);
   if (trial.username === undefined) {
     if (sample.length === 0) return wrong(searchWords.nobody);
     return found({ sample, person: null, entry: null }, 'it finds people');
   }
   const answer = await ask(personQuery(trial, trial.username));
-  if (!answer.ok) return wrong(reasonWords[answer.reason]);
+  if (!answer.ok) return refusedWith(answer);
   const one = onePerson(answer.value, trial);
   if (!one.ok) return wrong(searchWords[one.reason]);
   return found({ sample, person: one.person, entry: answer.value.entries[0] ?? null }, 'exactly one entry');

@@ -103,6 +103,10 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
     seen: 'the entry is not below the search base',
     hint: 'Use the search base that the entries are below.',
   },
+  entry_malformed: {
+    seen: 'the DN or the entryUUID of the entry is too long, or holds control characters',
+    hint: 'Mend the entry: a DN and an entryUUID have at most 2000 bytes.',
+  },
 };
 
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';

@@ -1,29 +1,53 @@
 import { select } from '../../../database/select.ts';
+import { isUuid } from '../../fields.ts';
 import type { Key } from '../filter-keys.ts';
 import { fold } from '../names.ts';
 
 const few = 50;
 
-/** Where the keys are that several records can have; the others lead to one record at most. */
-const shared = {
-  externalId: { column: 'external_id', table: 'scim_records', stored: (value: string) => value },
-  email: { column: 'value_canonical', table: 'scim_emails', stored: fold },
-};
+/** Where an index finds the records of a key. */
+const places = {
+  id: { table: 'scim_records', column: 'id', record: 'id', stored: (value: string) => value },
+  userName: { table: 'scim_records', column: 'user_name_canonical', record: 'id', stored: fold },
+  externalId: {
+    table: 'scim_records',
+    column: 'external_id',
+    record: 'id',
+    stored: (value: string) => value,
+  },
+  email: { table: 'scim_emails', column: 'value_canonical', record: 'record_id', stored: fold },
+} as const satisfies Record<Key['column'], unknown>;
 
 /**
- * Whether so few records have any of the keys that they can be read and sorted at once. Nothing keeps a client from giving
- * all its people one externalId or one address.
+ * Selects the ids of the records that have any of the keys, each part by its index; `$1` is the organization. The values
+ * of the keys are added to `bind`.
+ */
+export function recordsWith(keys: Key[], bind: unknown[]): string {
+  const parts = keys.filter(isPossible).map(({ column, value }) => {
+    const { table, column: name, record, stored } = places[column];
+    const given = bind.push(stored(value));
+    return `SELECT ${record} FROM ${table} WHERE organization_id = $1 AND ${name} = $${given}`;
+  });
+  // A null is no record's id.
+  return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');
+}
+
+// PostgreSQL fails on a uuid that is none.
+function isPossible({ column, value }: Key): boolean {
+  return column !== 'id' || isUuid(value);
+}
+
+/**
+ * Whether so few records have any of the keys that they can be read and sorted at once. A client may give all its people
+ * one externalId or one address.
  */
 export async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
+  const shared = keys.filter(({ column }) => column === 'externalId' || column === 'email');
+  if (shared.length === 0) return true;
   const bind: unknown[] = [organizationId];
-  const counts = keys.flatMap(({ column: name, value }) => {
-    if (name !== 'externalId' && name !== 'email') return [];
-    const { column, table, stored } = shared[name];
-    const place = bind.push(stored(value));
-    return `(SELECT count(*) FROM (SELECT 1 FROM ${table}
-      WHERE organization_id = $1 AND ${column} = $${place} LIMIT ${few + 1}) k${place})`;
-  });
-  if (counts.length === 0) return true;
+  const counts = shared.map(
+    (key) => `(SELECT count(*) FROM (${recordsWith([key], bind)} LIMIT ${few + 1}) k${bind.length})`,
+  );
   const [row] = await select<{ records: number | string }>(`SELECT ${counts.join(' + ')} AS records`, bind);
   return Number(row?.records ?? 0) <= few;
 }

@@ -1,12 +1,13 @@
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { OutOfTime, type Query, selectWithin, whileInTime } from '../../../database/select-within.ts';
 import type { Filter } from '../filter.ts';
-import { keysOf } from '../filter-keys.ts';
+import { type Key, keysOf } from '../filter-keys.ts';
 import { filterCondition } from '../filter-sql.ts';
 import { columns, type Entry, entryOf, type Row } from '../records/record.ts';
 import { scimRefusal } from '../refusal.ts';
 import { sortExpression } from '../sort.ts';
-import { areFew } from './few.ts';
+import type { Dialect } from '../sql.ts';
+import { areFew, recordsWith } from './few.ts';
 import { inTurn } from './turns.ts';
 
 /** A list that is not simply the whole one in its own order. */
@@ -30,7 +31,7 @@ export async function readFiltered(
 ): Promise<{ total: number; records: Entry[] }> {
   const keys = asked.filter === null ? null : keysOf(asked.filter);
   const atOnce = keys !== null && (await areFew(organizationId, keys));
-  const queries = compose(organizationId, asked, atOnce);
+  const queries = composeQueries(organizationId, asked, atOnce ? keys : null);
   if (atOnce) return readPage(asked, queries, (query) => select(query.sql, query.bind));
   const until = performance.now() + budgetMs;
   try {
@@ -41,6 +42,13 @@ export async function readFiltered(
     if (!(error instanceof OutOfTime)) throw error;
     throw scimRefusal(400, 'tooMany', 'The filter takes too long; ask by userName, externalId or e-mail.');
   }
+}
+
+/** Bare, SQLite without statistics would rather walk the whole list in its order. */
+function foundBy(keys: Key[], bind: unknown[], dialect: Dialect): string {
+  const bare = dialect === 'sqlite' ? '+' : '';
+  return `r.id IN (${recordsWith(keys, bind)})
+    AND ${bare}r.organization_id = $1 AND ${bare}r.hidden = $2`;
 }
 
 interface Queries {
@@ -59,17 +67,19 @@ async function readPage({ from, count }: Asked, queries: Queries, read: Read) {
   return { total: Number(counted?.total ?? 0), records };
 }
 
-function compose(organizationId: string, asked: Asked, atOnce: boolean): Queries {
+/** The statements of a page: with keys, on the few records that have any of them; else on all, as long as there is time. */
+export function composeQueries(organizationId: string, asked: Asked, keys: Key[] | null): Queries {
   const { filter, sortBy, descending, from, count } = asked;
   const dialect = dialectOfDatabase();
   const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
   const condition = filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
+  const bind = [organizationId, false, ...(condition?.bind ?? [])];
   const where = [
-    'r.organization_id = $1 AND r.hidden = $2',
-    atOnce ? 'true' : whileInTime(dialect),
+    keys === null
+      ? `r.organization_id = $1 AND r.hidden = $2 AND ${whileInTime(dialect)}`
+      : foundBy(keys, bind, dialect),
     condition?.sql ?? 'true',
   ].join(' AND ');
-  const bind = [organizationId, false, ...(condition?.bind ?? [])];
   const direction = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
   const order = `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`;
   return {

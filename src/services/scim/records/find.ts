@@ -23,6 +23,15 @@ export async function findRecordOf(organizationId: string, accountId: string): P
   return row === undefined ? null : entryOf(row);
 }
 
+/** Whether the account is a member that provisioning made, and so is called what the client said. */
+export async function isNamedByClient(accountId: string): Promise<boolean> {
+  const rows = await select(
+    'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
+    [accountId, 'created', true],
+  );
+  return rows.length > 0;
+}
+
 /** The record of whoever has the name, else of whoever has the address; hidden ones too. */
 export async function findRecord(
   organizationId: string,

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { memberResource } from '../resource.ts';
 import { findRecordNamed, findRecordOf } from './find.ts';
-import { columns, entryOf, type Person, type Row } from './record.ts';
+import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
 import { changeRecord, insertRecord, type Named } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
@@ -11,7 +11,10 @@ import { changeRecord, insertRecord, type Named } from './write.ts';
 export async function recordMember(ctx: Context, organizationId: string, account: Person): Promise<void> {
   const record = await findRecordOf(organizationId, account.id);
   if (record === null) await insertMemberRecord(organizationId, account, ctx.now);
-  else if (!record.active || record.hidden) await changeRecord(ctx, record, { active: true, hidden: false });
+  else if (!record.active || record.hidden) {
+    const renamed = record.link === 'member' ? { resource: resourceIn(record, account) } : {};
+    await changeRecord(ctx, record, { active: true, hidden: false, ...renamed });
+  }
 }
 
 /** Says in the record of whoever has left that they have. */
@@ -35,16 +38,24 @@ export async function insertMemberRecord(organizationId: string, account: Person
   });
 }
 
-/** Tells the clients that have not named a member themselves what the member is called now. */
-export async function recordRenamed(ctx: Context, account: Person): Promise<void> {
+/**
+ * Tells the clients that have not named a member themselves what the member is called now. Whoever has left is not
+ * followed, but by the organization (`by`) that has just renamed them.
+ */
+export async function recordRenamed(ctx: Context, account: Person, by: string | null = null): Promise<void> {
   const rows = await select<Row>(
-    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2`,
-    [account.id, 'member'],
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
+        AND (r.active = $3 OR r.organization_id = $4)`,
+    [account.id, 'member', true, by],
   );
   for (const record of rows.map(entryOf)) {
-    const resource = { ...resourceOfMember(account), userName: record.userName };
-    await changeRecord(ctx, record, { resource });
+    await changeRecord(ctx, record, { resource: resourceIn(record, account) });
   }
+}
+
+/** The resource of a member under the name that the record has. */
+function resourceIn({ userName }: Entry, account: Person): Named {
+  return { ...resourceOfMember(account), userName };
 }
 
 function resourceOfMember({ id, email, name }: Person): Named {

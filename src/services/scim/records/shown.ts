@@ -1,7 +1,7 @@
-import type { Account } from '../../../database/models/account.ts';
-import { Domain } from '../../../database/models/domain.ts';
+import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../../domains/canonical.ts';
+import { findVerifiedNames } from '../../domains/owns.ts';
 import { emailOf } from '../resource.ts';
 import { calledBy } from '../users/called.ts';
 import { resourceOf } from './write.ts';
@@ -24,11 +24,11 @@ export async function shownTo(
   const named = await ScimRecord.findAll({
     where: { organizationId, accountId: accounts.map(({ id }) => id), link: ['attached', 'created'] },
   });
-  const verified = named.length === 0 ? [] : await findVerifiedNames(organizationId);
+  const verified = named.length === 0 ? new Set() : await findVerifiedNames(organizationId);
   const records = new Map(named.map((record) => [record.accountId, record]));
   return (account) => {
     const record = records.get(account.id);
-    const own = account.email !== null && verified.includes(domainOf(account.email));
+    const own = account.email !== null && verified.has(domainOf(account.email));
     return record === undefined || own
       ? { email: account.email, name: account.name }
       : saidOf(account, record);
@@ -40,13 +40,17 @@ export async function shownIn(organizationId: string, account: Account): Promise
   return (await shownTo(organizationId, [account]))(account);
 }
 
+/** What the organization calls the person who acts in it; `name` is their own (security I4). */
+export async function nameShownIn(
+  organizationId: string,
+  { accountId, name }: { accountId: string; name: string },
+): Promise<string> {
+  const account = await Account.findByPk(accountId);
+  return account === null ? name : (await shownIn(organizationId, account)).name;
+}
+
 /** What the client says of a person; no address where the account has none. */
 function saidOf({ email }: Account, record: ScimRecord): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };
-}
-
-async function findVerifiedNames(organizationId: string): Promise<string[]> {
-  const domains = await Domain.findAll({ where: { organizationId, state: 'Verified' } });
-  return domains.map(({ name }) => name);
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { requireAuthority } from '../../authority/require.ts';
 import { recordEvent } from '../../events/record.ts';
 import type { scimTokenInput } from './schema.ts';
@@ -15,7 +16,7 @@ export async function revokeScimToken(ctx: Context, input: z.output<typeof scimT
     const token = await ScimToken.findByPk(organization.id);
     if (token === null || (await ScimToken.destroy({ where: { hash: token.hash } })) === 0) {
       throw new Refusal('not_found', `${organization.slug} has no SCIM token.`, {
-        hint: `Make one with: idctl scim token rotate --org ${organization.slug}`,
+        hint: `Make one with: idctl scim token rotate --org ${shellWord(organization.slug)}`,
       });
     }
     await recordEvent(ctx, {

@@ -17,19 +17,21 @@ import { about, activateMember, deactivateMember, reclaimHeld } from './membersh
 export type Decided = Named & { active: boolean };
 
 /**
- * Changes one User as `decide` says, given what it is now: record, membership and account in one transaction. What
- * changes nothing leaves version, lastModified and events alone.
+ * Changes one User as `decide` says, given what it is now and its record: record, membership and account in one
+ * transaction. What changes nothing leaves version, lastModified and events alone.
  */
 export async function changeUser(
   ctx: Context,
   organizationId: string,
   { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
-  decide: (current: Decided) => Decided,
+  decide: (current: Decided, record: Entry) => Decided,
 ): Promise<Entry> {
   const changing = transaction(async () => {
     const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
-    const decided = () => decide({ ...resourceOf(held.record), active: held.record.active });
+    // What the client saw, also where the takeover changes the record.
+    const seen = { ...held.record };
+    const decided = () => decide({ ...resourceOf(held.record), active: held.record.active }, seen);
     const becoming = decided();
     const joins = becoming.active && !held.record.active;
     // The record of a member of whom no client has spoken is written anew by it.

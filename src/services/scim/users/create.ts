@@ -69,14 +69,13 @@ async function admit(
   return record;
 }
 
-/** The person of a record that is there already: refused while they are what is asked for. */
+/** The person of a record that is there already: refused while they are an active member. */
 async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
   const held = await holdRecord(found);
   if (held === null) return provision(ctx, found.organizationId, resource);
   const { record } = held;
   const { active } = resource;
-  const unchanged = !active && !record.hidden && isNamed(record, resource);
-  if (record.active || unchanged) throw notUnique(resource.userName);
+  if (record.active) throw notUnique(resource.userName);
   const link = record.link === 'member' ? 'adopted' : record.link;
   if (active) await reclaimHeld(ctx, held, nameOf(resource));
   await followResource(ctx, held, resource);

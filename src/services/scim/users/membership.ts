@@ -1,10 +1,13 @@
 import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
+import { ownsAddress } from '../../domains/owns.ts';
 import type { EventName } from '../../events/kinds.ts';
 import { recordEvent } from '../../events/record.ts';
 import { reclaimMember } from '../../identities/reclaim.ts';
 import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
+import { endSessionsPastSecondFactor } from '../../sessions/end.ts';
+import { endVouchedTokens } from '../../tokens/vouched.ts';
 import { findRecordOf, type Held } from '../records/find.ts';
 import { resourceOf } from '../records/write.ts';
 import { calledBy } from './called.ts';
@@ -30,6 +33,13 @@ export async function activateMember(
 ): Promise<void> {
   const origin = { kind: 'scim' as const };
   await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
+  // An account that was just made has none.
+  if (record.link !== 'created' || record.version > 1) {
+    await endSessionsPastSecondFactor(ctx, account.id);
+    // Not those of a person who is pushed on it: such a membership ends nothing that another cannot make again (security O8).
+    if (await ownsAddress(record.organizationId, account.email))
+      await endVouchedTokens(ctx, account.id, record.organizationId);
+  }
   await recordEvent(ctx, {
     ...about({ record, account }, event),
     data: { role: 'member', origin: origin.kind, record: record.id, userName: record.userName },

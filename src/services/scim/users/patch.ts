@@ -1,6 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { requireScim } from '../../authority/require.ts';
-import { applyPatch } from '../patch.ts';
+import { applyPatch, type Own } from '../patch.ts';
+import type { Entry } from '../records/record.ts';
+import { isComplex } from '../values.ts';
 import { readProjection } from '../view.ts';
 import { changeUser, type Decided } from './change.ts';
 import type { AtUser } from './input.ts';
@@ -10,12 +12,20 @@ import { type Presented, present } from './present.ts';
 export async function patchUser(ctx: Context, input: AtUser & { body: unknown }): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
-  const record = await changeUser(ctx, organizationId, input, (now) => patched(now, input.body));
+  const record = await changeUser(ctx, organizationId, input, (now, held) =>
+    patched(now, input.body, ownOf(ctx, held)),
+  );
   return present(ctx, record, project);
 }
 
-function patched(now: Decided, body: unknown): Decided {
-  const { resource, active, changed } = applyPatch(now, body);
+/** What clients see as the id and meta of the record. */
+function ownOf(ctx: Context, record: Entry): Own {
+  const { meta } = present(ctx, record, (view) => view).body;
+  return { id: record.id, meta: isComplex(meta) ? meta : {} };
+}
+
+function patched(now: Decided, body: unknown, own: Own): Decided {
+  const { resource, active, changed } = applyPatch(now, body, own);
   // The name of a record cannot be removed: `applyPatch` refuses that.
   return changed ? ({ ...resource, active } as Decided) : now;
 }

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addMember } from '../../src/services/memberships/add.ts';
+import { createToken } from '../../src/services/tokens/create.ts';
+import { appOf } from '../support/apps.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { open } from '../support/pages.ts';
+import { connected, registration, signInAt } from '../support/sso.ts';
+
+// What the account page says of an account, beside what its forms do (test/http/pages.test.ts).
+
+let idctl: MailingIdctl;
+let provider: OpenIdProvider;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({ outbound: { allow: ['127.0.0.1'] } });
+  const { clientId: client_id, clientSecret: client_secret } = registration;
+  const redirect_uris = [`${idctl.baseUrl}/auth/sso/callback`];
+  provider = await startOpenIdProvider({ clients: [{ client_id, client_secret, redirect_uris }] });
+});
+afterAll(async () => {
+  await idctl.close();
+  await provider.stop();
+});
+
+/** A person of an organization with single sign-on, signed in by it, and their account page. */
+async function arrived(more: Record<string, unknown> = {}) {
+  const { org, domain } = await connected(idctl, provider.issuer, more);
+  const sub = fresh('grace');
+  const email = `${sub}@${domain}`;
+  provider.people.set(sub, { email, email_verified: true, name: 'Grace' });
+  const { client } = await signInAt(idctl, provider, domain, sub);
+  return { client, org, email, page: () => open(client, '/') };
+}
+
+test('an account without a password has no form to change it; a mailed code sets one', async () => {
+  const { page, email } = await arrived();
+  const first = await page();
+  expect(first.text).toContain('Your account has no password. You sign in another way.');
+  expect(first.body).not.toContain('name="currentPassword"');
+  const asked = await first.submit('/login/reset');
+  expect(asked.text).toContain('Choose a new password');
+  const newPassword = 'a staple of another kind';
+  const code = await idctl.codeFor(email);
+  const done = await asked.submit('/login/reset/confirm', { code, newPassword });
+  const entered = await done.submit('/login/password', { password: newPassword });
+  expect([entered.text, entered.body]).toEqual([
+    expect.stringContaining('Sign out'),
+    expect.stringContaining('name="currentPassword"'),
+  ]);
+});
+
+test('P12 the page says where the second factor is asked for: at single sign-on by the rule alone', async () => {
+  const own = await arrived();
+  const text = async () => (await own.page()).text;
+  expect(await text()).toContain('a password, a code by mail, a directory, Google or GitHub');
+  expect(await text()).toContain(`Single sign-on of ${own.org.name}: not asked for here`);
+  await addMember(idctl.operator(), {
+    org: (await organization(idctl)).slug,
+    email: own.email,
+    role: 'member',
+  });
+  expect(await text()).toContain(`Single sign-on of ${own.org.name}: asked for here too.`);
+  const strict = await arrived({ requireLocalTwoFactor: true });
+  expect((await strict.page()).text).toContain(`Single sign-on of ${strict.org.name}: asked for here too.`);
+  const { email } = await person(idctl);
+  expect((await open(await signedIn(idctl, email), '/')).text).not.toContain('Single sign-on of');
+});
+
+test('sessions and tokens say which organization and method', async () => {
+  const { page, org } = await arrived();
+  expect((await page()).text).toContain(`by single sign-on of ${org.name}, just now`);
+  const client = await signedIn(idctl, org.owner.email);
+  const user = (await client.get('/api/v1/me')).body.id;
+  await createToken(idctl.operator(), { user, name: 'backups' });
+  await (await appOf(idctl, { user, name: 'builder', organization: org.slug })).mint();
+  const { text } = await open(client, '/');
+  expect(text).toContain('by password, just now');
+  expect(text).toContain(`It reaches every organization that you belong to: ${org.name}.`);
+  expect(text).toContain('Personal token · scope write');
+  expect(text).toContain(`Bot token of the app builder of ${org.name} · scope write`);
+});

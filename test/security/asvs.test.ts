@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { brokenLinks, names, pageOf, quoted } from './pages.ts';
+
+// Holds docs/asvs.md to OWASP ASVS 5.0 and to the suite: every requirement once, every verdict with what shows it.
+
+const page = pageOf('asvs.md');
+const rows = [...page.matchAll(/^\| (\d+\.\d+\.\d+) \| ([12]) \| (.+?) \| (.+?) \| (.+) \|$/gm)].map(
+  ([, id = '', level = '', asks = '', verdict = '', shown = '']) => ({ id, level, asks, verdict, shown }),
+);
+
+/** The requirements of levels 1 and 2, by section: the numbers that are of level 1, then those of level 2. */
+const requirements: Record<string, [number[], number[]]> = {
+  '6.1': [[1], [2, 3]],
+  '6.2': [
+    [1, 2, 3, 4, 5, 6, 7, 8],
+    [9, 10, 11, 12],
+  ],
+  '6.3': [
+    [1, 2],
+    [3, 4],
+  ],
+  '6.4': [
+    [1, 2],
+    [3, 4],
+  ],
+  '6.5': [[], [1, 2, 3, 4, 5]],
+  '6.6': [[], [1, 2, 3]],
+  '6.8': [[], [1, 2, 3, 4]],
+  '7.1': [[], [1, 2, 3]],
+  '7.2': [[1, 2, 3, 4], []],
+  '7.3': [[], [1, 2]],
+  '7.4': [
+    [1, 2],
+    [3, 4, 5],
+  ],
+  '7.5': [[], [1, 2]],
+  '7.6': [[], [1, 2]],
+  '9.1': [[1, 2, 3], []],
+  '9.2': [[1], [2, 3, 4]],
+  '10.1': [[], [1, 2]],
+  '10.2': [[], [1, 2]],
+  '10.3': [[], [1, 2, 3, 4]],
+  '10.4': [
+    [1, 2, 3, 4, 5],
+    [6, 7, 8, 9, 10, 11],
+  ],
+  '10.5': [[], [1, 2, 3, 4, 5]],
+  '10.6': [[], [1, 2]],
+  '10.7': [[], [1, 2, 3]],
+};
+
+describe('docs/asvs.md', () => {
+  test('every requirement of levels 1 and 2 of V6, V7, V9 and V10 stands there once, in order, with its level', () => {
+    const expected = Object.entries(requirements).flatMap(([section, levels]) =>
+      levels
+        .flatMap((numbers, at) => numbers.map((number) => ({ number, level: at + 1 })))
+        .map(({ number, level }) => `${section}.${number} ${level}`),
+    );
+    expect(rows.map(({ id, level }) => `${id} ${level}`)).toEqual(expected);
+    expect(page.match(/^\| \d/gm)).toHaveLength(rows.length);
+  });
+
+  test('a requirement that is met names tests or a page; every test named is there', () => {
+    for (const { id, verdict, shown } of rows) {
+      expect([id, verdict]).toEqual([id, expect.stringMatching(/^(met|deviates|does not apply)$/)]);
+      if (verdict === 'met') expect([id, quoted(shown).length > 0 || /\]\(/.test(shown)]).toEqual([id, true]);
+    }
+    const missing = rows
+      .flatMap(({ shown }) => quoted(shown))
+      .filter((words) => !names.some((name) => name.includes(words)));
+    expect(missing).toEqual([]);
+  });
+
+  test('docs/security.md states the counts, and the links lead somewhere', () => {
+    const count = (verdict: string) => rows.filter((row) => row.verdict === verdict).length;
+    const [met, deviates, not] = [count('met'), count('deviates'), count('does not apply')];
+    const claim = `${met} are met, ${deviates} deviate and ${not} do not apply`;
+    expect(pageOf('security.md').replace(/\s+/g, ' ')).toContain(claim);
+    expect(brokenLinks('asvs.md')).toEqual([]);
+  });
+});

@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Organization } from '../../src/database/models/organization.ts';
+import { Project } from '../../src/database/models/project.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { createUser } from '../../src/services/accounts/create.ts';
+import { createOrganization } from '../../src/services/organizations/create.ts';
+import { createProject } from '../../src/services/projects/create.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { main, surroundings } from '../support/daemon.ts';
+import { type Installation, install } from '../support/installation.ts';
+import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+
+// Security X9: what a stranger is called must not be run by the shell of the operator who completes it. Each line is typed
+// in a real terminal; the canary is a program that any unquoted piece would run.
+
+const addresses = [
+  'zed`x.sh`@evil.test',
+  'yan$home@evil.test',
+  'xi!!@evil.test',
+  'wu*@evil.test',
+  'vi{a|x.sh|b}@evil.test',
+  'ux#y@evil.test',
+  "so'q'@evil.test",
+  'ro|x.sh|@evil.test',
+  'qi&x.sh&@evil.test',
+  'pa=b%s@evil.test',
+  "oz'`x.sh`'$home@evil.test",
+  '~root@evil.test',
+  '#c@evil.test',
+  '=ls@evil.test',
+  '-n@evil.test',
+  'twin`x.sh`a@evil.test',
+  'twin`x.sh`b@evil.test',
+];
+// No organization is called so: idctl refuses such slugs. Completion does not rely on that.
+const slugs = [
+  'na$(x.sh)b',
+  'mo x.sh;x.sh',
+  'li"x"\\`x.sh`',
+  'ki~*?[a-z]',
+  'jo:x=y@z',
+  'him\nx.sh',
+  'gu\u001b]0;x\u0007',
+];
+const project = 'fo$(x.sh) "b" \'c\' \\d';
+const file = 'ed`x.sh`$(x.sh) "q" \'s\'.csv';
+
+let site: Installation;
+let env: Record<string, string>;
+let record: string;
+let canary: string;
+beforeAll(async () => {
+  site = await install({
+    prepare: async (operator) => {
+      for (const email of addresses) await createUser(operator(), { email, name: 'Eve `x.sh` $(x.sh)' });
+      for (const slug of slugs) {
+        const { id } = await createOrganization(operator(), { name: 'Evil' });
+        await transaction(() => Organization.update({ slug }, { where: { id } }));
+      }
+      const { id } = await createProject(operator(), { org: 'acme', name: 'Evil' });
+      await transaction(() => Project.update({ slug: project }, { where: { id } }));
+    },
+  });
+  const bin = join(site.folder, 'bin');
+  record = join(site.folder, 'record');
+  canary = join(site.folder, 'canary');
+  await mkdir(bin);
+  const program = (name: string, text: string) =>
+    writeFile(join(bin, name), `#!/bin/sh\n${text}\n`).then(() => chmod(join(bin, name), 0o755));
+  const real = `exec '${process.execPath}' '${main}' "$@"`;
+  await program(
+    'idctl',
+    `case "$1" in __complete* | completion) ${real} ;; esac
+for word; do last=$word; done
+printf '%s\\0' "$last" >>'${record}'
+echo recorded`,
+  );
+  await program('x.sh', `echo run >>'${canary}'`);
+  await writeFile(join(site.folder, file), '');
+  const rc = (shell: string) => `PS1='> '\n${shell}\ncd '${site.folder}'\n`;
+  await writeFile(join(site.folder, 'bashrc'), rc('eval "$(idctl completion bash)"'));
+  const zsh = 'autoload -U compinit; compinit -D -u; eval "$(idctl completion zsh)"';
+  await writeFile(join(site.folder, '.zshrc'), rc(zsh));
+  const fish = "function fish_prompt; echo -n '> '; end; idctl completion fish | source";
+  await writeFile(join(site.folder, 'fishrc'), `${fish}\ncd '${site.folder}'\n`);
+  const base = surroundings();
+  env = {
+    ...base,
+    PATH: `${bin}${delimiter}${base['PATH']}`,
+    HOME: site.folder,
+    ZDOTDIR: site.folder,
+    TERM: 'xterm',
+    IDCTL_DATABASE: site.database,
+    IDCTL_KEY_FILE: site.keyFile,
+  };
+}, 1150_000);
+afterAll(() => site.close());
+
+/** Types each line and Tab and Enter after it; answers the last word that idctl was run with each time. */
+async function typed(shell: string, lines: string[]): Promise<string[]> {
+  await writeFile(record, '');
+  const answers: Answers = lines.map((line, at) => [at === 0 ? '> ' : 'recorded', `idctl ${line}\t\r`]);
+  // A quote that is left open would wait for its end.
+  await inTerminal(shell, env, [...answers, ['recorded', 'exit\r']], 150_000);
+  return (await readFile(record, 'utf8')).split('\0').slice(0, -1);
+}
+
+const shells = (
+  [
+    ['bash', () => `bash --rcfile '${site.folder}/bashrc' -i`],
+    ['zsh', () => 'zsh -i'],
+    ['fish', () => `fish --no-config -C "source '${site.folder}/fishrc'"`],
+  ] as const
+).filter(([name]) => hasScript && (name === 'bash' || !counterpartMissing(name)));
+
+const find = (begin: string) => addresses.find((address) => address.startsWith(begin)) ?? '';
+const begins = ['zed', 'yan', 'xi', 'wu', 'vi', 'ux', 'so', 'ro', 'qi', 'pa', 'oz'];
+
+describe.each(shells)('X9 completion in %s', (name, shell) => {
+  test('X9 an address reaches idctl as it is, and no piece of it is run', async () => {
+    const inQuotes = ['zed', 'yan', 'xi', 'so', 'oz'];
+    const lines = [
+      ...begins.map((begin) => `user show ${begin}`),
+      ...["'", '"'].flatMap((quote) => inQuotes.map((begin) => `user show ${quote}${begin}`)),
+    ];
+    expect(await typed(shell(), lines)).toEqual([...begins, ...inQuotes, ...inQuotes].map(find));
+    expect(existsSync(canary)).toBe(false);
+  }, 240_000);
+
+  test('X9 so does one that begins with a sign of the shell, is half typed, or stands behind another word', async () => {
+    const lines: [string, string][] = [
+      ["user show '~", '~root@evil.test'],
+      ['user show \\~', '~root@evil.test'],
+      ["user show '#", '#c@evil.test'],
+      ['user show \\#', '#c@evil.test'],
+      ["user show '=", '=ls@evil.test'],
+      ["user show 'zed`x.s", find('zed')],
+      ["user show 'pa=b", find('pa')],
+      ['user show "pa=b', find('pa')],
+      ['user show pa=b', find('pa')],
+      ['user show pa=b%s@', find('pa')],
+      ["member add --role 'member' --org 'a b' ze", find('zed')],
+      ["user show so\\'", find('so')],
+      // What is typed alone begins an option; idctl would not take an address for it.
+      ['user show -- -n', '-n@evil.test'],
+      ['totp enroll --user -n', '-n@evil.test'],
+      ["totp enroll --user='ze", `--user=${find('zed')}`],
+      ['totp enroll --user=ze', `--user=${find('zed')}`],
+    ];
+    const shown = await typed(
+      shell(),
+      lines.map(([line]) => line),
+    );
+    expect(shown).toEqual(lines.map(([, value]) => value));
+    expect(existsSync(canary)).toBe(false);
+  }, 240_000);
+
+  test('X9 what several have in common is inserted as safely', async () => {
+    // One Tab for what they share, then what tells them apart, in the quotes that are open by then.
+    const end = name === 'bash' ? "a'" : 'a';
+    const lines = [`user show twi\t${end}`];
+    expect((await typed(shell(), lines))[0]).toMatch(/^twin`x\.sh`a(@evil\.test)?$/);
+    expect(existsSync(canary)).toBe(false);
+  }, 60_000);
+
+  test('X9 so do slugs, which nobody could choose so; what cannot be seen is not offered', async () => {
+    const lines = [
+      'org show na',
+      'org show mo',
+      'org show li',
+      'org show ki',
+      'org show jo',
+      "org show 'jo:x",
+      'doctor --org=na',
+      'doctor --org=mo',
+      'domain list --org li',
+      'project delete --org acme fo',
+      "project delete --org acme 'fo",
+      'org show him',
+      'org show gu',
+    ];
+    const [na = '', mo = '', li = '', ki = '', jo = ''] = slugs;
+    const joined = [`--org=${na}`, `--org=${mo}`];
+    const expected = [na, mo, li, ki, jo, jo, ...joined, li, project, project, 'him', 'gu'];
+    expect(await typed(shell(), lines)).toEqual(expected);
+    expect(existsSync(canary)).toBe(false);
+  }, 1150_000);
+
+  test('X9 so do names of files', async () => {
+    expect(await typed(shell(), ['mappings import --org acme ed'])).toEqual([file]);
+    expect(existsSync(canary)).toBe(false);
+  }, 60_000);
+});
