@@ -326,9 +326,11 @@ uninstall() {
   fi
 }
 
-# Folders that held nothing but ours, up to the prefix; a folder that holds more stays.
+# Folders that are empty now, up to the prefix; those of the system itself stay.
 remove_empty() {
-  for folder in lib/idctl lib bin share/man/man1 share/man/man5 share/man share/bash-completion/completions \
+  rmdir "$lib" 2>/dev/null || true
+  case $prefix in /usr | /usr/local) return ;; esac
+  for folder in lib bin share/man/man1 share/man/man5 share/man share/bash-completion/completions \
     share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish share; do
     rmdir "$prefix/$folder" 2>/dev/null || true
   done

@@ -114,6 +114,18 @@ test('--uninstall removes the programs, and says where the data stays', () => {
   expect(install('--uninstall', '--prefix', prefix)).toMatchObject({ status: 0 });
 });
 
+test('--uninstall removes the folders that it leaves empty, and names the system user that stays', () => {
+  installed();
+  const pages = join(prefix, 'share/man/man1');
+  mkdirSync(pages, { recursive: true });
+  symlinkSync(join(prefix, 'lib/idctl/current/man/idctl.1'), join(pages, 'idctl.1'));
+  replaceProgram('id', 'case $1 in -u) echo 0 ;; *) echo uid=999 ;; esac');
+  const { status, stdout } = install('--uninstall', '--prefix', prefix);
+  expect(status).toBe(0);
+  expect(readdirSync(prefix)).toEqual([]);
+  expect(stdout).toMatch(/The system user idctl stays.*userdel idctl\n$/);
+});
+
 test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {
   installed();
   const pages = join(prefix, 'share/man/man1');
