@@ -88,6 +88,10 @@ async function adopt(
   { connection }: OutsideProof,
 ): Promise<Account | null> {
   const { id: connectionId } = connection;
+  // Another sign-in may have adopted it since it was read.
+  await lockAccount(account.id);
+  await key.reload();
+  if (key.connectionId === connectionId) return account;
   if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
   // The first sign-in through this connection is yet to sync its groups (security I7).
   await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
