@@ -143,7 +143,7 @@ describe('nobody slips in while the door is being shut', () => {
         composeMail(
           idctl.operator(),
           { about: 'code', purpose: 'signin', email: email ?? '' },
-          { again: false },
+          { again: false, asked: new Date() },
         ),
       (accountId: string) => MailCode.count({ where: { accountId } }),
     ],

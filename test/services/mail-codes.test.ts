@@ -96,6 +96,58 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect(await idctl.lettersTo(email)).toHaveLength(before);
   });
 
+  /** Letters that resends bring when each waits for the one before. */
+  async function lettersFromResends(email: string, times: number): Promise<number> {
+    const before = (await idctl.lettersTo(email)).length;
+    for (let at = 0; at < times; at += 1) {
+      await post('verify-email/resend', { email });
+      await idctl.deliver();
+    }
+    return (await idctl.lettersTo(email)).length - before;
+  }
+
+  test('P10 resends in the second of the sign-up are answered by its mail, and spend none of the hour', async () => {
+    idctl.wait(61);
+    const email = await signedUp();
+    for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email });
+    expect(await idctl.lettersTo(email)).toHaveLength(1);
+    expect(await lettersFromResends(email, 6)).toBe(4);
+    const { status } = await post('verify-email', { email, code: await idctl.codeFor(email) });
+    expect(status).toBe(200);
+  });
+
+  test('P10 so are resends after a second sign-up, and between the account and its mail', async () => {
+    idctl.wait(61);
+    const squatted = await signedUp();
+    await idctl.deliver();
+    idctl.wait(3600);
+    await signedUp(squatted);
+    for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email: squatted });
+    expect(await idctl.lettersTo(squatted)).toHaveLength(2);
+    expect(await lettersFromResends(squatted, 6)).toBe(4);
+    idctl.wait(61);
+    const email = `${fresh('ada')}@example.test`;
+    const signUp = { email, name: 'Ada', locale: null, passwordHash: 'x', invitation: null };
+    await transaction(() => admitSignUp(idctl.operator(), signUp));
+    for (let at = 0; at < 4; at += 1) await post('verify-email/resend', { email });
+    const letters = await idctl.lettersTo(email);
+    expect(letters).toHaveLength(1);
+    expect(await lettersFromResends(email, 6)).toBe(5);
+  });
+
+  test('P10 a resend whose code was not sent is tried again', async () => {
+    idctl.wait(61);
+    const email = await signedUp();
+    await idctl.deliver();
+    const before = (await idctl.lettersTo(email)).length;
+    await post('verify-email/resend', { email });
+    idctl.smtp.refuse(450);
+    await idctl.deliver();
+    idctl.smtp.refuse(null);
+    idctl.wait(11);
+    expect((await idctl.lettersTo(email)).length - before).toBe(1);
+  });
+
   test('P7 to somebody who has an account the answer is the same, and a mail says that there is one', async () => {
     const email = await known();
     const [ours, theirs] = [

@@ -39,6 +39,12 @@ export async function writeCode(
   return code;
 }
 
+/** When the last code of this account and purpose was written; null when there is none, or it was spent or swept. */
+export async function lastWritten(of: CodeOf): Promise<Date | null> {
+  const code = await MailCode.findOne({ where: { ...of } });
+  return code === null ? null : after(code.expiresAt, -lifeSeconds);
+}
+
 const take = `UPDATE mail_codes SET tries = tries + 1
   WHERE account_id = $1 AND purpose = $2 AND tries < $3 AND expires_at > $4 RETURNING hash`;
 const untake =

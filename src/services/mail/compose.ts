@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 import { transaction } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
@@ -6,26 +7,27 @@ import type { MailMessage } from '../../outbound/outbound.ts';
 import { findByEmail } from '../accounts/find.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { admitSignUp } from '../codes/admit-sign-up.ts';
-import { writeCode } from '../codes/code.ts';
+import { lastWritten, writeCode } from '../codes/code.ts';
 import { describeInvitation } from '../invitations/describe.ts';
-import { maySendInvitation } from '../limits/mail.ts';
+import { giveMailPlaceBack, maySendInvitation } from '../limits/mail.ts';
+import { after } from '../sessions/lifetimes.ts';
 import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import type { Mailing } from './queue.ts';
 import { renderLetter } from './render.ts';
 
 /**
  * The message, with a code or token made for it now; null when there is nothing to send, as to an address without
- * an account. `again`: an earlier one may have arrived.
+ * an account. `again`: an earlier one may have arrived; `asked`: when it was asked for.
  */
 export async function composeMail(
   ctx: Context,
   mailing: Mailing,
-  { again }: { again: boolean },
+  { again, asked }: { again: boolean; asked: Date },
 ): Promise<MailMessage | null> {
   const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
   switch (mailing.about) {
     case 'code': {
-      const code = await codeFor(ctx, mailing, again);
+      const code = await codeFor(ctx, mailing, { again, asked });
       const letter = code === null ? null : codeLetter(from, mailing.purpose, code);
       return letter && { to: mailing.email, ...renderLetter(from, letter) };
     }
@@ -56,15 +58,37 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
 
 async function codeFor(
   ctx: Context,
-  { email, purpose }: { email: string; purpose: CodePurpose },
-  again: boolean,
+  { email, purpose, place }: Extract<Mailing, { about: 'code' }>,
+  { again, asked }: { again: boolean; asked: Date },
 ): Promise<string | null> {
   return transaction(async () => {
     const found = await findByEmail(email);
     // Held, so that no code is written beside what ends them all.
     const account = found === null ? null : await lockAccount(found.id);
-    if (account === null || account.disabledAt !== null) return null;
-    if (purpose === 'verify' && account.emailProof !== 'none') return null;
-    return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
+    const resent = purpose === 'verify' && place !== undefined && !again;
+    if (
+      account !== null &&
+      isOfUse(account, purpose) &&
+      !(resent && (await isAnsweredBySignUp(account, asked)))
+    )
+      return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
+    // Only what is sent counts. The client was answered long ago, so that it learns nothing of it (security P7).
+    if (place !== undefined && !again) await giveMailPlaceBack(ctx, email, place);
+    return null;
   });
+}
+
+function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boolean {
+  return disabledAt === null && (purpose !== 'verify' || emailProof === 'none');
+}
+
+/** How long the mail of a sign-up may wait for its turn behind the account. */
+const underWaySeconds = 10;
+
+/** Whether the mail of the sign-up itself answers a resend asked for at that time: it is still to be written, or was written since. */
+async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
+  if (!account.awaitsCode) return false;
+  const written = await lastWritten({ accountId: account.id, purpose: 'verify' });
+  const signedUpAt = account.signUpReplacedAt ?? account.createdAt;
+  return written === null ? asked < after(signedUpAt, underWaySeconds) : asked < written;
 }

@@ -35,9 +35,15 @@ export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<v
   let items = await claimDue(ctx);
   while (items.length > 0) {
     const now = anew();
-    await Promise.all(items.map((item) => deliver(now, item, stop)));
+    // Accounts first: a resend of the same moment is answered by the mail of its sign-up.
+    await Promise.all(items.filter(isSignUp).map((item) => deliver(now, item, stop)));
+    await Promise.all(items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)));
     items = stop.aborted ? [] : await claimDue(anew());
   }
+}
+
+function isSignUp(item: OutboxItem): boolean {
+  return mailingOf(item).about === 'signup';
 }
 
 async function claimDue(ctx: Context): Promise<OutboxItem[]> {
@@ -59,7 +65,10 @@ async function claimDue(ctx: Context): Promise<OutboxItem[]> {
 
 async function deliver(ctx: Context, item: OutboxItem, stop: AbortSignal): Promise<void> {
   try {
-    const message = await composeMail(ctx, mailingOf(item), { again: item.attempts > 1 });
+    const message = await composeMail(ctx, mailingOf(item), {
+      again: item.attempts > 1,
+      asked: item.createdAt,
+    });
     if (message !== null) await ctx.outbound.sendMail(message, stop);
     await transaction(() => item.destroy());
   } catch (error) {

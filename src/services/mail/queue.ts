@@ -3,19 +3,22 @@ import { orderedId } from '../../crypto/id.ts';
 import type { CodePurpose } from '../../database/models/mail-code.ts';
 import { OutboxItem } from '../../database/models/outbox-item.ts';
 import type { SignedUp } from '../accounts/signed-up.ts';
-import { mayMail } from '../limits/mail.ts';
+import { type MailPlace, takeMailPlace } from '../limits/mail.ts';
 
 /** A mail to be written and sent: never with a code or a token in it, which are made when it is (security X4). */
 export type Mailing =
-  /** A code, if there is an account with the address that it would be of use to. */
-  | { about: 'code'; purpose: CodePurpose; email: string }
+  /** A code, if there is an account with the address that it would be of use to; `place` is given back if it is not sent. */
+  | { about: 'code'; purpose: CodePurpose; email: string; place?: MailPlace }
   /** What somebody signed up with: looked at when nobody waits for the answer any more (security P7). */
-  | (SignedUp & { about: 'signup'; invitation: string | null })
+  | (SignedUp & { about: 'signup'; invitation: string | null; place?: MailPlace })
   /** That the address has an account already. */
   | { about: 'account'; email: string }
   /** What was asked for and is too much. */
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
+
+/** What anybody can ask for. */
+type Asked = Extract<Mailing, { about: 'code' | 'signup' }>;
 
 /** Leaves a mail to the daemon; call it inside the transaction that decides it. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
@@ -32,9 +35,10 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
  * As `queueMail`, for what anybody can ask for: what is over the limit of the address leaves as much to the daemon, and
  * nobody sees by the time it takes that it is not sent (security P7).
  */
-export async function queueAsked(ctx: Context, mailing: Mailing & { email: string }): Promise<void> {
+export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   const { email } = mailing;
-  await queueMail(ctx, (await mayMail(ctx, email)) ? mailing : { about: 'nothing', email });
+  const place = await takeMailPlace(ctx, email);
+  await queueMail(ctx, place === null ? { about: 'nothing', email } : { ...mailing, place });
 }
 
 /** The mail that a row of the outbox stands for. */
