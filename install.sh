@@ -145,8 +145,9 @@ install_release() {
   clean_up
   say "Installed: $bin"
   [ -z "$running" ] || say "The release $running is still running: restart the daemon, and it runs this one."
-  advise_path
   advise_service
+  # Last, so that it is what one sees and can copy.
+  advise_path
 }
 
 prepare_prefix() {
@@ -189,6 +190,8 @@ build() {
   fi
   say 'Building'
   add_bundler
+  BUILT_FROM=$(git -C "$here" log -1 --format='%H %cs' 2>/dev/null) || BUILT_FROM=
+  export BUILT_FROM
   quietly "$new" node_modules/.bin/node scripts/build.ts
   (cd "$new" && rm -rf src scripts tsconfig.json .npmrc node_modules/node-*/include)
   for unit in "$new"/config/*.service; do
@@ -327,7 +330,7 @@ uninstall() {
     rm -rf "$lib/current" "$lib/previous" "$lib/releases" "$lib"/staging.*
     # What --with-sqlite3 has put beside the releases.
     if [ -d "$lib/node_modules/sqlite3" ]; then rm -rf "$lib/node_modules" "$lib"/package*.json; fi
-    rmdir "$lib" 2>/dev/null || true
+    remove_empty
     say "Removed the programs below $prefix."
   else
     say "idctl is not installed below $prefix."
@@ -337,6 +340,19 @@ uninstall() {
   say 'Configuration, key and data stay where they are; unless you chose other places:'
   for place; do
     if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
+  done
+  if is_root && id idctl >/dev/null 2>&1; then
+    say 'The system user idctl stays, since the data is its own. To remove it too: userdel idctl'
+  fi
+}
+
+# Folders that are empty now, up to the prefix; those of the system itself stay.
+remove_empty() {
+  rmdir "$lib" 2>/dev/null || true
+  case $prefix in /usr | /usr/local) return ;; esac
+  for folder in lib bin share/man/man1 share/man/man5 share/man share/bash-completion/completions \
+    share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish share; do
+    rmdir "$prefix/$folder" 2>/dev/null || true
   done
 }
 

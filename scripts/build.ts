@@ -35,6 +35,7 @@ if (release !== root) {
     cpSync(join(root, path), join(release, path), { recursive: true });
 }
 copyFileSync(source('http/pages/style.css'), join(dist, 'style.css'));
+writeBuild();
 writeHelp();
 compile();
 
@@ -96,6 +97,22 @@ function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean
     for (const path of paths) reach(source(path), modules);
     return found.has(id);
   };
+}
+
+/** Which commit this is, and of which day: as install.sh says it, which builds from a copy, or as git does. */
+function writeBuild(): void {
+  const [commit = null, date = null] = (process.env['BUILT_FROM'] ?? lastCommit()).split(' ').filter(Boolean);
+  writeFileSync(join(dist, 'build.json'), JSON.stringify({ commit, date }));
+}
+
+function lastCommit(): string {
+  try {
+    const words = ['log', '-1', '--format=%H %cs'];
+    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    // From an archive, or without git.
+    return '';
+  }
 }
 
 /** The first page that people ask for, so that nothing has to be loaded to show it. */

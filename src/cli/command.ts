@@ -21,6 +21,9 @@ interface Verb {
   run: (call: Call) => Promise<void>;
 }
 
+// The one required option that can be left out where it goes without saying.
+const orgOption = '--org <org>';
+
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
 export function noun(program: Command, name: string, summary: string, example: string): Command {
   return dressed(program.command(name).description(summary), example);
@@ -33,15 +36,21 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     parent.command(signature).summary(spec.summary).description(described),
     spec.example,
   );
-  for (const [flags, help] of Object.entries(spec.required ?? {}))
-    command.requiredOption(flags, `${help} (required)`);
+  for (const [flags, help] of Object.entries(spec.required ?? {})) {
+    if (flags === orgOption) command.option(flags, `${help} (or IDCTL_ORG)`);
+    else command.requiredOption(flags, `${help} (required)`);
+  }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
   if (spec.destroys) command.option('--dry-run', 'only show what would be gone');
   if (spec.rehearsable) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
-    const { beginCall } = await import('./run.ts');
+    const [{ beginCall }, { fillOrganization }] = await Promise.all([
+      import('./run.ts'),
+      import('./organization.ts'),
+    ]);
     const call = beginCall(flagsOf(command), inputOf(command));
     try {
+      if (spec.required?.[orgOption] !== undefined) await fillOrganization(call);
       await spec.run(call);
     } finally {
       await call.end();

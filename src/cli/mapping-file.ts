@@ -60,6 +60,29 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   return new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
 }
 
+/** Where some lines could not be understood: what the service refuses of the others, with their places in the whole list. */
+export async function faultsOfOthers(
+  error: unknown,
+  mappings: unknown,
+  rehearse: (others: unknown[]) => Promise<unknown>,
+): Promise<unknown> {
+  if (!(error instanceof Refusal) || error.code !== 'invalid_input' || !Array.isArray(mappings)) return error;
+  const at = (path: string) => Number(/^mappings\.(\d+)/.exec(path)?.[1] ?? Number.NaN);
+  const bad = new Set(error.faults.map(({ path }) => at(path)));
+  if (bad.has(Number.NaN)) return error;
+  const good = [...mappings.keys()].filter((index) => !bad.has(index));
+  const others = await rehearse(good.map((index) => mappings[index])).then(
+    () => [],
+    (refusal: unknown) => (refusal instanceof Refusal ? refusal.faults : []),
+  );
+  const moved = others.map(({ path, message }) => ({
+    path: path.replace(/^mappings\.(\d+)/, (_, index) => `mappings.${good[Number(index)]}`),
+    message,
+  }));
+  const faults = [...error.faults, ...moved].toSorted((one, other) => at(one.path) - at(other.path));
+  return new Refusal(error.code, error.message, { faults });
+}
+
 async function readYaml(text: string): Promise<MappingFile> {
   const { isSeq, LineCounter, parseDocument } = await import('yaml');
   const counter = new LineCounter();
@@ -77,13 +100,19 @@ async function readYaml(text: string): Promise<MappingFile> {
 async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
   // With `info` each row comes with the line on which it ends, which the library's types do not say.
-  const rows = parse(text, { bom: true, skip_empty_lines: true, info: true }) as unknown as Line[];
+  const rows = parse(text, {
+    bom: true,
+    skip_empty_lines: true,
+    info: true,
+    // Each line with more or fewer is told, not the first alone.
+    relax_column_count: true,
+  }) as unknown as Line[];
   const [first, ...rest] = rows;
   if (first?.record.join() !== header.join())
     throw new Error(`its first line is ${JSON.stringify(first?.record.join() ?? '')}`);
   const mappings = rest.map(({ record }) => {
-    const [group, project, role] = record.map(asMeant);
-    return { group, project, role };
+    const [group, project, role, ...more] = record.map(asMeant);
+    return { group, project, role, ...(more.length === 0 ? {} : { 'column 4': more[0] }) };
   });
   return { mappings, lines: rest.map(({ info }) => info.lines) };
 }

@@ -1,42 +1,55 @@
-import { Command } from 'commander';
-import { readVersion } from '../version.ts';
+import { Command, type Help } from 'commander';
+import { versionText } from '../version.ts';
 import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/asking.ts';
 import { report } from './report.ts';
 
-/** What declares each command, in the order of the first page; the file is read when the command is asked for. */
-const declarations = new Map<string, () => Promise<(program: Command) => void>>([
-  ['init', async () => (await import('./commands/init.ts')).addInitCommand],
-  ['serve', async () => (await import('./commands/serve.ts')).addServeCommand],
-  ['migrate', async () => (await import('./commands/migrate.ts')).addMigrateCommand],
-  ['config', async () => (await import('./commands/config.ts')).addConfigCommands],
-  ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
-  ['doctor', async () => (await import('./commands/doctor.ts')).addDoctorCommand],
-  ['org', async () => (await import('./commands/org.ts')).addOrganizationCommands],
-  ['user', async () => (await import('./commands/user.ts')).addUserCommands],
-  ['totp', async () => (await import('./commands/totp.ts')).addTotpCommands],
-  ['member', async () => (await import('./commands/member.ts')).addMemberCommands],
-  ['invitation', async () => (await import('./commands/invitation.ts')).addInvitationCommands],
-  ['project', async () => (await import('./commands/project.ts')).addProjectCommands],
-  ['project-member', async () => (await import('./commands/project-member.ts')).addProjectMemberCommands],
-  ['session', async () => (await import('./commands/session.ts')).addSessionCommands],
-  ['identity', async () => (await import('./commands/identity.ts')).addIdentityCommands],
-  ['pat', async () => (await import('./commands/pat.ts')).addPatCommands],
-  ['app', async () => (await import('./commands/app.ts')).addAppCommands],
-  ['domain', async () => (await import('./commands/domain.ts')).addDomainCommands],
-  ['signin', async () => (await import('./commands/signin.ts')).addSignInCommands],
-  ['sso', async () => (await import('./commands/sso.ts')).addSsoCommands],
-  ['ldap', async () => (await import('./commands/ldap.ts')).addLdapCommands],
-  ['scim', async () => (await import('./commands/scim.ts')).addScimCommands],
-  ['mappings', async () => (await import('./commands/mappings.ts')).addMappingCommands],
-  ['event', async () => (await import('./commands/event.ts')).addEventCommands],
-  ['webhook', async () => (await import('./commands/webhook.ts')).addWebhookCommands],
-  ['key', async () => (await import('./commands/key.ts')).addKeyCommands],
-  ['backup', async () => (await import('./commands/backup.ts')).addBackupCommand],
-  ['restore', async () => (await import('./commands/restore.ts')).addRestoreCommand],
-  ['completion', async () => (await import('./commands/completion.ts')).addCompletionCommand],
-  ['version', async () => (await import('./commands/version.ts')).addVersionCommand],
-]);
+/** What declares each command, by what it is for, in the order of the first page; a file is read when it is asked for. */
+const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
+  'set up': {
+    init: async () => (await import('./commands/init.ts')).addInitCommand,
+    serve: async () => (await import('./commands/serve.ts')).addServeCommand,
+    migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+    config: async () => (await import('./commands/config.ts')).addConfigCommands,
+    completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+    version: async () => (await import('./commands/version.ts')).addVersionCommand,
+  },
+  people: {
+    org: async () => (await import('./commands/org.ts')).addOrganizationCommands,
+    user: async () => (await import('./commands/user.ts')).addUserCommands,
+    member: async () => (await import('./commands/member.ts')).addMemberCommands,
+    invitation: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
+    project: async () => (await import('./commands/project.ts')).addProjectCommands,
+    'project-member': async () => (await import('./commands/project-member.ts')).addProjectMemberCommands,
+    totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
+    pat: async () => (await import('./commands/pat.ts')).addPatCommands,
+    app: async () => (await import('./commands/app.ts')).addAppCommands,
+    session: async () => (await import('./commands/session.ts')).addSessionCommands,
+    identity: async () => (await import('./commands/identity.ts')).addIdentityCommands,
+  },
+  connect: {
+    domain: async () => (await import('./commands/domain.ts')).addDomainCommands,
+    signin: async () => (await import('./commands/signin.ts')).addSignInCommands,
+    sso: async () => (await import('./commands/sso.ts')).addSsoCommands,
+    ldap: async () => (await import('./commands/ldap.ts')).addLdapCommands,
+    scim: async () => (await import('./commands/scim.ts')).addScimCommands,
+    mappings: async () => (await import('./commands/mappings.ts')).addMappingCommands,
+    webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
+    mail: async () => (await import('./commands/mail.ts')).addMailCommands,
+  },
+  look: {
+    status: async () => (await import('./commands/status.ts')).addStatusCommand,
+    doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+    event: async () => (await import('./commands/event.ts')).addEventCommands,
+  },
+  operate: {
+    key: async () => (await import('./commands/key.ts')).addKeyCommands,
+    backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
+    restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+  },
+};
+
+const declarations = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
 /**
  * The commands with their options and help; what a command does is imported only when it runs. Whoever knows the first
@@ -50,13 +63,51 @@ export async function createProgram(first = ''): Promise<Command> {
     .option('--config <file>', 'configuration file')
     .option('--quiet', 'print only results and refusals')
     .option('--yes', 'do not ask before destroying')
-    .version(readVersion(), '--version', 'print the version')
+    .version(versionText(), '--version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
+  const { formatHelp } = program.createHelp();
+  // Every command on a line of its own would not fit a screen.
+  program.configureHelp({
+    showGlobalOptions: true,
+    helpWidth: 80,
+    formatHelp: (command, helper) =>
+      command === program ? firstPage(command, helper) : formatHelp.call(helper, command, helper),
+  });
   const only = declarations.get(first);
   const wanted = only === undefined ? [...declarations.values()] : [only];
   for (const declare of await Promise.all(wanted.map((read) => read()))) declare(program);
   return program;
+}
+
+/** The help of `idctl` alone: the commands by what they are for, on one screen. */
+function firstPage(program: Command, helper: Help): string {
+  const commands = Object.entries(groups).map(([name, group]) => namesOf(name, Object.keys(group)));
+  const options = helper.visibleOptions(program).map((option) => {
+    return `  ${helper.optionTerm(option).padEnd(16)} ${helper.optionDescription(option)}`;
+  });
+  return `Usage: ${helper.commandUsage(program)}
+
+${program.description()}
+
+${commands.join('\n')}
+
+Each has its own help: idctl help <command>
+
+${options.join('\n')}
+`;
+}
+
+/** A group of commands in a column of 80, its name in front. */
+function namesOf(group: string, names: string[]): string {
+  const lines = [''];
+  for (const name of names) {
+    const longer = [lines.at(-1), name].filter((part) => part !== '').join(', ');
+    if (longer.length > 66) lines.push(name);
+    else lines[lines.length - 1] = longer;
+  }
+  const broken = lines.map((line, at) => (at < lines.length - 1 ? `${line},` : line));
+  return `  ${group.padEnd(9)} ${broken.join(`\n${' '.repeat(12)}`)}`;
 }
 
 /** Runs one command line; answers the exit code of the process. */

@@ -67,7 +67,10 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
   const hint = refusal.hint ?? help;
   const screen = errorOutput();
-  writeBroken('idctl: ', message, screen);
+  if (refusal.code === 'config_invalid' && refusal.faults.length > 1) {
+    say(`idctl: The configuration has ${refusal.faults.length} errors:`);
+    for (const fault of refusal.faults) writeBroken('  ', fault.message, screen);
+  } else writeBroken('idctl: ', message, screen);
   if (hint === undefined) return;
   // A command that is to be typed stays on the line it begins on, which the terminal itself carries on.
   if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);

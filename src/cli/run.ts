@@ -71,6 +71,12 @@ export interface Call {
     fields: Fields<View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
+  /** Runs a service as it would run, refuses as it would, and takes it back. */
+  rehearse<S extends z.ZodType, View>(
+    schema: S,
+    service: Service<z.output<S>, View>,
+    input?: Record<string, unknown>,
+  ): Promise<View>;
   /** Runs a service that destroys once that is confirmed; a dry run takes it back and shows what it would answer. */
   destroy<S extends z.ZodType, View>(
     schema: S,
@@ -116,6 +122,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     every: (schema, service, given = input) => {
       return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
     },
+    rehearse: rehearsed,
     perform: async (schema, service, fields, given = input) => {
       const view = flags.dryRun
         ? await rehearsed(schema, service, given)

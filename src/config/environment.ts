@@ -8,23 +8,39 @@ import { type Setting, settings } from './settings.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
 // What idctl itself reads beside its settings.
-const others = ['IDCTL_CONFIG'];
+const others = ['IDCTL_CONFIG', 'IDCTL_ORG'];
 const othersPrefix = 'IDCTL_TEST_';
 
 /**
  * The settings that the environment holds: by variable, for secrets also by a file that `…_FILE` names
- * or by the systemd credential of the setting's name. Refuses unknown `IDCTL_` variables.
+ * or by the systemd credential of the setting's name. Unknown `IDCTL_` variables come to the errors.
  */
-export async function givenByEnvironment(env: Environment, cwd: string): Promise<Map<string, Given>> {
-  const named = byFullName(env);
+export async function givenByEnvironment(
+  env: Environment,
+  cwd: string,
+  errors: Refusal[],
+): Promise<Map<string, Given>> {
+  const named = byFullName(env, errors);
   const given = new Map<string, Given>();
   for (const setting of settings()) {
-    const found = (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
+    const found = await findValue(setting, named, env).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      errors.push(error);
+      return null;
+    });
     if (found === null) continue;
     const value = absolute(setting, typed(setting, found.text), cwd);
     given.set(setting.key, { value, origin: 'environment', where: found.where });
   }
   return given;
+}
+
+async function findValue(
+  setting: Setting,
+  named: Map<string, Found>,
+  env: Environment,
+): Promise<Found | null> {
+  return (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
 }
 
 /** A text from outside as the setting's type, as far as its spelling allows; the schema judges the rest. */
@@ -43,7 +59,7 @@ interface Found {
 }
 
 /** The variables of settings under their full names. */
-function byFullName(env: Environment): Map<string, Found> {
+function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
   const known = new Set(
     settings().flatMap(({ env: name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
   );
@@ -51,12 +67,17 @@ function byFullName(env: Environment): Map<string, Found> {
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith('IDCTL_') || name.startsWith(othersPrefix) || others.includes(name)) continue;
     const full = fullName(name);
-    if (!known.has(full)) throw refuseUnknown(name, name, [...known, ...Object.keys(short)]);
+    if (!known.has(full)) {
+      errors.push(refuseUnknown(name, name, [...known, ...Object.keys(short)]));
+      continue;
+    }
     // Set to nothing is as good as not set, as in compose files, but for lists, which it empties.
     if (text === undefined || (text === '' && !isList(full))) continue;
     const twin = named.get(full);
-    if (twin !== undefined)
-      throw new Refusal('config_invalid', `${twin.where} and ${name} are the same: set one`);
+    if (twin !== undefined) {
+      errors.push(new Refusal('config_invalid', `${twin.where} and ${name} are the same: set one`));
+      continue;
+    }
     named.set(full, { text, where: name });
   }
   return named;

@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isMap, isScalar, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import {
+  isMap,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml';
 import { Refusal } from '../errors.ts';
 import { fileFault, isMissing } from '../file-fault.ts';
 import { typed } from './environment.ts';
@@ -20,18 +28,18 @@ export async function readConfigFile(path: string): Promise<string | null> {
   }
 }
 
-/** The settings that a configuration file holds; refuses broken YAML and unknown names, with the line. */
-export function givenByFile(path: string, text: string): Map<string, Given> {
+/** The settings that a configuration file holds; broken YAML and unknown names come to the errors, with the line. */
+export function givenByFile(path: string, text: string, errors: Refusal[]): Map<string, Given> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    const line = `${path} line ${lines.linePos(fault.pos[0]).line}`;
-    // A name alone, and of its own line: what follows may be a secret.
-    const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(fault.pos[0]))?.[0];
-    throw fault.code === 'DUPLICATE_KEY' && name !== undefined
-      ? new Refusal('config_invalid', `${line}: ${name} is there twice`, { hint: 'keep one of the two' })
-      : new Refusal('config_invalid', `${line}: ${fault.message}`);
+  if (document.errors.length > 0) {
+    // One error of the parser leads to others on the same line.
+    const byLine = new Map(
+      document.errors.toReversed().map((fault) => [lines.linePos(fault.pos[0]).line, fault]),
+    );
+    for (const [line, fault] of [...byLine].toSorted(([one], [other]) => one - other))
+      errors.push(inWords(fault, `${path} line ${line}`, text));
+    return new Map();
   }
   const reader = {
     path,
@@ -39,12 +47,36 @@ export function givenByFile(path: string, text: string): Map<string, Given> {
     lineOf: (node: unknown) => (isScalar(node) && node.range ? lines.linePos(node.range[0]).line : 1),
     valueOf: (node: Node | null) => node?.toJS(document),
     given: new Map<string, Given>(),
+    errors,
   };
   if (isMap(document.contents)) readSection(reader, document.contents, '');
   else if (document.contents !== null && !isNothing(document.contents)) {
-    throw new Refusal('config_invalid', `${path}: settings are expected, such as listen: 127.0.0.1:8420`);
+    errors.push(
+      new Refusal('config_invalid', `${path}: settings are expected, such as listen: 127.0.0.1:8420`),
+    );
   }
   return reader.given;
+}
+
+/** What the parser of YAML calls an error, as a person would. */
+const words: Record<string, string> = {
+  BAD_INDENT: 'indentation: the lines of one section begin in the same column',
+  TAB_AS_INDENT: 'indentation: with spaces, not with tabs',
+  BLOCK_AS_IMPLICIT_KEY: 'indentation, or a second colon in one line',
+  MULTILINE_IMPLICIT_KEY: 'indentation, or a colon is missing',
+  MISSING_CHAR: 'a quotation mark, a bracket, a comma or a space is missing',
+  UNEXPECTED_TOKEN: 'this cannot stand here; put the value in quotation marks',
+  BAD_SCALAR_START: 'a value cannot begin so; put it in quotation marks',
+  BAD_DQ_ESCAPE: 'a backslash in double quotation marks; use single ones',
+  BAD_ALIAS: 'a value cannot begin so; put it in quotation marks',
+};
+
+function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string): Refusal {
+  // A name alone, and of its own line: what follows may be a secret.
+  const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
+  return code === 'DUPLICATE_KEY' && name !== undefined
+    ? new Refusal('config_invalid', `${line}: ${name} is there twice`, { hint: 'keep one of the two' })
+    : new Refusal('config_invalid', `${line}: ${words[code] ?? 'this is not YAML'}`);
 }
 
 interface Reader {
@@ -53,6 +85,7 @@ interface Reader {
   lineOf: (node: unknown) => number;
   valueOf: (node: Node | null) => unknown;
   given: Map<string, Given>;
+  errors: Refusal[];
 }
 
 function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix: string): void {
@@ -73,10 +106,12 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
       continue;
     }
     const inside = [...reader.known.keys()].filter((one) => one.startsWith(`${key}.`));
-    if (inside.length === 0) throw refuseUnknown(where, key, withSections([...reader.known.keys()]));
-    if (isMap(value)) readSection(reader, value, `${key}.`);
+    if (inside.length === 0)
+      reader.errors.push(refuseUnknown(where, key, withSections([...reader.known.keys()])));
+    else if (isMap(value)) readSection(reader, value, `${key}.`);
     else if (value !== null && !isNothing(value)) {
-      throw new Refusal('config_invalid', `${where} is a section: it holds ${inside.join(', ')}`);
+      const holds = `${where} is a section: it holds ${inside.join(', ')}`;
+      reader.errors.push(new Refusal('config_invalid', holds));
     }
   }
 }

@@ -21,6 +21,17 @@ export function absolute(setting: Setting, value: unknown, folder: string): unkn
   return file === undefined ? value : `sqlite:${resolve(folder, file)}`;
 }
 
+/** Refuses everything that is wrong with a configuration at once; one error keeps its own hint. */
+export function refuseAll(errors: Refusal[]): void {
+  const [first, ...more] = errors;
+  if (first === undefined) return;
+  if (more.length === 0) throw first;
+  const faults = errors.map(({ message, hint, faults: [fault] }) => {
+    return { path: fault?.path ?? '', message: hint === undefined ? message : `${message}; ${hint}` };
+  });
+  throw new Refusal('config_invalid', errors.map(({ message }) => message).join('; '), { faults });
+}
+
 /** The refusal of a name that is no setting, with the nearest that is. */
 export function refuseUnknown(where: string, name: string, known: string[]): Refusal {
   const near = nearest(name, known);

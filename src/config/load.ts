@@ -6,7 +6,7 @@ import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
-import { absolute, type Given, type Origin } from './given.ts';
+import { absolute, type Given, type Origin, refuseAll } from './given.ts';
 import { isLoopback } from './listen.ts';
 import { defaultPlaces, type Environment, type Places, placesOf, searchedFiles } from './places.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
@@ -48,12 +48,15 @@ export interface LoadedConfig {
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, cwd = process.cwd() } = options;
   const { places, file, text } = await findFile(options, env, cwd);
+  const errors: Refusal[] = [];
   const given = new Map([
-    ...(file === null ? [] : givenByFile(file, text)),
-    ...(await givenByEnvironment(env, cwd)),
+    ...(file === null ? [] : givenByFile(file, text, errors)),
+    ...(await givenByEnvironment(env, cwd, errors)),
     ...givenByOptions(options.overrides ?? {}, cwd),
   ]);
-  const config = complete(check(given), places);
+  const checked = check(given, errors);
+  refuseAll(errors);
+  const config = complete(checked, places, given.has('baseUrl'));
   const origins = new Map<string, Origin>(
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
@@ -99,15 +102,19 @@ function givenByOptions(overrides: Readonly<Record<string, string>>, cwd: string
   return given;
 }
 
-function check(given: Map<string, Given>): Settings {
+/** The settings; where they are refused, the defaults, and the errors say why. */
+function check(given: Map<string, Given>, errors: Refusal[]): Settings {
   const tree = {};
   for (const [key, { value }] of given) put(tree, key.split('.'), value);
   try {
     return parse(configSchema, tree);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const faults = error.faults.map(({ path, message }) => `${whereOf(path, given)} ${message}`);
-    throw new Refusal('config_invalid', faults.join('; '), { faults: error.faults });
+    for (const fault of error.faults) {
+      const message = `${whereOf(fault.path, given)} ${fault.message}`;
+      errors.push(new Refusal('config_invalid', message, { faults: [fault] }));
+    }
+    return parse(configSchema, {});
   }
 }
 
@@ -133,9 +140,10 @@ function placeIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
 
-function complete(found: Settings, places: Places): Config {
+function complete(found: Settings, places: Places, isBaseUrlSet: boolean): Config {
   return {
     ...found,
+    ...(isBaseUrlSet ? {} : { baseUrlUnset: true as const }),
     baseUrl: found.baseUrl ?? new URL(`http://${found.listen}`).origin,
     keyFile: found.keyFile ?? places.keyFile,
     database: { ...found.database, url: found.database.url ?? `sqlite:${places.databaseFile}` },

@@ -284,6 +284,8 @@ export type Settings = z.output<typeof configSchema>;
 /** The settings with the paths and the base URL resolved: what the rest of idctl reads. */
 export interface Config extends Settings {
   baseUrl: string;
+  /** No one has set it: it is the address that the daemon listens at. */
+  baseUrlUnset?: true;
   keyFile: string;
   database: Settings['database'] & { url: string };
 }

@@ -20,9 +20,23 @@ export function orderedId(): string {
       counter = 0;
     }
   }
-  const time = lastMillisecond.toString(16).padStart(12, '0');
-  const count = counter.toString(16).padStart(3, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}${randomUUIDv7().slice(18)}`;
+  return idFrom(lastMillisecond, counter);
+}
+
+/** A UUIDv7 as `orderedId` made one in this millisecond of the epoch; in order with nothing. */
+export function idAround(millisecond: number): string {
+  return idFrom(Math.max(0, millisecond), randomBytes(2).readUInt16BE() & 0x7ff);
+}
+
+/** The millisecond of the epoch in which a UUIDv7 was made. */
+export function millisecondOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+function idFrom(millisecond: number, count: number): string {
+  const time = millisecond.toString(16).padStart(12, '0');
+  const counted = count.toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}${randomUUIDv7().slice(18)}`;
 }
 
 /** Sorts before every UUIDv7 of this instant, in milliseconds of the epoch, and of later ones. */

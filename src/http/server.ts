@@ -11,6 +11,7 @@ import { requireOneHost } from './host.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
+import { refuseUnsetAddress } from './pages/unset.ts';
 import type { Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
 import { traceRequests } from './trace.ts';
@@ -80,6 +81,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.use(allowFriends(door.origins));
   web.use(serveReference());
   for (const route of surface.routes) mount(web, route, answerRoute(route, door));
+  if (surface.pages && config.baseUrlUnset) web.use(refuseUnsetAddress(app));
   if (surface.pages) web.use(servePages(surface.pages, door));
   web.use(refuseUnknown([...surface.routes, ...(surface.pages ?? [])]), answerErrors(app));
   return web;

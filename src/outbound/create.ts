@@ -76,7 +76,7 @@ export function createOutbound(
     async sendMail(message, stop) {
       assertIdle('sending mail');
       const { sendMail } = await import('./mail.ts');
-      await sendMail(mailServer(), message, limits, stop);
+      return sendMail(mailServer(), message, limits, stop);
     },
     async greetMailServer() {
       assertIdle('a visit to the mail server');

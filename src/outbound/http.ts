@@ -125,8 +125,17 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
 async function readStatus(response: Incoming, host: string, limit: number) {
   const { status } = response;
   // Read, so that the connection can serve again; what is too long or does not end is cut off, and the status stands.
-  await readWhole(response, host, limit).catch(() => undefined);
+  await skim(response, host, limit).catch(() => undefined);
   return new Response(null, { status });
+}
+
+/** Reads the body and keeps none of it: many receivers may send theirs slowly at once. */
+async function skim({ body }: Incoming, host: string, limit: number): Promise<void> {
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw failed(host, 'too_large');
+  }
 }
 
 async function readWhole(response: Incoming, host: string, limit: number) {

@@ -16,15 +16,15 @@ export interface MailServer {
   roots: SecureContext | undefined;
 }
 
-/** Hands one message to the server. Refuses `upstream_failed`; its `extra` says why, and whether trying again may help. */
+/** Hands one message to the server, and answers what that said. Refuses `upstream_failed`; its `extra` says why, and whether trying again may help. */
 export async function sendMail(
   server: MailServer,
   message: MailMessage,
   limits: Limits,
   stop?: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   const work = async (transport: Transport) => {
-    await transport.sendMail({
+    const { response } = await transport.sendMail({
       ...message,
       from: server.from,
       // RFC 3834 §5: nobody's vacation notice is asked for.
@@ -32,8 +32,9 @@ export async function sendMail(
       disableFileAccess: true,
       disableUrlAccess: true,
     });
+    return response;
   };
-  await visit(server, limits, work, stop);
+  return visit(server, limits, work, stop);
 }
 
 /** Goes as far as a message would, TLS and sign-in, and sends none. Refuses as `sendMail`. */
@@ -46,12 +47,12 @@ export async function greetMailServer(server: MailServer, limits: Limits): Promi
 type Transport = ReturnType<typeof transportOver>;
 
 /** One connection for one piece of work, gone when that is done or its time is over. */
-async function visit(
+async function visit<Result>(
   server: MailServer,
   limits: Limits,
-  work: (transport: Transport) => Promise<void>,
+  work: (transport: Transport) => Promise<Result>,
   stop?: AbortSignal,
-) {
+): Promise<Result> {
   const { host, port, secure } = place(server.url);
   const over = AbortSignal.timeout(limits.total);
   const signal = AbortSignal.any(stop === undefined ? [over] : [over, stop]);
@@ -60,7 +61,7 @@ async function visit(
   socket.on('error', () => undefined);
   try {
     await connected(socket, limits.connect);
-    await work(transportOver(socket, server, { host, secure }));
+    return await work(transportOver(socket, server, { host, secure }));
   } catch (cause) {
     throw failure(`${host}:${port}`, over.aborted ? timedOut : cause);
   } finally {

@@ -39,9 +39,10 @@ export interface Outbound {
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
    * Hands one message to the mail server of the configuration. Refuses `upstream_failed`, whose `extra` says `reason` and
-   * `final`: that the server will never take it; `mail_not_configured` where there is none. `stop` ends it early.
+   * `final`: that the server will never take it; `mail_not_configured` where there is none. `stop` ends it early. Answers
+   * what the server said.
    */
-  sendMail(message: MailMessage, stop?: AbortSignal): Promise<void>;
+  sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
   /** Goes as far as a message would, TLS and sign-in, and sends none; refuses as `sendMail`. */
   greetMailServer(): Promise<void>;
   /**

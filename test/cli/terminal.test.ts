@@ -138,6 +138,36 @@ describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
     expect((await idctl(`${set} --client-id one --groups-claim roles`)).code).toBe(0);
   });
 
+  it('sso enable tests the provider first, and asks when a step fails', async () => {
+    await idctl('domain add acme.test');
+    await idctl('domain verify acme.test --assert --yes');
+    const refused = await idctl('sso enable', [['Save it all the same?', 'n\r']]);
+    expect(refused.shown).toMatch(/Step \d+, .+, failed: /);
+    expect(refused.shown).toContain('Nothing was changed.');
+    expect(refused.code).toBe(1);
+    expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
+    expect((await idctl('sso enable', [['Save it all the same?', 'y\r']])).code).toBe(0);
+    // What is enabled stays as it is until the new settings have passed.
+    const kept = await idctl('sso set --groups-claim other', [['Save it all the same?', '\r']]);
+    expect(kept.code).toBe(1);
+    expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
+    expect((await idctl('domain remove acme.test --yes')).code).toBe(0);
+  });
+
+  it('totp enroll asks again after a wrong code', async () => {
+    const { shown } = await idctl('totp enroll --user admin@idctl.test', [
+      ['Code that it shows', '000000\r'],
+      ['Enter the code that it shows now', ''],
+      ['Code that it shows', '\u0003'],
+    ]);
+    expect(shown).toContain('Enter the code that it shows now.');
+  });
+
+  it('the first page of the help fits 24 rows', async () => {
+    const { shown } = await idctl('--help');
+    expect(shown.trimEnd().split('\n').length).toBeLessThanOrEqual(23);
+  });
+
   it('a refusal breaks between words', async () => {
     // Before there is a second organization, which would have its settings hold for nobody.
     const { shown, code } = await idctl('signin set --org default --password off');

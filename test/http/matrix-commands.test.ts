@@ -24,6 +24,7 @@ import { rotateMasterKey } from '../../src/services/keys/rotate-master.ts';
 import { rotateSigningKey } from '../../src/services/keys/rotate-signing.ts';
 import { disableLdap } from '../../src/services/ldap/disable.ts';
 import { enableLdap } from '../../src/services/ldap/enable.ts';
+import { testMail } from '../../src/services/mail/test.ts';
 import { importMappings } from '../../src/services/mappings/import.ts';
 import { listMappings } from '../../src/services/mappings/list.ts';
 import { putProjectMember } from '../../src/services/projects/put-member.ts';
@@ -76,6 +77,7 @@ const ofTheOperator: Record<string, Act> = {
   'identity list': (ctx) => listIdentities(ctx, { user, limit: 1 }),
   'identity unlink': (ctx) => unlinkIdentities(ctx, { user }),
   status: (ctx) => showStatus(ctx, {}),
+  'mail test': (ctx) => testMail(ctx, { address: 'ada@acme.test' }),
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'event tail': (ctx) => listAllEvents(ctx, { limit: 1 }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),

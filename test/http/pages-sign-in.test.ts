@@ -354,7 +354,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
     const page = await at(browser(), '/login', { identifier: `someone@${domain}` });
     expect([page.body.includes('action="/login/password"'), page.text]).toEqual([
       false,
-      expect.stringContaining('Use a password instead'),
+      expect.stringContaining('Use your Acme &lt;Identity&gt; password instead'),
     ]);
     const ada = await enrolled(idctl, `${fresh('ada')}@${domain}`);
     await slapd.person('ada2', { mail: ada.account.email ?? '' });

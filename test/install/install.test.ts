@@ -122,8 +122,19 @@ test('--uninstall takes away the package that --with-sqlite3 has installed', () 
   for (const name of ['package.json', 'package-lock.json'])
     writeFileSync(join(prefix, 'lib/idctl', name), '{}');
   expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
-  expect(existsSync(join(prefix, 'lib'))).toBe(true);
   expect(existsSync(join(prefix, 'lib/idctl'))).toBe(false);
+});
+
+test('--uninstall removes the folders that it leaves empty, and names the system user that stays', () => {
+  installed();
+  const pages = join(prefix, 'share/man/man1');
+  mkdirSync(pages, { recursive: true });
+  symlinkSync(join(prefix, 'lib/idctl/current/man/idctl.1'), join(pages, 'idctl.1'));
+  replaceProgram('id', 'case $1 in -u) echo 0 ;; *) echo uid=999 ;; esac');
+  const { status, stdout } = install('--uninstall', '--prefix', prefix);
+  expect(status).toBe(0);
+  expect(readdirSync(prefix)).toEqual([]);
+  expect(stdout).toMatch(/The system user idctl stays.*userdel idctl\n$/);
 });
 
 test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {

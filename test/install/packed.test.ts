@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../support/operations.ts';
 import { freePorts } from '../support/ports.ts';
@@ -26,6 +27,8 @@ beforeAll(async () => {
   execFileSync('sh', ['-c', 'git ls-files -z | xargs -0 tar c | tar x -C "$1"', 'sh', tree], {
     cwd: checkout,
   });
+  const settings = process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc');
+  await writeFile(join(folder, 'npmrc'), await readFile(settings, 'utf8').catch(() => ''), { mode: 0o644 });
   // They would change the machine, or the checkout.
   for (const name of ['useradd', 'systemctl']) program(name, `echo ${name} "$@" >>'${folder}/called'`);
   program('git', `echo '# pulled' >>'${tree}/README.md'`);
@@ -45,6 +48,11 @@ async function actor(name: string, uid: number) {
   if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home, join(folder, 'cache')]);
   const [port] = await freePorts(1);
   const env = {
+    // How this machine reaches the registry.
+    ...Object.fromEntries(
+      Object.entries(process.env).filter(([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key)),
+    ),
+    npm_config_userconfig: join(folder, 'npmrc'),
     HOME: home,
     PATH: `${join(folder, 'path')}:${process.env['PATH']}`,
     npm_config_cache: join(folder, 'cache'),
@@ -60,6 +68,7 @@ async function actor(name: string, uid: number) {
       cwd: tree,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
       ...as,
     });
     return { child, out: text(child.stdout), err: text(child.stderr) };
@@ -101,8 +110,12 @@ describe.skipIf(process.env['CI'] !== 'true')('install.sh from a packed tree', {
     const install = `./install.sh --prefix '${prefix}'`;
 
     const serving = start(`${install} --serve`);
-    await expect.poll(() => answers(`${url}/readyz`), { timeout: 200_000, interval: 500 }).toBe(200);
-    serving.child.kill('SIGTERM');
+    while ((await answers(`${url}/readyz`)) !== 200) {
+      if (serving.child.exitCode !== null) throw new Error(await serving.err);
+      await pause(500);
+    }
+    // Ctrl-C reaches the whole group.
+    process.kill(-(serving.child.pid ?? Number.NaN), 'SIGINT');
     expect(await once(serving.child, 'close')).toEqual([0, null]);
     expect(await serving.out).toMatch(/Installed: [\s\S]*Password: +\S{20}/);
     const first = release();

@@ -61,5 +61,5 @@ test('when its Node is gone idctl takes one that fits from PATH, else says what 
 
 test('in a checkout idctl runs too', () => {
   const stdout = execFileSync(join(checkout, 'bin/idctl'), ['--version'], { encoding: 'utf8' });
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+ \(.+\)\n$/);
 });

@@ -3,7 +3,12 @@ import { accountLetter, codeLetter, invitationLetter } from '../../src/services/
 import { renderLetter } from '../../src/services/mail/render.ts';
 
 const from = { service: 'Acme <b>&"co"', baseUrl: 'https://id.acme.test' };
-const invited = { organization: "O'Neil <i>", role: 'admin', url: 'https://id.acme.test/login?a=1&b=2' };
+const invited = {
+  organization: "O'Neil <i>",
+  inviter: 'Ada <i>',
+  role: 'admin',
+  url: 'https://id.acme.test/login?a=1&b=2',
+};
 
 describe('a letter', () => {
   test.each([
@@ -21,6 +26,17 @@ describe('a letter', () => {
       expect(html).not.toMatch(/<(img|script|link|style)|src=|url\(/);
     },
   );
+
+  test('O6 X9 an invitation names the inviter, as short and harmless as the organization; the operator has no name', () => {
+    const told = (inviter: string | null) => invitationLetter(from, { ...invited, inviter });
+    expect(told('Ada Byron').opening).toBe(
+      `Ada Byron invites you to join O'Neil <i> on ${from.service} as an admin.`,
+    );
+    const { subject, opening } = told(`Win at https://evil.test/now ${'x'.repeat(200)}`);
+    expect(subject).toBe(`You are invited - ${from.service}`);
+    expect(opening).toMatch(/^Win at https evil test now x{23}… invites you to join/);
+    expect(told(null).opening).toMatch(/^You are invited to join/);
+  });
 
   test('O6 P9 the name of an organization that invites is no link and no advertisement: short, and not in the subject', () => {
     const told = (organization: string) => invitationLetter(from, { ...invited, organization });

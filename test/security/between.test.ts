@@ -118,7 +118,7 @@ describe('S6 between start and callback', () => {
     await save(made, { clientSecret: 'the new one' });
     expect((await comeBack(browser, callback)).status).toBe(200);
     const { authorization = '' } = provider.seen.findLast(({ path }) => path === '/token')?.headers ?? {};
-    expect(atob(authorization.replace('Basic ', ''))).toContain('the+new+one');
+    expect(atob(authorization.replace('Basic ', ''))).toContain('the%20new%20one');
     expect(other.seen.filter(({ path }) => path === '/token')).toEqual([]);
   });
 });

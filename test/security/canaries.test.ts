@@ -93,7 +93,8 @@ async function atTheTerminal(): Promise<void> {
   await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
   await run(['user', 'password', 'nobody@acme.test', '--password-stdin'], secrets.wrongPassword);
   await run(['sso', 'set', ...at, '--secret-stdin'], secrets.clientSecret);
-  await run(['sso', 'enable', '--org', 'acme']);
+  // The provider says nothing about a client before the first sign-in.
+  await run(['sso', 'enable', '--org', 'acme', '--force']);
   await run(['sso', 'show', '--org', 'acme', '--json']);
   const hook = ['webhook', 'add', `${provider.issuer}/hooks`, '--org', 'acme', '--json'];
   const added = JSON.parse((await site.run(hook)).out);

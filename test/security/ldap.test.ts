@@ -472,7 +472,7 @@ describe('what an entry says of itself', () => {
     ['a bare NUL in the DN', dn('a\0b'), {}],
     ['an entryUUID of 20 KB', dn('ada'), { entryUUID: [long] }],
     ['an entryUUID with NUL', dn('ada'), { entryUUID: ['a\0b'] }],
-  ])('L7 X5 %s is one more sign-in that did not succeed, and fills no log', async (_, at, attributes) => {
+  ])('L4 L7 X5 %s is one more sign-in that did not succeed, and fills no log', async (_, at, attributes) => {
     for (const code of [0, 49]) {
       const { answer, size } = await answered(at, { ...attributes }, code);
       expect(answer).toMatchObject(failed);

@@ -65,6 +65,16 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     expect(JSON.stringify(body)).not.toContain('Secret Name');
   });
 
+  test('O8 I4 the time in the id of a pushed account does not tell whether it was there before', async () => {
+    const rival = await scimClient(idctl);
+    const last = (await person(idctl)).id;
+    const owner = await signedIn(idctl, rival.org.owner.email);
+    for (let at = 0; at < 5; at += 1) await push(rival, `${fresh('nobody')}@elsewhere.test`);
+    const { items } = (await owner.get(`/api/v1/orgs/${rival.org.slug}/members?limit=200`)).body;
+    const ids: string[] = items.map(({ userId }: { userId: string }) => userId);
+    expect([ids.length, ids.filter((id) => id > last)]).toEqual([6, []]);
+  });
+
   test('O8 O3 whether settings can be saved does not tell whether a stranger has a password', async () => {
     const answers = [];
     for (const withPassword of [true, false]) {

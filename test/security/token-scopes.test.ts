@@ -364,7 +364,7 @@ describe('P15 a token of scope admin is made', () => {
     expect((await create(client, 'read')).text).toContain('Your new token');
     expect((await create(client, 'admin')).text).toContain('Your new token');
     const { text } = await open(client, '/');
-    for (const scope of ['read', 'admin']) expect(text).toMatch(new RegExp(`for ${scope} .*Scope ${scope}`));
+    for (const scope of ['read', 'admin']) expect(text).toMatch(new RegExp(`for ${scope} .*scope ${scope}`));
     const refused = await create(earlier, 'admin');
     expect(refused.status).toBe(403);
     expect(refused.text).toContain('Sign in again by a way that asks for the code of your authenticator.');

@@ -170,7 +170,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await secret('app', 'list', '--user', user)).toMatch(/suspended/i);
     const browser = createClient(daemon.url, { keepCookies: true });
     await browser.post('/api/v1/auth/login', site.owner);
-    expect((await browser.get('/')).body).toContain('Suspended on ');
+    expect((await browser.get('/')).body).toContain('suspended on ');
     const renewed = await secret('pat', 'regenerate', known.token);
     expect((await asks(renewed)).status).toBe(200);
     expect((await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status).toBe(

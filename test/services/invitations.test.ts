@@ -46,7 +46,8 @@ describe('O6 invitations', () => {
     const answer = await invite(email.toUpperCase(), 'admin');
     expect(answer.status).toBe(201);
     const { id, token, url, expiresAt, ...rest } = answer.body;
-    expect(rest).toEqual({ email, role: 'admin' });
+    // This instance sends no mail.
+    expect(rest).toEqual({ email, role: 'admin', mailed: false });
     expect(token).toMatch(/^[\w-]{22}$/);
     expect(url).toBe(`${idctl.baseUrl}/login?invitation=${token}`);
     const days = (Date.parse(expiresAt) - idctl.app.clock().getTime()) / 86_400_000;
@@ -70,6 +71,12 @@ describe('O6 invitations', () => {
       { kind: 'invitation.created', actor: { id: org.owner.id }, subject: { id, name: email } },
       { kind: 'invitation.accepted', subject: { id }, data: { role: 'admin' } },
     ]);
+  });
+
+  test('O6 an invitation without a role is for a member', async () => {
+    const { org, owner } = await company();
+    const answer = await owner.post(`/api/v1/orgs/${org.slug}/invitations`, { email: address() });
+    expect(answer).toMatchObject({ status: 201, body: { role: 'member', mailed: false } });
   });
 
   test('O6 it is bound to its address: nobody else accepts it, and nobody who is not signed in', async () => {
@@ -200,6 +207,22 @@ describe('O6 invitations where the instance sends mail', () => {
       const answer = await client.post('/api/v1/auth/verify-email', { email, code });
       const headers = { authorization: `Bearer ${answer.body.accessToken}` };
       expect((await client.get('/api/v1/me', headers)).body.organizations).toMatchObject([{ slug: org }]);
+
+      expect([made.mailed, letter?.text]).toEqual([true, expect.stringMatching(/^You are invited to join/)]);
+
+      const { name, owner } = await organization(idctl);
+      const admin = await signedIn(idctl, owner.email);
+      await admin.send('PATCH', '/api/v1/me', { body: { name: 'Olga at evil.test/x' } });
+      const guest = address();
+      const { slug } = (await admin.get('/api/v1/me')).body.organizations[0];
+      const sent = await admin.post(`/api/v1/orgs/${slug}/invitations`, { email: guest });
+      const [named] = await idctl.lettersTo(guest);
+      const said = `Olga at evil test x invites you to join ${name} on idctl as a member.`;
+      expect([sent.body.mailed, named?.text.split('\r\n')[0]]).toEqual([true, said]);
+      const page = await idctl.client().get(sent.body.url.slice(idctl.baseUrl.length));
+      expect(String(page.body).replace(/<[^>]*>/g, '')).toContain(
+        `Olga at evil.test/x invites you as a member, with the address ${guest}`,
+      );
 
       idctl.smtp.refuse(550);
       const lost = await createInvitation(idctl.operator(), { org, email: address(), role: 'member' });

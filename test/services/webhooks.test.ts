@@ -10,6 +10,7 @@ import { addDomain } from '../../src/services/domains/add.ts';
 import { removeDomain } from '../../src/services/domains/remove.ts';
 import { countBacklog } from '../../src/services/upkeep/backlog.ts';
 import { sweepExpired } from '../../src/services/upkeep/sweep.ts';
+import { addWebhook } from '../../src/services/webhooks/add.ts';
 import { changeWebhook } from '../../src/services/webhooks/change.ts';
 import { deliverWebhooks } from '../../src/services/webhooks/delivery/deliver.ts';
 import { listDeliveries } from '../../src/services/webhooks/delivery/list.ts';
@@ -363,6 +364,23 @@ describe('X7 a receiver that fails', () => {
     });
   });
 });
+
+test('X7 an organization that has messages all the time keeps no other waiting', async () => {
+  const listening = { url: at.url, events: ['domain.added'] };
+  for (let count = 0; count < 20; count += 1) await addWebhook(idctl.operator(), { org: slug, ...listening });
+  const quiet = await organization(idctl);
+  await addWebhook(idctl.operator(), { org: quiet.slug, ...listening });
+  const awaited = `${fresh('d')}.test`;
+  await happen();
+  idctl.wait(1);
+  await addDomain(idctl.operator(), { org: quiet.slug, domain: awaited });
+  for (let second = 0; second < 2; second += 1) {
+    idctl.wait(1);
+    await happen();
+    await deliver();
+  }
+  expect(domains()).toContain(awaited);
+}, 120_000);
 
 test('X7 a stop breaks a delivery off, which does not count and is sent by the next at once', async () => {
   await add();

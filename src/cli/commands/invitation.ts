@@ -11,7 +11,11 @@ const fields: Fields<z.output<typeof invitationView>> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const made: Fields<z.output<typeof newInvitationView>> = [['Link', (view) => view.url], ...fields];
+const made: Fields<z.output<typeof newInvitationView>> = [
+  ['Link', (view) => view.url],
+  ...fields,
+  ['Mail', (view) => (view.mailed ? 'the daemon sends the link' : 'not sent: send the link yourself')],
+];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 
@@ -25,8 +29,9 @@ export function addInvitationCommands(program: Command): void {
   );
   verb(invitation, 'create <email>', {
     summary: 'Invite an address; mailed, if mail is set up; --quiet prints the link alone',
-    required: { ...org, '--role <role>': 'member, admin or owner' },
-    example: 'idctl invitation create ada@example.com --org acme --role member',
+    required: org,
+    options: { '--role <role>': 'member (the default), admin or owner' },
+    example: 'idctl invitation create ada@example.com --org acme',
     run: async (call) => {
       const { createInvitation } = await import('../../services/invitations/create.ts');
       const { createInvitationInput } = await import('../../services/invitations/schema.ts');

@@ -137,7 +137,7 @@ function addImport(mappings: Command): void {
     run: async (call) => {
       const { importMappings } = await import('../../services/mappings/import.ts');
       const { importMappingsInput } = await import('../../services/mappings/schema.ts');
-      const { inFile, readMappingFile } = await import('../mapping-file.ts');
+      const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
       const { file, ...input } = call.input;
       const read = await readMappingFile(String(file));
       const given = { ...input, mappings: read.mappings };
@@ -146,7 +146,9 @@ function addImport(mappings: Command): void {
         if (asks) await call.destroy(importMappingsInput, importMappings, replacing, given);
         else await call.perform(importMappingsInput, importMappings, imported, given);
       } catch (error) {
-        throw inFile(error, read);
+        const rehearse = (mappings: unknown[]) =>
+          call.rehearse(importMappingsInput, importMappings, { ...given, mappings });
+        throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
       }
     },
   });

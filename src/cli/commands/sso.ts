@@ -12,7 +12,7 @@ import type {
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
-import { askSecret, canAsk, givenSecret } from '../prompt.ts';
+import { askSecret, canAsk, confirmed, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
 
@@ -37,6 +37,8 @@ const affectedFields: Fields<z.output<typeof affectedView>> = [
   ['Sign in by it', (view) => view.people],
   ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
+
+const force = { '--force': 'do not test the provider first' };
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 
@@ -63,10 +65,15 @@ export function addSsoCommands(program: Command): void {
     summary: 'Let people sign in; the domain must be verified',
     required: org,
     example: 'idctl sso enable --org acme',
+    detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
+    options: force,
     run: async (call) => {
       const { enableSso } = await import('../../services/sso/enable.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
-      call.show(await call.operate(ssoRefInput, enableSso), fields);
+      const { force, ...input } = call.input;
+      await call.rehearse(ssoRefInput, enableSso, input);
+      if (force !== true) await requireUsable(call, input);
+      call.show(await call.operate(ssoRefInput, enableSso, input), fields);
     },
   });
   verb(sso, 'disable', {
@@ -108,7 +115,9 @@ function addSet(sso: Command): void {
       '--no-ignore-email-verified': 'refuse when it is false (default)',
       '--require-local-two-factor': 'ask for the second factor here too',
       '--no-require-local-two-factor': 'trust the provider with it (default)',
+      ...force,
     },
+    detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
     example: `idctl sso set --org acme --domain acme.com \\
       --issuer https://id.acme.com --client-id idctl --secret-stdin <secret`,
     run: set,
@@ -118,9 +127,30 @@ function addSet(sso: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeSso } = await import('../../services/sso/change.ts');
   const { changeSsoInput } = await import('../../services/sso/schema.ts');
-  const { domain, ...given } = call.input;
+  const { domain, force, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
-  call.show(await withSecret(input, (whole) => call.operate(changeSsoInput, changeSso, whole)), fields);
+  const view = await withSecret(input, async (whole) => {
+    const { enabled } = await call.rehearse(changeSsoInput, changeSso, whole);
+    if (enabled && force !== true) await requireUsable(call, whole);
+    return call.operate(changeSsoInput, changeSso, whole);
+  });
+  call.show(view, fields);
+}
+
+/** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
+async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
+  const { testSso } = await import('../../services/sso/test.ts');
+  const { testSsoInput } = await import('../../services/sso/schema.ts');
+  const { ok, message, steps } = await call.operate(testSsoInput, testSso, input);
+  if (ok) return;
+  const change = steps.find((step) => !step.ok)?.hint;
+  if (!canAsk()) {
+    throw new Refusal('not_confirmed', `The provider failed the test, and nothing was changed. ${message}`, {
+      hint: [change, 'To save it all the same, add --force.'].filter((part) => part !== undefined).join(' '),
+    });
+  }
+  call.note(change === undefined ? message : `${message}\n${change}`);
+  await confirmed('The provider failed the test. Save it all the same?');
 }
 
 /** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
@@ -140,7 +170,8 @@ async function withSecret<View>(
 /** Whether the secret is all that was missing. */
 function lacksSecret(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
-  return error.code === 'secret_required' || error.faults.every(({ path }) => path === 'clientSecret');
+  if (error.code === 'secret_required') return true;
+  return error.faults.length > 0 && error.faults.every(({ path }) => path === 'clientSecret');
 }
 
 function addTest(sso: Command): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
@@ -56,8 +57,20 @@ async function enroll(call: Call): Promise<void> {
   }
   process.stderr.write(`\n${await drawQr(enrolment.otpauthUri)}\n`);
   call.note('Scan the QR with an authenticator app, or type the secret into it.');
-  call.input['code'] = await askCode('Code that it shows');
-  await confirm(call);
+  for (let wrong = true; wrong; ) {
+    call.input['code'] = await askCode('Code that it shows');
+    wrong = await confirm(call).then(
+      () => false,
+      (error: unknown) => tellWrongCode(call, error),
+    );
+  }
+}
+
+/** A mistyped code, or one that has just expired, is asked for again; the limit on wrong codes ends that. */
+function tellWrongCode(call: Call, error: unknown): true {
+  if (!(error instanceof Refusal) || error.code !== 'second_factor_invalid') throw error;
+  call.note(`${error.message} Enter the code that it shows now.`);
+  return true;
 }
 
 async function confirm(call: Call): Promise<void> {

@@ -6,6 +6,7 @@ import { Identity } from '../../database/models/identity.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { findByEmail } from '../accounts/find.ts';
+import { idLikeOthers } from '../accounts/id-like-others.ts';
 import { lockAccount } from '../accounts/lock.ts';
 import { isProved, isProvedForGood } from '../accounts/view.ts';
 import { domainOf } from '../domains/canonical.ts';
@@ -87,6 +88,10 @@ async function adopt(
   { connection }: OutsideProof,
 ): Promise<Account | null> {
   const { id: connectionId } = connection;
+  // Another sign-in may have adopted it since it was read.
+  await lockAccount(account.id);
+  await key.reload();
+  if (key.connectionId === connectionId) return account;
   if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
   // The first sign-in through this connection is yet to sync its groups (security I7).
   await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
@@ -205,7 +210,8 @@ export async function attachProvisioned(
   // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
-  const account = { id: orderedId(), email, name };
+  const isStrangers = email !== null && emailProof !== 'domain';
+  const account = { id: isStrangers ? await idLikeOthers(ctx) : orderedId(), email, name };
   const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
   await insertRow('accounts', row);
   return { account: { ...account, emailProof }, link: 'created' };

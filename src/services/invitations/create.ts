@@ -28,7 +28,7 @@ const mostADay = 50;
 /**
  * Invites an address into the organization, with or without an account of it, in a role that the actor may grant
  * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed, unless
- * the organization has invited the address too often lately; the event says whether.
+ * the organization has invited the address too often lately; the answer and the event say whether.
  */
 export async function createInvitation(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
@@ -47,7 +47,7 @@ async function invite(ctx: Context, organization: Organization, input: Input) {
   if (mailed)
     await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId: organization.id });
   const token = invitationToken(ctx, invitation.id);
-  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token) };
+  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), mailed };
 }
 
 async function requireNoMember(organization: Organization, email: string): Promise<void> {

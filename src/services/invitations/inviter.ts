@@ -9,6 +9,12 @@ export function operationFor(role: Role) {
   return role === 'member' ? 'invitations.change' : granting(role);
 }
 
+/** The name of the account that invited; null for the operator. */
+export async function inviterName({ invitedBy }: Invitation): Promise<string | null> {
+  if (invitedBy === null) return null;
+  return (await Account.findByPk(invitedBy, { attributes: ['name'] }))?.name ?? null;
+}
+
 /**
  * Whether whoever invited may still do so, and is not shut out: an invitation does not outlive the word of whoever gave
  * it.

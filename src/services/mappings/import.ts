@@ -48,20 +48,27 @@ export async function importMappings(ctx: Context, input: Input) {
 /** What the list says, each once, with its project. */
 async function readList(organization: Organization, { mappings }: Input) {
   const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
+  const refused: { path: string; refusal: Refusal }[] = [];
   for (const [at, { group, project: named, role }] of mappings.entries()) {
     const project = await requireProject(organization, named).catch((error: unknown) => {
-      throw placed(error, `mappings.${at}.project`);
+      if (!(error instanceof Refusal)) throw error;
+      refused.push({ path: `mappings.${at}.project`, refusal: error });
+      return null;
     });
-    wanted.set(keyOf(group, project.id, role), { group, project, role });
+    if (project !== null) wanted.set(keyOf(group, project.id, role), { group, project, role });
   }
+  requireNone(refused);
   return wanted;
 }
 
-/** The refusal of one of many with which of them it is. */
-function placed(error: unknown, path: string): unknown {
-  if (!(error instanceof Refusal)) return error;
-  const { code, message, hint } = error;
-  return new Refusal(code, message, { faults: [{ path, message }], ...(hint === undefined ? {} : { hint }) });
+/** Refuses all that were refused at once, each with which of the list it is. */
+function requireNone(refused: { path: string; refusal: Refusal }[]): void {
+  const [first] = refused;
+  if (first === undefined) return;
+  const { code, hint } = first.refusal;
+  const faults = refused.map(({ path, refusal: { message } }) => ({ path, message }));
+  const message = [...new Set(faults.map((fault) => fault.message))].join(' ');
+  throw new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
 }
 
 function keyOf(group: string, projectId: string, role: string): string {

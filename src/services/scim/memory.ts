@@ -11,9 +11,17 @@ export interface ScimMemory {
   rejected: Noted[];
   /** Places in the list of each organization, so that a page deep inside it is found without counting to it. */
   places: Map<string, Places>;
+  /** Some ids of accounts as they were then, like which the ids of strangers' accounts are made (security I4). */
+  accountIds: { ids: string[]; at: Date };
 }
 
 /** The memory of a process that begins. */
 export function createScimMemory(): ScimMemory {
-  return { tokenUses: new Map(), requests: [], rejected: [], places: new Map() };
+  return {
+    tokenUses: new Map(),
+    requests: [],
+    rejected: [],
+    places: new Map(),
+    accountIds: { ids: [], at: new Date(0) },
+  };
 }

@@ -11,7 +11,7 @@ export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me, { singl
 <li>Asked for when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
 ${singleSignOn.map(
   ({ organization, asksHere }) =>
-    html`<li>Single sign-on of ${organization}: ${asksHere ? 'asked for here too' : 'not asked for here; its provider asks for its own'}.</li>`,
+    html`<li>Single sign-on of ${organization}: ${asksHere ? 'asked for here too' : 'not asked for here; its provider decides'}.</li>`,
 )}
 </ul>
 ${twoFactorEnabled ? turnOff(draft) : turnOn(draft)}`;

@@ -2,6 +2,7 @@ import { showMe } from '../../../services/accounts/me.ts';
 import { acceptInvitation, invitationInvalid } from '../../../services/invitations/accept.ts';
 import { lookAtInvitation } from '../../../services/invitations/look.ts';
 import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
+import { roleInWords } from '../../../services/mail/letters.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
 import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
@@ -11,21 +12,21 @@ import { askWho } from './who.ts';
 
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 
-/** What an invitation is to, and how to accept it: by signing in, by a new account, or at once. */
+/** Who invites to what, and how to accept: by signing in, by a new account, or at once. */
 export async function showInvitation(visit: Visit, invitation: string): Promise<Shown> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
   if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationInvalid() }, {});
-  const { email, role, organization } = to;
+  const { email, role, inviter, organization } = to;
   return {
     title: `Join ${organization}`,
     main: html`<h1>Join ${organization}</h1>
-<p>You are invited as ${role} with the address <strong class="address">${email}</strong></p>
+<p>${inviter === null ? 'You are invited' : html`<strong class="address">${inviter}</strong> invites you`} as ${roleInWords(role)}, with the address <strong class="address">${email}</strong></p>
 ${alert(visit)}
-${isSignedIn(visit.ctx) ? await asSomebody(visit, to, invitation) : asNobody(to, invitation)}`,
+${isSignedIn(visit.ctx) ? await signedIn(visit, to, invitation) : signedOut(to, invitation)}`,
   };
 }
 
-/** Accepts an invitation as whoever is signed in. */
+/** Accepts an invitation for the person who is signed in. */
 export const acceptPage = form({
   path: '/account/invitation',
   access: 'person',
@@ -39,13 +40,13 @@ export const acceptPage = form({
   refused: (visit) => showInvitation(visit, visit.given['invitation'] ?? ''),
 });
 
-function asNobody({ email }: Invitation, invitation: string): Html {
+function signedOut({ email }: Invitation, invitation: string): Html {
   const returnTo = linkTo('/login', {}, { invitation });
   return html`<p><a class="button" href="${linkTo('/login', { identifier: email, returnTo })}">Sign in to accept</a></p>
 <nav class="below" aria-label="Other ways"><a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a></nav>`;
 }
 
-async function asSomebody(
+async function signedIn(
   visit: Visit,
   { email, organization }: Invitation,
   invitation: string,

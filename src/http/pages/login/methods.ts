@@ -106,7 +106,7 @@ async function otherWays(
   const links = [
     password &&
       shown !== 'password' &&
-      html`<a href="${linkTo('/login', place, { by: 'password' })}">Use a password instead</a>`,
+      html`<a href="${linkTo('/login', place, { by: 'password' })}">Use your ${ctx.config.instance.name} password instead</a>`,
     methods.includes('ldap') &&
       shown !== 'directory' &&
       html`<a href="${linkTo('/login', place, { by: 'directory' })}">Use a user name instead</a>`,
@@ -121,6 +121,7 @@ async function otherWays(
       html`<a href="${linkTo('/login/reset', place)}">Forgot password?</a>`,
     // Of every address alike: whether it has something to confirm is for its mailbox to tell (security P7).
     password &&
+      shown !== 'directory' &&
       refusal?.code === 'signin_failed' &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/verify', place)}">Confirm your address</a>`,

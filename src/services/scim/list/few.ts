@@ -7,15 +7,15 @@ const few = 50;
 
 /** Where an index finds the records of a key. */
 const places = {
-  id: { table: 'scim_records', column: 'id', record: 'id', stored: (value: string) => value },
-  userName: { table: 'scim_records', column: 'user_name_canonical', record: 'id', stored: fold },
+  id: { from: 'scim_records', by: 'id', record: 'id', stored: (value: string) => value },
+  userName: { from: 'scim_records', by: 'user_name_canonical', record: 'id', stored: fold },
   externalId: {
-    table: 'scim_records',
-    column: 'external_id',
+    from: 'scim_records',
+    by: 'external_id',
     record: 'id',
     stored: (value: string) => value,
   },
-  email: { table: 'scim_emails', column: 'value_canonical', record: 'record_id', stored: fold },
+  email: { from: 'scim_emails', by: 'value_canonical', record: 'record_id', stored: fold },
 } as const satisfies Record<Key['column'], unknown>;
 
 /**
@@ -24,9 +24,9 @@ const places = {
  */
 export function recordsWith(keys: Key[], bind: unknown[]): string {
   const parts = keys.filter(isPossible).map(({ column, value }) => {
-    const { table, column: name, record, stored } = places[column];
+    const { from, by, record, stored } = places[column];
     const given = bind.push(stored(value));
-    return `SELECT ${record} FROM ${table} WHERE organization_id = $1 AND ${name} = $${given}`;
+    return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
   });
   // A null is no record's id.
   return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');

@@ -44,6 +44,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
+/** Who has waited longest comes first: an organization that always has something to send keeps no other waiting. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
@@ -51,6 +52,7 @@ function findDue(now: Date): Promise<{ id: string }[]> {
        AND (w.paused_until IS NULL OR w.paused_until <= $1)
        AND EXISTS (SELECT 1 FROM webhook_deliveries d
          WHERE d.webhook_id = w.id AND d.status = 'waiting' AND d.next_at <= $1)
+     ORDER BY (SELECT MIN(d.next_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting')
      LIMIT ${mostAtOnce}`,
     [now],
   );

@@ -1,0 +1,29 @@
+import { refuseField } from '../errors.ts';
+import type { Call } from './run.ts';
+
+/** As many as a person reads in an error. */
+const mostNamed = 12;
+
+/** Fills `--org` in where it was left out: by `IDCTL_ORG`, else by the only organization there is. */
+export async function fillOrganization(call: Call): Promise<void> {
+  if (call.input['org'] !== undefined) return;
+  const given = process.env['IDCTL_ORG'];
+  call.input['org'] = given ? given : await onlyOrganization(call);
+}
+
+async function onlyOrganization(call: Call): Promise<string> {
+  const { listOrganizations } = await import('../services/organizations/list.ts');
+  const { listOrganizationsInput } = await import('../services/organizations/schema.ts');
+  const [only, ...more] = await call.every(listOrganizationsInput, listOrganizations, {});
+  if (only === undefined)
+    throw refuseField('org', 'there is no organization yet', 'Make one: idctl org create NAME');
+  if (more.length === 0) return only.slug;
+  const slugs = [only, ...more].map(({ slug }) => slug);
+  const named = slugs.slice(0, mostNamed).join(', ');
+  const rest = slugs.length > mostNamed ? `, and ${slugs.length - mostNamed} more` : '';
+  throw refuseField(
+    'org',
+    `is required, since there are several organizations: ${named}${rest}`,
+    'Name one with --org, or in IDCTL_ORG.',
+  );
+}

@@ -1,0 +1,51 @@
+import type { Request, RequestHandler } from 'express';
+import { isLoopback } from '../../config/listen.ts';
+import type { App } from '../../context.ts';
+import { speaksToPeople } from '../answer.ts';
+import { html, textOf } from './html.ts';
+import { lookOf, present } from './layout.ts';
+import { pagePolicy } from './policy.ts';
+
+/** Strangers choose what a request says of itself: the log names so many addresses and no more. */
+const mostLogged = 20;
+
+/**
+ * Where a proxy stands before an instance whose `baseUrl` is not set, no page works: links lead to this machine, and forms
+ * are refused. People are told whom to ask, and the log names the setting and the address seen.
+ */
+export function refuseUnsetAddress({ config, log }: App): RequestHandler {
+  const own = new URL(config.baseUrl).host;
+  const logged = new Set<string>();
+  return (request, response, next) => {
+    const seen = speaksToPeople(request) ? addressSeen(request, own) : null;
+    if (seen === null) return next();
+    if (!logged.has(seen) && logged.size < mostLogged) {
+      logged.add(seen);
+      log.warn(
+        { seen, baseUrl: config.baseUrl },
+        'baseUrl is not set, and people come by another address: set it',
+      );
+    }
+    response.status(503).set(pagePolicy(config));
+    const title = 'Not set up yet';
+    const main = html`<h1>${title}</h1>
+<p>This address is not set up yet. Ask the administrator.</p>`;
+    response.type('html').end(textOf(present(lookOf(config), { title, main })));
+  };
+}
+
+/** The address that the person has typed, as far as the request tells it; null when it is the one that idctl listens at. */
+function addressSeen({ headers }: Request, own: string): string | null {
+  const first = (name: string) =>
+    String(headers[name] ?? '')
+      .split(',', 1)[0]
+      ?.trim() ?? '';
+  const isForwarded = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded'].some(
+    (name) => headers[name] !== undefined,
+  );
+  const host = first('x-forwarded-host') || (headers.host ?? '');
+  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  if (!isForwarded && (host === own || name === '' || isLoopback(name))) return null;
+  const scheme = /^https?$/.exec(first('x-forwarded-proto'))?.[0] ?? 'http';
+  return `${scheme}://${host}`.slice(0, 256);
+}
