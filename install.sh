@@ -190,7 +190,8 @@ build() {
   fi
   say 'Building'
   add_bundler
-  BUILT_FROM=$(git -C "$here" log -1 --format='%H %cs' 2>/dev/null) || BUILT_FROM=
+  # A repository around the checkout is another one, maybe of another user.
+  BUILT_FROM=$(GIT_CEILING_DIRECTORIES=$(dirname "$here") git -C "$here" log -1 --format='%H %cs' 2>/dev/null) || BUILT_FROM=
   export BUILT_FROM
   quietly "$new" node_modules/.bin/node scripts/build.ts
   (cd "$new" && rm -rf src scripts tsconfig.json .npmrc node_modules/node-*/include)

@@ -108,7 +108,9 @@ function writeBuild(): void {
 function lastCommit(): string {
   try {
     const words = ['log', '-1', '--format=%H %cs'];
-    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+    // A repository around the checkout is another one.
+    const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) };
+    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: 'pipe', env }).trim();
   } catch {
     // From an archive, or without git.
     return '';

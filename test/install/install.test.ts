@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -145,4 +146,32 @@ test('--uninstall takes away the manual pages and completions that it had linked
   writeFileSync(join(pages, 'idctl-mine.1'), 'mine');
   expect(install('--uninstall', '--prefix', prefix).status).toBe(0);
   expect(readdirSync(pages)).toEqual(['idctl-mine.1']);
+});
+
+test('the repository around an unpacked release is not asked for its commit: it may be another user’s', () => {
+  const git = (...words: string[]) => spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
+  git('init', '--quiet');
+  const author = ['-c', 'user.name=Eve', '-c', 'user.email=eve@example.test'];
+  expect(git(...author, 'commit', '--quiet', '--allow-empty', '--message', 'trap')).toMatchObject({
+    status: 0,
+  });
+  const release = join(folder, 'idctl');
+  mkdirSync(release);
+  const parts =
+    'install.sh bin config docs man scripts src package.json package-lock.json .npmrc tsconfig.json';
+  for (const part of [...parts.split(' '), 'LICENSE', 'README.md', 'CHANGELOG.md'])
+    cpSync(join(script, '..', part), join(release, part), { recursive: true });
+  const told = join(folder, 'told');
+  const node = join(folder, 'node');
+  const build = `case $1 in scripts/build.ts) printf '<%s>' "$BUILT_FROM" >'${told}'; exit 9 ;; esac`;
+  writeFileSync(node, `#!/bin/sh\n${build}\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+  replaceProgram(
+    'npm',
+    `case $1 in --version) echo 11.0.0; exit ;; esac
+mkdir -p node_modules/.bin && ln -sf '${node}' node_modules/.bin/node`,
+  );
+  replaceProgram('node', `exec '${process.execPath}' "$@"`);
+  const env = { HOME: folder, PATH: `${join(folder, 'path')}:${process.env['PATH']}` };
+  spawnSync(join(release, 'install.sh'), ['--prefix', prefix], { encoding: 'utf8', env, input: '' });
+  expect(readFileSync(told, 'utf8')).toBe('<>');
 });

@@ -317,6 +317,33 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(await limited(org.slug)).toMatchObject([{ data: { count: 2 } }]);
   });
 
+  test('L8 doctor tries no guess for each organization that a person makes', async () => {
+    let binds = 0;
+    const directory = await startScriptedDirectory((request) => {
+      if (request.kind === 'bind') binds += 1;
+      return result(request, request.kind === 'bind' ? 49 : 0);
+    });
+    onTestFinished(() => directory.stop());
+    const words = { searchBase: suffix, searchFilter: '(uid={username})', emailAttribute: 'mail' };
+    // What the operator tried in other tests counts too.
+    idctl.wait(900);
+    const operator = idctl.operator();
+    const limits = { ...operator.config.limits, addressFailures: 3 };
+    const limited = { ...operator, config: { ...operator.config, limits } };
+    const seen: (string | undefined)[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      const guess = { ...service, bindPassword: fresh('guess'), uri: directory.uri, tls: false };
+      const { org } = await joined(idctl, { ...guess, ...words });
+      const made = await Organization.findByPk(org.id, { rejectOnEmpty: true });
+      const checks = await checkOrganization(limited, made);
+      seen.push(checks.find(({ name }) => name.startsWith('directory'))?.message);
+    }
+    expect(binds).toBe(3);
+    expect(seen.slice(3)).toEqual(
+      Array(2).fill('directories have refused 3 bind passwords; doctor sends another one in 15 minutes'),
+    );
+  });
+
   test('L8 doctor in a loop locks no account, and says when it looks again', async () => {
     const { answers, binds, tried, save, org } = await told();
     answers.bind = no;

@@ -136,6 +136,32 @@ describe('codes by mail', () => {
     },
   );
 
+  test.each([
+    ['magic-code', 'magic-code'],
+    ['password/reset', 'password/reset'],
+    ['verify-email/resend', 'verify-email/resend'],
+    ['signup', 'verify-email/resend'],
+  ])(
+    'P7 first %s, then %s: as much is written where the mails before were sent as where they had no account to go to',
+    async (first, then) => {
+      const rows = async () => ({ outbox: await OutboxItem.count(), counted: await Counter.sum('used') });
+      const written = async (path: string, email: string) => {
+        const before = await rows();
+        await post(path, { email, ...(path === 'signup' ? { password, name: 'Ada Byron' } : {}) });
+        const after = await rows();
+        return { outbox: after.outbox - before.outbox, counted: after.counted - before.counted };
+      };
+      const emails = [(await person(idctl)).email ?? '', `${fresh('nobody')}@example.test`];
+      for (let count = 0; count < 7; count += 1) {
+        const path = count === 0 ? first : then;
+        const seen = [];
+        for (const email of emails) seen.push(await written(path, email));
+        expect([count, seen[0]]).toEqual([count, seen[1]]);
+        await idctl.deliver();
+      }
+    },
+  );
+
   test('P7 to ask for a code and to sign up nobody looks at the accounts', async () => {
     const sql = (text: string) => transaction(async () => Account.sequelize?.query(text));
     await sql('ALTER TABLE accounts RENAME TO hidden');

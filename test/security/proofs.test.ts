@@ -5,6 +5,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Organization } from '../../src/database/models/organization.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import type { Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
 import { addDomain } from '../../src/services/domains/add.ts';
@@ -86,13 +87,16 @@ test('I3 `init` makes no stranger the owner: of an account that signed up with t
   const stranger = idctl.client({ keepCookies: true });
   const email = 'olga@acme.test';
   await stranger.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
+  // As one that signed up while the instance sent mail.
+  await transaction(() => Account.update({ emailProof: 'none', awaitsCode: true }, { where: { email } }));
   const { owner } = await initialize(idctl.operator(), { owner: email });
   expect((await stranger.get('/api/v1/me')).status).toBe(401);
   const signIn = (secret: string | null) =>
     idctl.client().post('/api/v1/auth/login', { email, password: secret });
   expect((await signIn(password)).status).toBe(401);
   expect(await signIn(owner.password)).toMatchObject({ status: 200, body: { user: { name: 'olga' } } });
-  expect((await Account.findOne({ where: { email } }))?.emailProof).toBe('operator');
+  const proved = { emailProof: 'operator', awaitsCode: false };
+  expect(await Account.findOne({ where: { email } })).toMatchObject(proved);
   expect(await Event.count({ where: { kind: 'account.reclaimed' } })).toBe(1);
 });
 

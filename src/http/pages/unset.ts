@@ -44,8 +44,11 @@ function addressSeen({ headers }: Request, own: string): string | null {
     (name) => headers[name] !== undefined,
   );
   const host = first('x-forwarded-host') || (headers.host ?? '');
-  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  const place = URL.parse(`http://${host}`);
+  const name = place?.hostname ?? '';
   if (!isForwarded && (host === own || name === '' || isLoopback(name))) return null;
   const scheme = /^https?$/.exec(first('x-forwarded-proto'))?.[0] ?? 'http';
-  return `${scheme}://${host}`.slice(0, 256);
+  // Whoever reads the log is to set what stands in it, so that it is nothing but an address.
+  const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
+  return isAddress ? `${scheme}://${place.host}` : 'an address that is none';
 }

@@ -5,7 +5,7 @@ import { ScimRequest } from '../../database/models/scim-request.ts';
 import { ScimToken } from '../../database/models/scim-token.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { commandLine, shellWord } from '../../shell-word.ts';
-import { secondsUntilDoctorBinds } from '../ldap/bind-tries.ts';
+import { type Rest, restOfDoctor } from '../ldap/bind-tries.ts';
 import { testLdap } from '../ldap/test.ts';
 import { inWords } from '../limits/spend.ts';
 import { baseOf } from '../scim/base.ts';
@@ -62,17 +62,17 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
   if (connection === null) return null;
   return check(`directory of ${slug}`, 'it answers, and people are found', async () => {
     if (!connection.enabled) return right(`${connection.uri}, not enabled`);
-    const wait = await secondsUntilDoctorBinds(ctx, connection);
-    if (wait > 0) return resting(slug, ctx.config.limits.ldapFailures, wait);
+    const rest = await restOfDoctor(ctx, connection);
+    if (rest !== null) return resting(slug, rest);
     return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
   });
 }
 
 /** Security L8: doctor may run in a loop, and must not lock the directory's account. */
-function resting(slug: string, refused: number, seconds: number): Finding {
+function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
   const org = shellWord(slug);
   return wrong(
-    `the directory has refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
+    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
     `Store the right one (idctl ldap set --org ${org}), then try it: idctl ldap test --org ${org}`,
   );
 }

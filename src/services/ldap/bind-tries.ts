@@ -6,7 +6,7 @@ import type { DirectoryVisit } from '../../outbound/outbound.ts';
 import { tallyEvent } from '../events/tally.ts';
 import { countUp } from '../limits/count.ts';
 import { beginTry, endTry, isAccepted, type Secret, type Verdict } from '../limits/judged.ts';
-import { bindLimit, bindTryLimits, operatorBindLimit } from '../limits/ldap.ts';
+import { bindLimit, bindTryLimits, operatorBindLimit, operatorBindsLimit } from '../limits/ldap.ts';
 import { giveBack, requirePlace, secondsUntilRoom } from '../limits/spend.ts';
 
 /** The account that searches, as it is about to be bound. */
@@ -46,14 +46,27 @@ export async function tryingBind<T>(
   }
 }
 
+/** Why doctor sends no bind password for a while, and for how many seconds. */
+export interface Rest {
+  seconds: number;
+  refused: number;
+  everywhere: boolean;
+}
+
 /**
- * For how many seconds doctor sends no bind password, because the directory has refused the operator's: run in a loop, it
- * would lock the account there. One that was accepted when it was last judged is sent.
+ * The rest that doctor takes because directories have refused the operator's passwords, this one or all together: run in
+ * a loop, it would lock the account there. A password that was accepted when it was last judged is sent, which is null.
  */
-export async function secondsUntilDoctorBinds(ctx: Context, bind: Bind): Promise<number> {
+export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | null> {
   const stored = secretOf(bind);
-  if (ctx.config.limits.enabled === 'off' || (stored !== null && (await isAccepted(ctx, stored)))) return 0;
-  return secondsUntilRoom(ctx, [operatorBindLimit(ctx, bind.organizationId)]);
+  if (ctx.config.limits.enabled === 'off' || (stored !== null && (await isAccepted(ctx, stored))))
+    return null;
+  const own = operatorBindLimit(ctx, bind.organizationId);
+  for (const limit of [own, operatorBindsLimit(ctx)]) {
+    const seconds = await secondsUntilRoom(ctx, [limit]);
+    if (seconds > 0) return { seconds, refused: limit.most, everywhere: limit !== own };
+  }
+  return null;
 }
 
 /** The stored password. For another server or account it must be stored anew (security S10), and is another one. */

@@ -44,7 +44,8 @@ export function bindLimit(ctx: Context, organizationId: string): Limit {
  */
 export function bindTryLimits(ctx: Context, organizationId: string, stored: Secret | null): Limit[] {
   const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
-  if (ctx.actor.kind === 'operator') return [...refused, operatorBindLimit(ctx, organizationId)];
+  if (ctx.actor.kind === 'operator')
+    return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
@@ -52,6 +53,12 @@ export function bindTryLimits(ctx: Context, organizationId: string, stored: Secr
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
+}
+
+/** As `operatorBindLimit`, over all organizations: one person can make many, each with another guess for doctor to try. */
+export function operatorBindsLimit(ctx: Context): Limit {
+  const { addressFailures: most } = ctx.config.limits;
+  return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
 /** How often a stored password of the account that searches is refused before it is not tried for a while. */

@@ -5,8 +5,7 @@ import { countUp } from './count.ts';
 import type { Limit } from './limit.ts';
 import { mailboxOf } from './mailbox.ts';
 import { networkOf } from './network.ts';
-import { isStranger } from './password.ts';
-import { giveBack, requirePlace } from './spend.ts';
+import { requirePlace } from './spend.ts';
 
 /** Counts a mail that a client asks for; refuses `too_many_requests` when there were too many, whomever they were for. */
 export async function countAsking(ctx: Context): Promise<void> {
@@ -58,32 +57,16 @@ async function mayInvite(
 /** So many of the hour's mails to somebody strangers leave to where that one has signed in lately. */
 const kept = 2;
 
-/** A place among the hour's mails to a mailbox: one that strangers may take too, or one of the rest. */
-export type MailPlace = 'for all' | 'rest';
-
 /**
- * Takes a place for one more mail that anybody can ask for to the mailbox of this address; null when there is none (security
- * P10): strangers do not use up all of them. Call it inside the transaction that queues the mail. What is kept back from a
- * stranger is counted too, apart: not even from the work does anybody learn of whom some are kept (security P7).
+ * Whether one more mail that anybody can ask for may go to the mailbox of this address (security P10): strangers do not use
+ * up all of them. Counted when it is sent, as nobody waits then: nobody learns by it what was sent before (security P7).
+ * Call it inside a transaction.
  */
-export async function takeMailPlace(ctx: Context, email: string): Promise<MailPlace | null> {
-  if (ctx.config.limits.enabled === 'off') return 'for all';
-  const stranger = await isStranger(ctx, email);
-  const { forAll, rest } = mailLimits(ctx, email);
-  if ((await countUp(ctx, forAll)) !== null) return 'for all';
-  const counted =
-    rest.most > 0 && (await countUp(ctx, stranger ? { ...rest, apart: 'kept back' } : rest)) !== null;
-  return counted && !stranger ? 'rest' : null;
-}
-
-/** Gives the place of a mail back that is not sent. */
-export async function giveMailPlaceBack(ctx: Context, email: string, place: MailPlace): Promise<void> {
-  const { forAll, rest } = mailLimits(ctx, email);
-  await giveBack(ctx, [place === 'for all' ? forAll : rest]);
-}
-
-function mailLimits(ctx: Context, email: string): { forAll: Limit; rest: Limit } {
-  const { codeSends } = ctx.config.limits;
+export async function maySendAsked(ctx: Context, email: string, stranger: boolean): Promise<boolean> {
+  const { enabled, codeSends } = ctx.config.limits;
+  if (enabled === 'off') return true;
   const forAll = { name: 'mails', of: mailboxOf(email), most: Math.max(1, codeSends - kept), seconds: 3600 };
-  return { forAll, rest: { ...forAll, apart: 'rest', most: codeSends - forAll.most } };
+  if ((await countUp(ctx, forAll)) !== null) return true;
+  const rest = { ...forAll, apart: 'rest', most: codeSends - forAll.most };
+  return !stranger && rest.most > 0 && (await countUp(ctx, rest)) !== null;
 }

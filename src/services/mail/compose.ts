@@ -9,7 +9,7 @@ import { lockAccount } from '../accounts/lock.ts';
 import { admitSignUp } from '../codes/admit-sign-up.ts';
 import { lastWritten, writeCode } from '../codes/code.ts';
 import { describeInvitation } from '../invitations/describe.ts';
-import { giveMailPlaceBack, maySendInvitation } from '../limits/mail.ts';
+import { maySendAsked, maySendInvitation } from '../limits/mail.ts';
 import { after } from '../sessions/lifetimes.ts';
 import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import type { Mailing } from './queue.ts';
@@ -32,6 +32,7 @@ export async function composeMail(
       return letter && { to: mailing.email, ...renderLetter(from, letter) };
     }
     case 'signup':
+      if (!(again || (await transaction(() => isWithinLimit(ctx, mailing))))) return null;
       // Two for one address may be written at once.
       await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
       return null;
@@ -56,25 +57,30 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
   return may;
 }
 
+/** Whether the mail that was asked for may still be sent; what nobody asked for is not limited. */
+async function isWithinLimit(
+  ctx: Context,
+  { email, stranger }: { email: string; stranger?: boolean },
+): Promise<boolean> {
+  return stranger === undefined || maySendAsked(ctx, email, stranger);
+}
+
 async function codeFor(
   ctx: Context,
-  { email, purpose, place }: Extract<Mailing, { about: 'code' }>,
+  mailing: Extract<Mailing, { about: 'code' }>,
   { again, asked }: { again: boolean; asked: Date },
 ): Promise<string | null> {
+  const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
     // Held, so that no code is written beside what ends them all.
     const account = found === null ? null : await lockAccount(found.id);
-    const resent = purpose === 'verify' && place !== undefined && !again;
-    if (
-      account !== null &&
-      isOfUse(account, purpose) &&
-      !(resent && (await isAnsweredBySignUp(account, asked)))
-    )
-      return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
-    // Only what is sent counts. The client was answered long ago, so that it learns nothing of it (security P7).
-    if (place !== undefined && !again) await giveMailPlaceBack(ctx, email, place);
-    return null;
+    if (account === null || !isOfUse(account, purpose)) return null;
+    const resent = purpose === 'verify' && stranger !== undefined && !again;
+    if (resent && (await isAnsweredBySignUp(account, asked))) return null;
+    // Only what is sent counts.
+    if (!again && !(await isWithinLimit(ctx, mailing))) return null;
+    return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
   });
 }
 

@@ -53,7 +53,13 @@ async function vouchFor(
 ) {
   await takeOver(ctx, account, { by: 'operator' });
   const passwordHash = await hashNewPassword(ctx, password, account);
-  await account.update({ name, passwordHash, emailProof: 'operator', signUpReplacedAt: null });
+  await account.update({
+    name,
+    passwordHash,
+    emailProof: 'operator',
+    awaitsCode: false,
+    signUpReplacedAt: null,
+  });
 }
 
 /** What is there already; anything else that was asked for is another command's work. */
