@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { roles } from '../database/models/membership.ts';
 import { isSeen } from '../unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domains/canonical.ts';
+import { projectRoles } from './projects/roles.ts';
 
 // The fields that the inputs and views of several services share.
 
@@ -76,3 +77,12 @@ function canonical(canonicalize: (text: string) => string | null, message: strin
       return z.NEVER;
     });
 }
+
+const projectRoleNames = projectRoles.map(({ role }) => role);
+
+/** A role in a project; the API's description says what each grants. */
+export const projectRole = z
+  .enum(projectRoleNames, `must be one of ${projectRoleNames.join(', ')}`)
+  .describe(`Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`);
+
+export const givenInvitation = z.string().min(1).max(200);

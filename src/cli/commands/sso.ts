@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
+import type { attemptView } from '../../services/sso/attempt-schema.ts';
 import type {
   affectedView,
-  attemptView,
   ssoDisabledView,
   ssoRelinkedView,
   ssoRemovedView,
@@ -214,7 +214,7 @@ function addAttempts(sso: Command): void {
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/sso/attempts.ts');
-      const { listAttemptsInput } = await import('../../services/sso/schema.ts');
+      const { listAttemptsInput } = await import('../../services/sso/attempt-schema.ts');
       call.table(await call.every(listAttemptsInput, listAttempts), attempt, 'Nobody has tried to sign in.');
     },
   });

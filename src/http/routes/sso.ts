@@ -1,19 +1,17 @@
-import { callbackInput, startView } from '../../services/redirect/schema.ts';
+import { callbackInput, startSsoInput, startView } from '../../services/redirect/schema.ts';
 import { signedInView } from '../../services/sessions/schema.ts';
+import { attemptPage, listAttemptsInput } from '../../services/sso/attempt-schema.ts';
 import { listAttempts } from '../../services/sso/attempts.ts';
 import { finishSso } from '../../services/sso/finish.ts';
 import { relinkSso } from '../../services/sso/relink.ts';
 import { removeSso } from '../../services/sso/remove.ts';
 import { saveSso } from '../../services/sso/save.ts';
 import {
-  attemptPage,
-  listAttemptsInput,
   relinkSsoInput,
   saveSsoInput,
   ssoRefInput,
   ssoRelinkedView,
   ssoView,
-  startSsoInput,
   testSsoInput,
   testSsoView,
 } from '../../services/sso/schema.ts';

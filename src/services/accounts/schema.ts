@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { emailProofs } from '../../database/models/account.ts';
-import { email, id, instant, locale, name, role, userRef } from '../fields.ts';
-import { givenInvitation } from '../invitations/schema.ts';
+import { email, givenInvitation, id, instant, locale, name, projectRole, role, userRef } from '../fields.ts';
 import { pageInput } from '../page.ts';
-import { projectRole } from '../projects/schema.ts';
 
 /** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { email, id, instant, ref, role } from '../fields.ts';
+import { email, givenInvitation, id, instant, ref, role } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
 
 export const createInvitationInput = z.strictObject({ org: ref, email, role: role.default('member') });
 export const listInvitationsInput = z.strictObject({ org: ref, ...pageInput });
 /** The operator may leave the organization out. */
 export const invitationRefInput = z.strictObject({ org: ref.optional(), id });
-export const givenInvitation = z.string().min(1).max(200);
 export const acceptInvitationInput = z.strictObject({ token: givenInvitation });
 
 export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, ref, userRef } from '../fields.ts';
+import { id, projectRole, ref, userRef } from '../fields.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { projectRole } from '../projects/schema.ts';
+import { affectedMembershipView } from '../projects/schema.ts';
 import { mostMappings } from './room.ts';
 
 /** A group's name exactly as the directory sends it: case, spaces and commas are part of it (security I7). */
@@ -36,9 +36,6 @@ export const mappingView = z.object({
   role: projectRole,
 });
 export const mappingPage = pageOf(mappingView);
-
-/** A membership that something would touch. */
-export const affectedMembershipView = z.object({ user: z.string(), project: z.string(), role: projectRole });
 
 /** A mapping that was removed, and the memberships that it had given. */
 export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });

@@ -5,11 +5,11 @@ import type { Organization } from '../../database/models/organization.ts';
 import { selectTogether } from '../../database/together.ts';
 import { refusingDuplicate } from '../../database/unique.ts';
 import { lockAccount } from '../accounts/lock.ts';
+import { endVouchedTokens } from '../apps/end-vouched.ts';
 import { recordEvent } from '../events/record.ts';
 import { recordMember } from '../scim/records/member.ts';
 import { shownIn } from '../scim/records/shown.ts';
 import { endSessionsPastSecondFactor } from '../sessions/end.ts';
-import { endVouchedTokens } from '../tokens/vouched.ts';
 
 /** As what somebody joins, and how they came to. */
 interface Joining {

@@ -1,15 +1,7 @@
 import { z } from 'zod';
-import { id, instant, name, ref, slug, userRef } from '../fields.ts';
+import { id, instant, name, projectRole, ref, slug, userRef } from '../fields.ts';
 import { memberView, originView } from '../memberships/schema.ts';
 import { pageInput, pageOf } from '../page.ts';
-import { projectRoles } from './roles.ts';
-
-const names = projectRoles.map(({ role }) => role);
-
-/** A role in a project; the API's description says what each grants. */
-export const projectRole = z
-  .enum(names, `must be one of ${names.join(', ')}`)
-  .describe(`Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`);
 
 const project = ref;
 
@@ -37,3 +29,6 @@ export const projectMemberView = memberView.extend({
   origin: originView,
 });
 export const projectMemberPage = pageOf(projectMemberView);
+
+/** A membership that something would touch. */
+export const affectedMembershipView = z.object({ user: z.string(), project: z.string(), role: projectRole });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { domain } from '../fields.ts';
 
 // What the two public steps of a sign-in by redirect are given, whoever the provider is (RFC 6749 §4.1, RFC 9207).
 
@@ -20,3 +21,5 @@ export const callbackInput = z.strictObject({
   flow: z.string().max(200).optional(),
   fromBrowser: z.boolean(),
 });
+
+export const startSsoInput = z.strictObject({ domain, ...startFields });

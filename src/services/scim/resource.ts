@@ -10,6 +10,15 @@ import { coerce, isComplex, isEmptied, isObject, settlePrimary, setValue, values
 /** A resource that a client can have written whole: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };
 
+/** A resource with the name that every record has. */
+export type Named = ScimResource & { userName: string };
+
+/** The resource of a record, as its client wrote it. */
+export function resourceOf(record: { resource: string }): Named {
+  // Records are written with a resource of this type alone.
+  return JSON.parse(record.resource) as Named;
+}
+
 /** The resource in the body of a POST: with `userName`, and `active` a boolean; no `id`, `meta`, `schemas`. */
 export function readCreation(body: unknown): WrittenUser {
   const resource = readBody(body);

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { readPage } from '../page.ts';
+import type { listAttemptsInput } from './attempt-schema.ts';
 import { requireConnection } from './find.ts';
-import type { listAttemptsInput } from './schema.ts';
 
 /** The last sign-ins through the organization's connection, newest first. */
 export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { attemptStages } from '../../database/models/sso-attempt.ts';
-import { domain, id, instant, ref } from '../fields.ts';
-import { affectedMembershipView } from '../mappings/schema.ts';
-import { pageInput, pageOf } from '../page.ts';
-import { startFields } from '../redirect/schema.ts';
+import { domain, ref } from '../fields.ts';
+import { affectedMembershipView } from '../projects/schema.ts';
 
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
@@ -83,8 +80,6 @@ export const affectedView = z.object({
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
 export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
 
-export const startSsoInput = z.strictObject({ domain, ...startFields });
-
 /** What is tried instead of what is stored; the settings that no provider is asked about play no part. */
 export const testSsoInput = changeSsoInput.extend({
   redirectUri: redirectUri.nullable().optional(),
@@ -105,26 +100,3 @@ export const testSsoView = z.object({
     }),
   ),
 });
-
-/** `reference` is the one that a person was shown. */
-export const listAttemptsInput = z.strictObject({
-  org: ref,
-  reference: z.string().max(100).optional(),
-  ...pageInput,
-});
-export const attemptView = z.object({
-  id,
-  at: instant,
-  connection: id,
-  /** How far the sign-in came. */
-  stage: z.enum(attemptStages),
-  ok: z.boolean(),
-  /** Why it was refused. */
-  code: z.string().optional(),
-  email: z.string().optional(),
-  /** As received; null when there was a claim that could not be read. */
-  groups: z.array(z.string()).nullable().optional(),
-  /** What the page of a refused sign-in shows, and the events keep. */
-  reference: z.string().optional(),
-});
-export const attemptPage = pageOf(attemptView);

@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
-import { memberResource } from '../resource.ts';
+import { memberResource, type Named } from '../resource.ts';
 import { findRecordNamed, findRecordOf } from './find.ts';
 import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
-import { changeRecord, insertRecord, type Named } from './write.ts';
+import { changeRecord, insertRecord } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
 

@@ -2,9 +2,8 @@ import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../../domains/canonical.ts';
 import { findVerifiedNames } from '../../domains/owns.ts';
-import { emailOf } from '../resource.ts';
+import { emailOf, resourceOf } from '../resource.ts';
 import { calledBy } from '../users/called.ts';
-import { resourceOf } from './write.ts';
 
 /** What an organization sees of a person. */
 export interface Shown {

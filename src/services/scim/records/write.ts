@@ -3,15 +3,12 @@ import { orderedId } from '../../../crypto/id.ts';
 import { execute, insertRow } from '../../../database/execute.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
 import { select } from '../../../database/select.ts';
-import type { ScimResource } from '../attributes.ts';
 import { fold } from '../names.ts';
+import { type Named, resourceOf } from '../resource.ts';
 import { searchDocument, searchEmails } from '../search.ts';
 import type { Entry } from './record.ts';
 
 // Records are written here and nowhere else, so that what is looked up by always agrees with what the client wrote.
-
-/** A resource with the name that every record has. */
-export type Named = ScimResource & { userName: string };
 
 interface NewRecord {
   organizationId: string;
@@ -68,12 +65,6 @@ export async function changeRecord(ctx: Context, record: Entry, change: RecordCh
   if (resource !== undefined) {
     Object.assign(record, { userName: resource.userName, resource: JSON.stringify(resource) });
   }
-}
-
-/** What the client wrote. */
-export function resourceOf(record: Pick<Entry, 'resource'>): Named {
-  // Only `lookedUpBy` writes it.
-  return JSON.parse(record.resource) as Named;
 }
 
 /** Says, before an account goes with its records, that they are gone from the lists. */

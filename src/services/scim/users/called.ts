@@ -1,4 +1,4 @@
-import type { Named } from '../records/write.ts';
+import type { Named } from '../resource.ts';
 import { nameOf } from '../resource.ts';
 
 /** What the client calls the person: their name, else what their userName begins with. */

@@ -4,7 +4,7 @@ import { ownsAddress } from '../../domains/owns.ts';
 import { attachAddress } from '../../identities/attach.ts';
 import type { Held } from '../records/find.ts';
 import { recordRenamed } from '../records/member.ts';
-import type { Named } from '../records/write.ts';
+import type { Named } from '../resource.ts';
 import { emailOf, nameOf } from '../resource.ts';
 import { calledBy } from './called.ts';
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { Membership } from '../../../database/models/membership.ts';
+import { endVouchedTokens } from '../../apps/end-vouched.ts';
 import { ownsAddress } from '../../domains/owns.ts';
 import type { EventName } from '../../events/kinds.ts';
 import { recordEvent } from '../../events/record.ts';
@@ -7,9 +8,8 @@ import { reclaimMember } from '../../identities/reclaim.ts';
 import { endMembership } from '../../memberships/deactivate.ts';
 import { addMembership } from '../../memberships/join.ts';
 import { endSessionsPastSecondFactor } from '../../sessions/end.ts';
-import { endVouchedTokens } from '../../tokens/vouched.ts';
 import { findRecordOf, type Held } from '../records/find.ts';
-import { resourceOf } from '../records/write.ts';
+import { resourceOf } from '../resource.ts';
 import { calledBy } from './called.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { ScimResource } from '../attributes.ts';
 import { baseOf } from '../base.ts';
 import type { Entry } from '../records/record.ts';
-import { resourceOf } from '../records/write.ts';
+import { resourceOf } from '../resource.ts';
 import { etag, viewUser } from '../view.ts';
 
 /** A User as the door sends it. */
