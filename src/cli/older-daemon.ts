@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
-import type { ConfigurationFile } from '../services/daemons/digest.ts';
+import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
@@ -11,7 +11,9 @@ export function configurationFile({ file, digest }: LoadedConfig): Configuration
 
 /** Tells a person when the daemon has read the configuration before its last change: what works here may fail there. */
 export async function tellOlderDaemon(call: Call): Promise<void> {
-  const { lookAtDaemons, olderConfiguration, restartIt } = await import('../services/daemons/look.ts');
+  const { lookAtDaemons, olderConfiguration, restartIt } = await import(
+    '../services/instance/daemons/look.ts'
+  );
   const configuration = configurationFile(await readConfiguration(call.flags));
   const found = await call.operate(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration), {});
   if (found === 'older') call.note(`${olderConfiguration} ${restartIt}`);

@@ -12,8 +12,8 @@ export async function fillOrganization(call: Call): Promise<void> {
 }
 
 async function onlyOrganization(call: Call): Promise<string> {
-  const { listOrganizations } = await import('../services/organizations/list.ts');
-  const { listOrganizationsInput } = await import('../services/organizations/schema.ts');
+  const { listOrganizations } = await import('../services/tenancy/organizations/list.ts');
+  const { listOrganizationsInput } = await import('../services/tenancy/organizations/schema.ts');
   const [only, ...more] = await call.every(listOrganizationsInput, listOrganizations, {});
   if (only === undefined)
     throw refuseField('org', 'there is no organization yet', 'Make one: idctl org create NAME');

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { Refusal, refuseField, withReason } from '../errors.ts';
 import { escaped } from '../escape.ts';
-import { initializeInput } from '../services/setup/schema.ts';
+import { initializeInput } from '../services/instance/setup/schema.ts';
 import { readConfiguration } from './operator.ts';
 import { databaseFile } from './owner.ts';
 import { withProgress } from './progress.ts';
@@ -165,7 +165,7 @@ async function faultOf(
 /** A file is made later; a server must be there. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
-  const { checkConnection } = await import('../services/setup/connection.ts');
+  const { checkConnection } = await import('../services/instance/setup/connection.ts');
   await checkConnection(config.database);
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
 import { parse } from '../input.ts';
-import type { Operation } from '../services/authority/table.ts';
+import type { Operation } from '../services/foundation/authority/table.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

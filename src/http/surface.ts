@@ -1,4 +1,4 @@
-import { authenticate } from '../services/sessions/authenticate.ts';
+import { authenticate } from '../services/people/authentication/authenticate.ts';
 import { pages } from './pages/list.ts';
 import type { Route } from './route.ts';
 import { appRoutes } from './routes/apps.ts';

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type App, openContext } from '../context.ts';
-import { announceDaemon, announceSeconds, dismissDaemon } from '../services/daemons/announce.ts';
-import type { ConfigurationFile } from '../services/daemons/digest.ts';
+import { announceDaemon, announceSeconds, dismissDaemon } from '../services/instance/daemons/announce.ts';
+import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
 
 /** What a daemon tells the commands of itself while it runs. */
 export interface Presence {

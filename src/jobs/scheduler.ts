@@ -1,11 +1,11 @@
 import { type App, type Context, openContext } from '../context.ts';
-import { followMasterKey } from '../services/keys/follow-master.ts';
-import { deliverMail } from '../services/mail/deliver.ts';
-import { writeRequests } from '../services/scim/log/write.ts';
-import { writeScimTokenUses } from '../services/scim/token/uses.ts';
-import { writeTokenUses } from '../services/tokens/uses.ts';
-import { sweepExpired } from '../services/upkeep/sweep.ts';
-import { deliverWebhooks } from '../services/webhooks/delivery/deliver.ts';
+import { followMasterKey } from '../services/foundation/keys/follow-master.ts';
+import { deliverMail } from '../services/instance/mail/deliver.ts';
+import { sweepExpired } from '../services/instance/upkeep/sweep.ts';
+import { writeTokenUses } from '../services/people/tokens/uses.ts';
+import { writeRequests } from '../services/provisioning/scim/log/write.ts';
+import { writeScimTokenUses } from '../services/provisioning/scim/token/uses.ts';
+import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.ts';
 
 interface Job {
   name: string;

@@ -6,10 +6,10 @@ import { openContext } from '../../src/context.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { ScimRecord } from '../../src/database/models/scim-record.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createOrganization } from '../../src/services/organizations/create.ts';
-import { memberResource } from '../../src/services/scim/resource.ts';
-import { searchDocument } from '../../src/services/scim/search.ts';
-import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
+import { memberResource } from '../../src/services/foundation/scim-user/resource.ts';
+import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
 
 /** An organization of so many people, and what its client needs. */
 export interface People {

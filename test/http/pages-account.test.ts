@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { createToken } from '../../src/services/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/create.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { appOf } from '../support/apps.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';

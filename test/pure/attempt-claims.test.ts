@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { claimsToKeep } from '../../src/services/sso/attempt-claims.ts';
-import { readProof } from '../../src/services/sso/claims.ts';
+import { claimsToKeep } from '../../src/services/signin/attempts/claims.ts';
+import { readProof } from '../../src/services/signin/methods/sso/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
 const kept = (userinfo: Record<string, unknown>, claim = 'groups', idToken: Record<string, unknown> = {}) =>

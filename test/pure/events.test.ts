@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeSurface } from '../../src/http/openapi.ts';
 import { surface } from '../../src/http/surface.ts';
-import { type EventName, eventKinds, eventNames } from '../../src/services/events/kinds.ts';
-import { listEventsInput } from '../../src/services/events/schema.ts';
+import { type EventName, eventKinds, eventNames } from '../../src/services/foundation/events/kinds.ts';
+import { listEventsInput } from '../../src/services/foundation/events/schema.ts';
 
 // docs/events.md and the table of kinds say the same; `-u` writes the tables of the page anew.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
-import { isUuid } from '../../src/services/fields.ts';
+import { isUuid } from '../../src/services/foundation/fields.ts';
 
 test('ids made one after the other are in order, all different, and UUIDv7 of now', () => {
   const ids = Array.from({ length: 20_000 }, orderedId);

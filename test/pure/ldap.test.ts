@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { FilterParser } from 'ldapts';
 import { describe, expect, test } from 'vitest';
 import type { DirectoryEntry } from '../../src/outbound/outbound.ts';
-import { canonicalDn, commonNameOf, isUnder } from '../../src/services/ldap/dn.ts';
-import { faultOfFilter, fillFilter, openFilter } from '../../src/services/ldap/filter.ts';
-import { onePerson } from '../../src/services/ldap/person.ts';
-import { saveLdapInput, signInByLdapInput } from '../../src/services/ldap/schema.ts';
-import { canonicalUser } from '../../src/services/limits/ldap.ts';
-import { groupsHeld } from '../../src/services/mappings/directory-groups.ts';
+import { canonicalUser } from '../../src/services/foundation/limits/ldap.ts';
+import { groupsHeld } from '../../src/services/provisioning/mappings/directory-groups.ts';
+import { onePerson } from '../../src/services/signin/methods/ldap/person.ts';
+import { canonicalDn, commonNameOf, isUnder } from '../../src/services/tenancy/ldap/dn.ts';
+import { faultOfFilter, fillFilter, openFilter } from '../../src/services/tenancy/ldap/filter.ts';
+import { saveLdapInput, signInByLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 
 describe('distinguished names', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { accountLetter, codeLetter, invitationLetter } from '../../src/services/mail/letters.ts';
-import { renderLetter } from '../../src/services/mail/render.ts';
+import { accountLetter, codeLetter, invitationLetter } from '../../src/services/instance/mail/letters.ts';
+import { renderLetter } from '../../src/services/instance/mail/render.ts';
 
 const from = { service: 'Acme <b>&"co"', baseUrl: 'https://id.acme.test' };
 const invited = {

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readGroups } from '../../src/services/mappings/groups.ts';
-import { type Current, type Mapping, planMemberships } from '../../src/services/mappings/plan.ts';
-import { projectRoles } from '../../src/services/projects/roles.ts';
+import { projectRoles } from '../../src/services/foundation/project-roles.ts';
+import { readGroups } from '../../src/services/provisioning/mappings/groups.ts';
+import {
+  type Current,
+  type Mapping,
+  planMemberships,
+} from '../../src/services/provisioning/mappings/plan.ts';
 
 const roles = projectRoles.map(({ role }) => role);
 const role = fc.constantFrom(...roles);

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { enterpriseSchema, type ScimResource, userSchema } from '../../src/services/scim/attributes.ts';
-import { parseFilter } from '../../src/services/scim/filter.ts';
-import { matches } from '../../src/services/scim/filter-match.ts';
-import { filterCondition } from '../../src/services/scim/filter-sql.ts';
+import {
+  enterpriseSchema,
+  type ScimResource,
+  userSchema,
+} from '../../src/services/foundation/scim-user/attributes.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
+import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
 import { filters } from '../support/scim.ts';
 
 const barbara: ScimResource = {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { enterpriseSchema } from '../../src/services/scim/attributes.ts';
-import { parseFilter } from '../../src/services/scim/filter.ts';
-import { matches } from '../../src/services/scim/filter-match.ts';
-import { filterCondition } from '../../src/services/scim/filter-sql.ts';
-import { applyPatch } from '../../src/services/scim/patch.ts';
-import { readCreation } from '../../src/services/scim/resource.ts';
-import { searchDocument, searchEmails } from '../../src/services/scim/search.ts';
-import { readProjection } from '../../src/services/scim/view.ts';
+import { enterpriseSchema } from '../../src/services/foundation/scim-user/attributes.ts';
+import { readCreation } from '../../src/services/foundation/scim-user/resource.ts';
+import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
+import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
+import { applyPatch } from '../../src/services/provisioning/scim/patch.ts';
+import { readProjection } from '../../src/services/provisioning/scim/view.ts';
 import { long, resources, seen } from '../support/scim.ts';
 
 const options = { numRuns: long ? 10_000 : 1000 };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { enterpriseSchema, type ScimResource } from '../../src/services/scim/attributes.ts';
-import { parseFilter } from '../../src/services/scim/filter.ts';
-import { matches } from '../../src/services/scim/filter-match.ts';
-import { applyPatch } from '../../src/services/scim/patch.ts';
+import { enterpriseSchema, type ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
+import { applyPatch } from '../../src/services/provisioning/scim/patch.ts';
 import { resources, word } from '../support/scim.ts';
 
 const work = { value: 'bjensen@example.com', type: 'work', primary: true };

@@ -6,16 +6,20 @@ import {
   enterpriseSchema,
   type ScimResource,
   userSchema,
-} from '../../src/services/scim/attributes.ts';
-import { resourceTypes, schemas, serviceProviderConfig } from '../../src/services/scim/discovery.ts';
+} from '../../src/services/foundation/scim-user/attributes.ts';
 import {
   emailOf,
   memberResource,
   nameOf,
   readCreation,
   readReplacement,
-} from '../../src/services/scim/resource.ts';
-import { readProjection } from '../../src/services/scim/view.ts';
+} from '../../src/services/foundation/scim-user/resource.ts';
+import {
+  resourceTypes,
+  schemas,
+  serviceProviderConfig,
+} from '../../src/services/provisioning/scim/discovery.ts';
+import { readProjection } from '../../src/services/provisioning/scim/view.ts';
 import { resources, seen } from '../support/scim.ts';
 
 const scimTypeOf = (work: () => unknown) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { escaped } from '../../src/escape.ts';
-import { name } from '../../src/services/fields.ts';
+import { name } from '../../src/services/foundation/fields.ts';
 import { isSeen, replaceUnseen } from '../../src/unseen.ts';
 
 // Security X9: one rule says what must not stand in a name and what a terminal is not shown as it is.

@@ -3,7 +3,7 @@ import {
   accountCredentials,
   otherCredentials,
   withoutCredentials,
-} from '../../src/services/accounts/credentials.ts';
+} from '../../src/services/people/credentials/credentials.ts';
 import { openFreshDatabase } from '../support/database.ts';
 
 test('I3 every table that names an account is in the list of credentials or in the list of those without, and goes with the account', async () => {

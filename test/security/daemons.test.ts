@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { assertDomain } from '../../src/services/domains/verify.ts';
-import { saveSso } from '../../src/services/sso/save.ts';
-import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import type { Daemon } from '../support/daemon.ts';
 import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';

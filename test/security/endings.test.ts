@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
-import { disableUser } from '../../src/services/accounts/disable.ts';
-import { enableUser } from '../../src/services/accounts/enable.ts';
-import { setUserPassword } from '../../src/services/accounts/set-password.ts';
-import { regenerateApp } from '../../src/services/apps/regenerate.ts';
-import { createLoginLink } from '../../src/services/signin/link.ts';
+import { regenerateApp } from '../../src/services/people/apps/regenerate.ts';
+import { disableUser } from '../../src/services/people/users/disable.ts';
+import { enableUser } from '../../src/services/people/users/enable.ts';
+import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { appOf } from '../support/apps.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { disableUser } from '../../src/services/accounts/disable.ts';
-import { enableUser } from '../../src/services/accounts/enable.ts';
-import { createInvitation } from '../../src/services/invitations/create.ts';
-import { listInvitations } from '../../src/services/invitations/list.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { removeMember } from '../../src/services/memberships/remove.ts';
+import { disableUser } from '../../src/services/people/users/disable.ts';
+import { enableUser } from '../../src/services/people/users/enable.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { listInvitations } from '../../src/services/tenancy/invitations/list.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

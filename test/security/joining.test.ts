@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, organization, password } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountCredentials, otherCredentials } from '../../src/services/accounts/credentials.ts';
+import { accountCredentials, otherCredentials } from '../../src/services/people/credentials/credentials.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { events, restored, restores } from './kill-events.ts';

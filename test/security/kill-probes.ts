@@ -1,6 +1,6 @@
 import { Refusal } from '../../src/errors.ts';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { deliverWebhooks } from '../../src/services/webhooks/delivery/deliver.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import { fresh, password } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
 import { signInByLdap } from '../support/ldap.ts';

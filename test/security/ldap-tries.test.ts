@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Context } from '../../src/context.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Refusal } from '../../src/errors.ts';
-import { checkOrganization } from '../../src/services/doctor/organization.ts';
-import { listEvents } from '../../src/services/events/list.ts';
-import { changeLdap } from '../../src/services/ldap/change.ts';
-import { testLdapInput } from '../../src/services/ldap/schema.ts';
-import { testLdap } from '../../src/services/ldap/test.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
+import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { checkOrganization } from '../../src/services/instance/doctor/organization.ts';
+import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
+import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
+import { testLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';

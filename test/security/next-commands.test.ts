@@ -5,12 +5,12 @@ import { Account } from '../../src/database/models/account.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
-import { createUser } from '../../src/services/accounts/create.ts';
-import { disableUser } from '../../src/services/accounts/disable.ts';
-import { checkStored } from '../../src/services/doctor/organization.ts';
-import { verifyDomain } from '../../src/services/domains/verify.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { createLoginLink } from '../../src/services/signin/link.ts';
+import { checkStored } from '../../src/services/instance/doctor/organization.ts';
+import { createUser } from '../../src/services/people/users/create.ts';
+import { disableUser } from '../../src/services/people/users/disable.ts';
+import { createLoginLink } from '../../src/services/signin/methods/link.ts';
+import { verifyDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

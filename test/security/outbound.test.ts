@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { listEvents } from '../../src/services/events/list.ts';
-import { saveSso } from '../../src/services/sso/save.ts';
-import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';

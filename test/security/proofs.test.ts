@@ -8,11 +8,11 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { markVerified } from '../../src/services/domains/mark-verified.ts';
-import { isProven } from '../../src/services/domains/proof.ts';
-import { removeDomain } from '../../src/services/domains/remove.ts';
-import { initialize } from '../../src/services/setup/initialize.ts';
+import { initialize } from '../../src/services/instance/setup/initialize.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { markVerified } from '../../src/services/tenancy/domains/mark-verified.ts';
+import { isProven } from '../../src/services/tenancy/domains/proof.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
 import { organization, password, person } from '../support/builders.ts';
 import { foundCompany, pathOf, samples } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -128,17 +128,17 @@ describe('I1 one door', () => {
     files.filter((name) => what.test(readFileSync(join(src, name), 'utf8'))).toSorted();
 
   test('I1 one file binds outside keys to accounts, and one begins sessions', () => {
-    expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual(['services/identities/attach.ts']);
+    expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual(['services/tenancy/identities/attach.ts']);
     expect(saying(/\bSession\.(bulkC|c)reate\(|insertRow\('sessions'/)).toEqual([
-      'services/sessions/begin.ts',
+      'services/signin/begin.ts',
     ]);
   });
 
   test('I1 accounts are made by the operator, by themselves, and by that door', () => {
     expect(saying(/\bAccount\.(bulkC|c)reate\(/)).toEqual([
-      'services/accounts/create.ts',
-      'services/accounts/signed-up.ts',
-      'services/identities/attach.ts',
+      'services/people/users/create.ts',
+      'services/signin/sign-up/signed-up.ts',
+      'services/tenancy/identities/attach.ts',
     ]);
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { createProject } from '../../src/services/projects/create.ts';
-import { putProjectMember } from '../../src/services/projects/put-member.ts';
-import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
-import { createToken } from '../../src/services/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/create.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createProject } from '../../src/services/tenancy/projects/create.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';

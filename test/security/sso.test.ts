@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { disableSso } from '../../src/services/sso/disable.ts';
-import { saveSso } from '../../src/services/sso/save.ts';
-import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration, start } from '../support/sso.ts';

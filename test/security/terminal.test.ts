@@ -5,9 +5,9 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { beginSession } from '../../src/services/sessions/begin.ts';
-import { saveSso } from '../../src/services/sso/save.ts';
-import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { beginSession } from '../../src/services/signin/begin.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Installation, install } from '../support/installation.ts';
 
 // Security X9 at the operator's terminal: names and addresses as a stranger would have them, had they ever come in.

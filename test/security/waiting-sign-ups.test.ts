@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { showUser } from '../../src/services/accounts/show.ts';
-import { checkSignUps } from '../../src/services/doctor/sign-ups.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { createLoginLink, openLoginLink } from '../../src/services/signin/link.ts';
-import { createToken } from '../../src/services/tokens/create.ts';
+import { checkSignUps } from '../../src/services/instance/doctor/sign-ups.ts';
+import { createToken } from '../../src/services/people/tokens/create.ts';
+import { showUser } from '../../src/services/people/users/show.ts';
+import { createLoginLink, openLoginLink } from '../../src/services/signin/methods/link.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, organization, password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { scimClient } from '../support/scim-client.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { canonicalDomain } from '../../src/services/domains/canonical.ts';
-import { removeDomain } from '../../src/services/domains/remove.ts';
-import { assertDomain } from '../../src/services/domains/verify.ts';
-import { listEvents } from '../../src/services/events/list.ts';
+import { canonicalDomain } from '../../src/services/foundation/domain-names/canonical.ts';
+import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
 import { type Bind, startBind } from '../support/bind.ts';
 import { fresh, organization, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

@@ -6,12 +6,16 @@ import { KeyCanary } from '../../src/database/models/key-canary.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { requireRightKey } from '../../src/services/keys/canary.ts';
-import { ensureSigningKey } from '../../src/services/keys/ensure.ts';
-import { viewJwks } from '../../src/services/keys/jwks.ts';
-import { placeOfPrivateJwk } from '../../src/services/keys/key-set.ts';
-import { jwksView } from '../../src/services/keys/schema.ts';
-import { currentSigner, findVerificationKey, requireSigner } from '../../src/services/keys/signing.ts';
+import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
+import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
+import { viewJwks } from '../../src/services/foundation/keys/jwks.ts';
+import { placeOfPrivateJwk } from '../../src/services/foundation/keys/key-set.ts';
+import { jwksView } from '../../src/services/foundation/keys/schema.ts';
+import {
+  currentSigner,
+  findVerificationKey,
+  requireSigner,
+} from '../../src/services/foundation/keys/signing.ts';
 import { openFreshDatabase } from '../support/database.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');

@@ -7,14 +7,14 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { removeDomain } from '../../src/services/domains/remove.ts';
-import { listEvents } from '../../src/services/events/list.ts';
-import { changeLdap } from '../../src/services/ldap/change.ts';
-import { enableLdap } from '../../src/services/ldap/enable.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/memberships/change-role.ts';
-import { deactivate } from '../../src/services/memberships/deactivate.ts';
+import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
+import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
+import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -295,7 +295,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });
-    const { removeLdap } = await import('../../src/services/ldap/remove.ts');
+    const { removeLdap } = await import('../../src/services/tenancy/ldap/remove.ts');
     expect(await removeLdap(idctl.operator(), { org: org.slug })).toMatchObject({
       people: [email],
       owners: [email],

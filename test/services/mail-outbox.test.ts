@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { deliverMail } from '../../src/services/mail/deliver.ts';
+import { deliverMail } from '../../src/services/instance/mail/deliver.ts';
 import { person } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { startSilentSmtp } from '../support/smtp.ts';

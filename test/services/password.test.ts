@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createUser } from '../../src/services/accounts/create.ts';
-import { setUserPassword } from '../../src/services/accounts/set-password.ts';
-import { initialize } from '../../src/services/setup/initialize.ts';
-import { createToken } from '../../src/services/tokens/create.ts';
+import { initialize } from '../../src/services/instance/setup/initialize.ts';
+import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createUser } from '../../src/services/people/users/create.ts';
+import { setUserPassword } from '../../src/services/people/users/set-password.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

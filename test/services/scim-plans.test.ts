@@ -6,9 +6,9 @@ import type { Database } from '../../src/database/open.ts';
 import { refreshStatistics } from '../../src/database/optimize.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { parseFilter } from '../../src/services/scim/filter.ts';
-import { keysOf } from '../../src/services/scim/filter-keys.ts';
-import { composeQueries } from '../../src/services/scim/list/filtered.ts';
+import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
+import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
+import { composeQueries } from '../../src/services/provisioning/scim/list/filtered.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 // What an index can answer it does answer, with statistics and without: the plans at 20,000 records.

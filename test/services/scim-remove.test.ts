@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { listScimUsers } from '../../src/services/scim/records/list.ts';
+import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { filtered, scimClient } from '../support/scim-client.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listEvents } from '../../src/services/events/list.ts';
-import { saveSignInSettings } from '../../src/services/signin/save.ts';
-import { saveSignInSettingsInput } from '../../src/services/signin/schema.ts';
+import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { saveSignInSettingsInput } from '../../src/services/tenancy/signin-settings/schema.ts';
 import { organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { rotateScimToken } from '../../src/services/scim/token/rotate.ts';
-import { statusView } from '../../src/services/status/schema.ts';
-import { showStatus } from '../../src/services/status/show.ts';
+import { statusView } from '../../src/services/instance/status/schema.ts';
+import { showStatus } from '../../src/services/instance/status/show.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
 import { organization, signedIn } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';
 import { connected } from '../support/sso.ts';

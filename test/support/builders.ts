@@ -1,8 +1,8 @@
-import { createUser } from '../../src/services/accounts/create.ts';
-import { addDomain } from '../../src/services/domains/add.ts';
-import { assertDomain } from '../../src/services/domains/verify.ts';
-import { addMember } from '../../src/services/memberships/add.ts';
-import { createOrganization } from '../../src/services/organizations/create.ts';
+import { createUser } from '../../src/services/people/users/create.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
 import type { Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 

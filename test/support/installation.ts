@@ -10,7 +10,7 @@ import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { initialize } from '../../src/services/setup/initialize.ts';
+import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
 import { freshDatabaseUrl } from './database.ts';
 import { sqliteDriver } from './sqlite-driver.ts';

@@ -1,5 +1,5 @@
-import { saveLdap } from '../../src/services/ldap/save.ts';
-import { saveLdapInput } from '../../src/services/ldap/schema.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { organization, verifiedDomain } from './builders.ts';
 import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';

@@ -1,4 +1,4 @@
-import { deliverMail } from '../../src/services/mail/deliver.ts';
+import { deliverMail } from '../../src/services/instance/mail/deliver.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
 import { type Letter, type Smtp, startSmtp } from './smtp.ts';
 

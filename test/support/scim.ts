@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { enterpriseSchema, type ScimResource } from '../../src/services/scim/attributes.ts';
-import { readCreation, type WrittenUser } from '../../src/services/scim/resource.ts';
-import { viewUser } from '../../src/services/scim/view.ts';
+import { enterpriseSchema, type ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
+import { readCreation, type WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
+import { viewUser } from '../../src/services/provisioning/scim/view.ts';
 
 // Random resources and filters that have much in common, so that filters match some of the resources and not others.
 

@@ -1,5 +1,5 @@
-import { saveSso } from '../../src/services/sso/save.ts';
-import { saveSsoInput } from '../../src/services/sso/schema.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { organization, verifiedDomain } from './builders.ts';
 import type { Answer, Client } from './http.ts';
 import type { Idctl } from './idctl.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { appView, newAppView } from '../../services/apps/schema.ts';
+import type { appView, newAppView } from '../../services/people/apps/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -41,8 +41,8 @@ export function addAppCommands(program: Command): void {
     options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
-      const { registerApp } = await import('../../services/apps/register.ts');
-      const { registerAppInput } = await import('../../services/apps/schema.ts');
+      const { registerApp } = await import('../../services/people/apps/register.ts');
+      const { registerAppInput } = await import('../../services/people/apps/schema.ts');
       const { org: organization, ...input } = call.input;
       const app = await call.operate(registerAppInput, registerApp, { ...input, organization });
       call.showSecret(app, made, (view) => view.clientSecret);
@@ -54,8 +54,8 @@ export function addAppCommands(program: Command): void {
     options: user,
     example: 'idctl app set 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --org acme',
     run: async (call) => {
-      const { changeApp } = await import('../../services/apps/change.ts');
-      const { changeAppInput } = await import('../../services/apps/schema.ts');
+      const { changeApp } = await import('../../services/people/apps/change.ts');
+      const { changeAppInput } = await import('../../services/people/apps/schema.ts');
       const { org: organization, ...input } = call.input;
       call.show(await call.operate(changeAppInput, changeApp, { ...input, organization }), block);
     },
@@ -65,8 +65,8 @@ export function addAppCommands(program: Command): void {
     required: user,
     example: 'idctl app list --user ada@example.com',
     run: async (call) => {
-      const { listApps } = await import('../../services/apps/list.ts');
-      const { listAppsInput } = await import('../../services/apps/schema.ts');
+      const { listApps } = await import('../../services/people/apps/list.ts');
+      const { listAppsInput } = await import('../../services/people/apps/schema.ts');
       call.table(await call.every(listAppsInput, listApps), row, 'There are no apps.');
     },
   });
@@ -75,8 +75,8 @@ export function addAppCommands(program: Command): void {
     options: user,
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateApp } = await import('../../services/apps/regenerate.ts');
-      const { appInput } = await import('../../services/apps/schema.ts');
+      const { regenerateApp } = await import('../../services/people/apps/regenerate.ts');
+      const { appInput } = await import('../../services/people/apps/schema.ts');
       call.showSecret(await call.operate(appInput, regenerateApp), made, (view) => view.clientSecret);
     },
   });
@@ -90,8 +90,8 @@ function addRevoke(app: Command): void {
     destroys: true,
     example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
     run: async (call) => {
-      const { revokeApp } = await import('../../services/apps/revoke.ts');
-      const { revokeAppInput } = await import('../../services/apps/schema.ts');
+      const { revokeApp } = await import('../../services/people/apps/revoke.ts');
+      const { revokeAppInput } = await import('../../services/people/apps/schema.ts');
       const keepTokens = call.input['keepTokens'] === true;
       const telling = {
         fields: block,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { backupView } from '../../services/backup/schema.ts';
+import type { backupView } from '../../services/instance/backup/schema.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
 import type { Fields } from '../output.ts';
@@ -32,9 +32,9 @@ export function addBackupCommand(program: Command): void {
 }
 
 async function backup(call: Call): Promise<void> {
-  const { makeBackup } = await import('../../services/backup/make.ts');
-  const { removeUnfinished } = await import('../../services/backup/unfinished.ts');
-  const { backupInput } = await import('../../services/backup/schema.ts');
+  const { makeBackup } = await import('../../services/instance/backup/make.ts');
+  const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
+  const { backupInput } = await import('../../services/instance/backup/schema.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
   if (given === '-' && process.stdout.isTTY)

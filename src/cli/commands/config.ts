@@ -45,7 +45,7 @@ async function show(call: Call): Promise<void> {
 
 async function check(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
-  const { checkKeyFile } = await import('../../services/setup/key.ts');
+  const { checkKeyFile } = await import('../../services/instance/setup/key.ts');
   const missing = await checkKeyFile(loaded.config.keyFile);
   const unseen = await unseenCredentials();
   const warnings = [...loaded.warnings, missing, unseen].filter((warning) => warning !== null);

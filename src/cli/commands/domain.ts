@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { domainRemovedView, domainView } from '../../services/domains/schema.ts';
+import type { domainRemovedView, domainView } from '../../services/tenancy/domains/schema.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -47,8 +47,8 @@ export function addDomainCommands(program: Command): void {
     options: { '--override': 'take a public suffix or mail provider too; recorded' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
-      const { addDomain } = await import('../../services/domains/add.ts');
-      const { addDomainInput } = await import('../../services/domains/schema.ts');
+      const { addDomain } = await import('../../services/tenancy/domains/add.ts');
+      const { addDomainInput } = await import('../../services/tenancy/domains/schema.ts');
       const { override, ...input } = call.input;
       const add: typeof addDomain = (ctx, given) => addDomain(ctx, given, override === true);
       const view = await call.operate(addDomainInput, add, input);
@@ -74,8 +74,8 @@ export function addDomainCommands(program: Command): void {
     required: org,
     example: 'idctl domain list --org acme',
     run: async (call) => {
-      const { listDomains } = await import('../../services/domains/list.ts');
-      const { listDomainsInput } = await import('../../services/domains/schema.ts');
+      const { listDomains } = await import('../../services/tenancy/domains/list.ts');
+      const { listDomainsInput } = await import('../../services/tenancy/domains/schema.ts');
       call.table(await call.every(listDomainsInput, listDomains), row, 'There are no domains.');
     },
   });
@@ -83,8 +83,8 @@ export function addDomainCommands(program: Command): void {
 }
 
 async function verify(call: Call): Promise<Domain> {
-  const { assertDomain, verifyDomain } = await import('../../services/domains/verify.ts');
-  const { verifyDomainInput } = await import('../../services/domains/schema.ts');
+  const { assertDomain, verifyDomain } = await import('../../services/tenancy/domains/verify.ts');
+  const { verifyDomainInput } = await import('../../services/tenancy/domains/schema.ts');
   const { wait, timeout, assert, ...input } = call.input;
   if (assert === true) return call.operate(verifyDomainInput, assertDomain, input);
   const once = () => call.operate(verifyDomainInput, verifyDomain, input);
@@ -126,8 +126,8 @@ function addRemove(domain: Command): void {
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
-      const { removeDomain } = await import('../../services/domains/remove.ts');
-      const { removeDomainInput } = await import('../../services/domains/schema.ts');
+      const { removeDomain } = await import('../../services/tenancy/domains/remove.ts');
+      const { removeDomainInput } = await import('../../services/tenancy/domains/schema.ts');
       await call.destroy(removeDomainInput, removeDomain, {
         fields: removed,
         question: (view) => `Give ${view.domain} up?${consequences(view)}`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { identityView, unlinkedView } from '../../services/identities/schema.ts';
+import type { identityView, unlinkedView } from '../../services/tenancy/identities/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -35,8 +35,8 @@ export function addIdentityCommands(program: Command): void {
     required: { '--user <user>': 'the account, by address or id' },
     example: 'idctl identity list --user ada@example.com',
     run: async (call) => {
-      const { listIdentities } = await import('../../services/identities/list.ts');
-      const { listIdentitiesInput } = await import('../../services/identities/schema.ts');
+      const { listIdentities } = await import('../../services/tenancy/identities/list.ts');
+      const { listIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
       const found = await call.every(listIdentitiesInput, listIdentities);
       call.table(found, row, 'There are no identities.');
     },
@@ -47,8 +47,8 @@ export function addIdentityCommands(program: Command): void {
     destroys: true,
     example: 'idctl identity unlink --user ada@example.com --yes',
     run: async (call) => {
-      const { unlinkIdentities } = await import('../../services/identities/unlink.ts');
-      const { unlinkIdentitiesInput } = await import('../../services/identities/schema.ts');
+      const { unlinkIdentities } = await import('../../services/tenancy/identities/unlink.ts');
+      const { unlinkIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
       await call.destroy(unlinkIdentitiesInput, unlinkIdentities, {
         fields: unlinked,
         question: (view) =>

@@ -6,7 +6,7 @@ import { listenFor } from '../../config/listen.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
-import type { initializedView } from '../../services/setup/schema.ts';
+import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { openOperator, readConfiguration } from '../operator.ts';
@@ -58,8 +58,8 @@ export function addInitCommand(program: Command): void {
 }
 
 async function init(call: Call): Promise<void> {
-  const { initialize } = await import('../../services/setup/initialize.ts');
-  const { initializeInput } = await import('../../services/setup/schema.ts');
+  const { initialize } = await import('../../services/instance/setup/initialize.ts');
+  const { initializeInput } = await import('../../services/instance/setup/schema.ts');
   const { parse } = await import('../../input.ts');
   const { setupAsked, setupGiven } = await import('../setup-questions.ts');
   const given = await setupGiven(call);
@@ -156,7 +156,7 @@ const beforeSealing: RefusalCode[] = ['key_invalid', 'database_unreachable', 'sc
 
 /** Opens the instance with its key, made if there was none; one that was made for nothing is not left behind. */
 async function openWithKey(loaded: LoadedConfig) {
-  const { ensureKeyFile } = await import('../../services/setup/key.ts');
+  const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);
   try {
     return await openOperator(loaded, () => {});

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { invitationView, newInvitationView } from '../../services/invitations/schema.ts';
+import type { invitationView, newInvitationView } from '../../services/tenancy/invitations/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -33,8 +33,8 @@ export function addInvitationCommands(program: Command): void {
     options: { '--role <role>': 'member (the default), admin or owner' },
     example: 'idctl invitation create ada@example.com --org acme',
     run: async (call) => {
-      const { createInvitation } = await import('../../services/invitations/create.ts');
-      const { createInvitationInput } = await import('../../services/invitations/schema.ts');
+      const { createInvitation } = await import('../../services/tenancy/invitations/create.ts');
+      const { createInvitationInput } = await import('../../services/tenancy/invitations/schema.ts');
       call.showSecret(await call.operate(createInvitationInput, createInvitation), made, (view) => view.url);
     },
   });
@@ -43,8 +43,8 @@ export function addInvitationCommands(program: Command): void {
     required: org,
     example: 'idctl invitation list --org acme',
     run: async (call) => {
-      const { listInvitations } = await import('../../services/invitations/list.ts');
-      const { listInvitationsInput } = await import('../../services/invitations/schema.ts');
+      const { listInvitations } = await import('../../services/tenancy/invitations/list.ts');
+      const { listInvitationsInput } = await import('../../services/tenancy/invitations/schema.ts');
       call.table(await call.every(listInvitationsInput, listInvitations), fields, 'No invitation waits.');
     },
   });
@@ -54,8 +54,8 @@ export function addInvitationCommands(program: Command): void {
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
     run: async (call) => {
-      const { revokeInvitation } = await import('../../services/invitations/revoke.ts');
-      const { invitationRefInput } = await import('../../services/invitations/schema.ts');
+      const { revokeInvitation } = await import('../../services/tenancy/invitations/revoke.ts');
+      const { invitationRefInput } = await import('../../services/tenancy/invitations/schema.ts');
       await call.destroy(invitationRefInput, revokeInvitation, {
         fields,
         question: ({ email }) => `Take back the invitation of ${email}?`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { keyView, newKeyView, newMasterKeyView } from '../../services/keys/schema.ts';
+import type { keyView, newKeyView, newMasterKeyView } from '../../services/foundation/keys/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -48,8 +48,8 @@ export function addKeyCommands(program: Command): void {
     summary: 'List the keys by id, and what each is used for now',
     example: 'idctl key list',
     run: async (call) => {
-      const { listKeys } = await import('../../services/keys/list.ts');
-      const { listKeysInput } = await import('../../services/keys/schema.ts');
+      const { listKeys } = await import('../../services/foundation/keys/list.ts');
+      const { listKeysInput } = await import('../../services/foundation/keys/schema.ts');
       call.table(await call.every(listKeysInput, listKeys), row, 'There are no keys.');
     },
   });
@@ -59,9 +59,11 @@ export function addKeyCommands(program: Command): void {
     options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },
     example: 'idctl key rotate master',
     run: async (call) => {
-      const { rotateMasterKey } = await import('../../services/keys/rotate-master.ts');
-      const { listLeavingKeys } = await import('../../services/keys/leaving.ts');
-      const { leavingKeysInput, rotateMasterKeyInput } = await import('../../services/keys/schema.ts');
+      const { rotateMasterKey } = await import('../../services/foundation/keys/rotate-master.ts');
+      const { listLeavingKeys } = await import('../../services/foundation/keys/leaving.ts');
+      const { leavingKeysInput, rotateMasterKeyInput } = await import(
+        '../../services/foundation/keys/schema.ts'
+      );
       const { ids } = await call.operate(leavingKeysInput, listLeavingKeys, {});
       if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
       const view = await call.operate(rotateMasterKeyInput, rotateMasterKey);
@@ -73,8 +75,8 @@ export function addKeyCommands(program: Command): void {
     summary: 'Sign sessions with a new key; nobody is signed out',
     example: 'idctl key rotate signing',
     run: async (call) => {
-      const { rotateSigningKey } = await import('../../services/keys/rotate-signing.ts');
-      const { rotateSigningKeyInput } = await import('../../services/keys/schema.ts');
+      const { rotateSigningKey } = await import('../../services/foundation/keys/rotate-signing.ts');
+      const { rotateSigningKeyInput } = await import('../../services/foundation/keys/schema.ts');
       call.show(await call.operate(rotateSigningKeyInput, rotateSigningKey), made);
       call.note('The old key verifies until the last token that it signed has ended.');
     },

@@ -6,7 +6,7 @@ import type {
   ldapRelinkedView,
   ldapRemovedView,
   ldapView,
-} from '../../services/ldap/schema.ts';
+} from '../../services/tenancy/ldap/schema.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
@@ -84,8 +84,8 @@ export function addLdapCommands(program: Command): void {
     required: org,
     example: 'idctl ldap show --org acme',
     run: async (call) => {
-      const { showLdap } = await import('../../services/ldap/show.ts');
-      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const { showLdap } = await import('../../services/tenancy/ldap/show.ts');
+      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       call.show(await call.operate(ldapRefInput, showLdap), fields);
     },
   });
@@ -94,8 +94,8 @@ export function addLdapCommands(program: Command): void {
     required: org,
     example: 'idctl ldap enable --org acme',
     run: async (call) => {
-      const { enableLdap } = await import('../../services/ldap/enable.ts');
-      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const { enableLdap } = await import('../../services/tenancy/ldap/enable.ts');
+      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       call.show(await call.operate(ldapRefInput, enableLdap), fields);
     },
   });
@@ -105,8 +105,8 @@ export function addLdapCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
     run: async (call) => {
-      const { disableLdap } = await import('../../services/ldap/disable.ts');
-      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const { disableLdap } = await import('../../services/tenancy/ldap/disable.ts');
+      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       const view = await call.perform(ldapRefInput, disableLdap, affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
     },
@@ -117,8 +117,8 @@ export function addLdapCommands(program: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeLdap } = await import('../../services/ldap/change.ts');
-  const { changeLdapInput } = await import('../../services/ldap/schema.ts');
+  const { changeLdap } = await import('../../services/tenancy/ldap/change.ts');
+  const { changeLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
   const { passwordStdin: stdin, passwordFile: file, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
@@ -173,8 +173,8 @@ function addTest(ldap: Command): void {
 }
 
 async function test(call: Call): Promise<void> {
-  const { testLdap } = await import('../../services/ldap/test.ts');
-  const { testLdapInput } = await import('../../services/ldap/schema.ts');
+  const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
+  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
   const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
   if (stdin === true && rest['username'] === undefined) {
     throw refuseField('--username', 'is needed with --password-stdin, which is their password');
@@ -202,8 +202,8 @@ function addRelink(ldap: Command): void {
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
     run: async (call) => {
-      const { relinkLdap } = await import('../../services/ldap/relink.ts');
-      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const { relinkLdap } = await import('../../services/tenancy/ldap/relink.ts');
+      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       await call.destroy(ldapRefInput, relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
@@ -222,8 +222,8 @@ function addRemove(ldap: Command): void {
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
     run: async (call) => {
-      const { removeLdap } = await import('../../services/ldap/remove.ts');
-      const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const { removeLdap } = await import('../../services/tenancy/ldap/remove.ts');
+      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       await call.destroy(ldapRefInput, removeLdap, {
         fields: [...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),

@@ -9,7 +9,7 @@ export function addMailCommands(program: Command): void {
     summary: 'Send a real mail, and say what the mail server answered',
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
-      const { testMail, testMailInput } = await import('../../services/mail/test.ts');
+      const { testMail, testMailInput } = await import('../../services/instance/mail/test.ts');
       const view = await call.operate(testMailInput, testMail);
       await tellOlderDaemon(call);
       call.show(view, [

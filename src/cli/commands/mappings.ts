@@ -5,7 +5,7 @@ import type {
   mappingRemovedView,
   mappingView,
   previewView,
-} from '../../services/mappings/schema.ts';
+} from '../../services/provisioning/mappings/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -52,8 +52,8 @@ export function addMappingCommands(program: Command): void {
     },
     example: 'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     run: async (call) => {
-      const { addMapping } = await import('../../services/mappings/add.ts');
-      const { addMappingInput } = await import('../../services/mappings/schema.ts');
+      const { addMapping } = await import('../../services/provisioning/mappings/add.ts');
+      const { addMappingInput } = await import('../../services/provisioning/mappings/schema.ts');
       call.show(await call.operate(addMappingInput, addMapping), fields);
       call.note('People get the role at their next sign-in.');
     },
@@ -70,8 +70,8 @@ export function addMappingCommands(program: Command): void {
     destroys: true,
     example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
     run: async (call) => {
-      const { removeMapping } = await import('../../services/mappings/remove.ts');
-      const { mappingRefInput } = await import('../../services/mappings/schema.ts');
+      const { removeMapping } = await import('../../services/provisioning/mappings/remove.ts');
+      const { mappingRefInput } = await import('../../services/provisioning/mappings/schema.ts');
       await call.destroy(mappingRefInput, removeMapping, {
         fields: removed,
         question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
@@ -107,8 +107,8 @@ function addPreview(mappings: Command): void {
     },
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {
-      const { previewMappings } = await import('../../services/mappings/preview.ts');
-      const { previewMappingsInput } = await import('../../services/mappings/schema.ts');
+      const { previewMappings } = await import('../../services/provisioning/mappings/preview.ts');
+      const { previewMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
       const { groups, group, fromAttempt, ...input } = call.input;
       const named = [
         ...(typeof groups === 'string' ? split(groups) : []),
@@ -135,8 +135,8 @@ function addImport(mappings: Command): void {
     rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
     run: async (call) => {
-      const { importMappings } = await import('../../services/mappings/import.ts');
-      const { importMappingsInput } = await import('../../services/mappings/schema.ts');
+      const { importMappings } = await import('../../services/provisioning/mappings/import.ts');
+      const { importMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
       const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
       const { file, ...input } = call.input;
       const read = await readMappingFile(String(file));
@@ -203,8 +203,8 @@ function split(list: string): string[] {
 }
 
 async function all(call: Call) {
-  const { listMappings } = await import('../../services/mappings/list.ts');
-  const { listMappingsInput } = await import('../../services/mappings/schema.ts');
+  const { listMappings } = await import('../../services/provisioning/mappings/list.ts');
+  const { listMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
   return call.every(listMappingsInput, listMappings);
 }
 

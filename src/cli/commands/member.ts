@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { memberView } from '../../services/memberships/schema.ts';
+import type { memberView } from '../../services/tenancy/memberships/schema.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -35,8 +35,8 @@ export function addMemberCommands(program: Command): void {
     required: org,
     example: 'idctl member list --org acme',
     run: async (call) => {
-      const { listMembers } = await import('../../services/memberships/list.ts');
-      const { listMembersInput } = await import('../../services/memberships/schema.ts');
+      const { listMembers } = await import('../../services/tenancy/memberships/list.ts');
+      const { listMembersInput } = await import('../../services/tenancy/memberships/schema.ts');
       call.table(await call.every(listMembersInput, listMembers), fields, 'There are no members.');
     },
   });
@@ -45,8 +45,8 @@ export function addMemberCommands(program: Command): void {
     required: { ...org, ...role },
     example: 'idctl member role ada@example.com --org acme --role owner',
     run: async (call) => {
-      const { changeMemberRole } = await import('../../services/memberships/change-role.ts');
-      const { changeMemberRoleInput } = await import('../../services/memberships/schema.ts');
+      const { changeMemberRole } = await import('../../services/tenancy/memberships/change-role.ts');
+      const { changeMemberRoleInput } = await import('../../services/tenancy/memberships/schema.ts');
       call.show(await call.operate(changeMemberRoleInput, changeMemberRole), fields);
     },
   });
@@ -56,8 +56,8 @@ export function addMemberCommands(program: Command): void {
     destroys: true,
     example: 'idctl member remove ada@example.com --org acme --yes',
     run: async (call) => {
-      const { removeMember } = await import('../../services/memberships/remove.ts');
-      const { memberRefInput } = await import('../../services/memberships/schema.ts');
+      const { removeMember } = await import('../../services/tenancy/memberships/remove.ts');
+      const { memberRefInput } = await import('../../services/tenancy/memberships/schema.ts');
       await call.destroy(memberRefInput, removeMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
@@ -68,8 +68,8 @@ export function addMemberCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addMember } = await import('../../services/memberships/add.ts');
-  const { operatorAddsMemberInput } = await import('../../services/memberships/schema.ts');
+  const { addMember } = await import('../../services/tenancy/memberships/add.ts');
+  const { operatorAddsMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
   const { keepCredentials, ...input } = call.input;
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
   call.show(await call.operate(operatorAddsMemberInput, addMember, { ...input, credentials }), fields);
@@ -80,8 +80,8 @@ async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'
   if (call.flags.yes) return 'end';
   // The service refuses then, and names both options.
   if (!canAsk()) return undefined;
-  const { findUnproven } = await import('../../services/memberships/unproven.ts');
-  const { addMemberInput } = await import('../../services/memberships/schema.ts');
+  const { findUnproven } = await import('../../services/tenancy/memberships/unproven.ts');
+  const { addMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
   const found = await call.operate(addMemberInput, findUnproven, input);
   if (found.length === 0) return undefined;
   call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { organizationView } from '../../services/organizations/schema.ts';
+import type { organizationView } from '../../services/tenancy/organizations/schema.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -29,10 +29,10 @@ export function addOrganizationCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl org create 'Acme Ltd' --slug acme",
     run: async (call) => {
-      const { createOrganization } = await import('../../services/organizations/create.ts');
-      const { createOrganizationInput } = await import('../../services/organizations/schema.ts');
+      const { createOrganization } = await import('../../services/tenancy/organizations/create.ts');
+      const { createOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
       call.show(await call.operate(createOrganizationInput, createOrganization), fields);
-      const { findOverruled } = await import('../../services/signin/reach.ts');
+      const { findOverruled } = await import('../../services/tenancy/signin-settings/reach.ts');
       const overruled = await call.operate(createOrganizationInput, findOverruled);
       if (overruled !== null) call.note(heardNoMore(call, overruled));
     },
@@ -41,8 +41,8 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'List the organizations',
     example: 'idctl org list',
     run: async (call) => {
-      const { listOrganizations } = await import('../../services/organizations/list.ts');
-      const { listOrganizationsInput } = await import('../../services/organizations/schema.ts');
+      const { listOrganizations } = await import('../../services/tenancy/organizations/list.ts');
+      const { listOrganizationsInput } = await import('../../services/tenancy/organizations/schema.ts');
       const views = await call.every(listOrganizationsInput, listOrganizations);
       call.table(views, row, 'There are no organizations.');
     },
@@ -51,8 +51,8 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'Show one organization, named by id or slug',
     example: 'idctl org show acme',
     run: async (call) => {
-      const { showOrganization } = await import('../../services/organizations/show.ts');
-      const { organizationRefInput } = await import('../../services/organizations/schema.ts');
+      const { showOrganization } = await import('../../services/tenancy/organizations/show.ts');
+      const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
       call.show(await call.operate(organizationRefInput, showOrganization), fields);
     },
   });
@@ -60,8 +60,8 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'Give an organization another name; its slug stays',
     example: "idctl org rename acme 'Acme Limited'",
     run: async (call) => {
-      const { renameOrganization } = await import('../../services/organizations/rename.ts');
-      const { renameOrganizationInput } = await import('../../services/organizations/schema.ts');
+      const { renameOrganization } = await import('../../services/tenancy/organizations/rename.ts');
+      const { renameOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
       call.show(await call.operate(renameOrganizationInput, renameOrganization), fields);
     },
   });
@@ -79,8 +79,8 @@ function addDelete(org: Command): void {
     destroys: true,
     example: 'idctl org delete acme --yes',
     run: async (call) => {
-      const { deleteOrganization } = await import('../../services/organizations/delete.ts');
-      const { organizationRefInput } = await import('../../services/organizations/schema.ts');
+      const { deleteOrganization } = await import('../../services/tenancy/organizations/delete.ts');
+      const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
       await call.destroy(organizationRefInput, deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { memberTokenView, newTokenView, tokenView } from '../../services/tokens/schema.ts';
+import type { memberTokenView, newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -51,8 +51,8 @@ export function addPatCommands(program: Command): void {
     options: user,
     example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateToken } = await import('../../services/tokens/regenerate.ts');
-      const { tokenInput } = await import('../../services/tokens/schema.ts');
+      const { regenerateToken } = await import('../../services/people/tokens/regenerate.ts');
+      const { tokenInput } = await import('../../services/people/tokens/schema.ts');
       call.showSecret(await call.operate(tokenInput, regenerateToken), made, (view) => view.token);
     },
   });
@@ -60,14 +60,14 @@ export function addPatCommands(program: Command): void {
 }
 
 async function list(call: Call): Promise<void> {
-  const { listAdminTokensInput, listTokensInput } = await import('../../services/tokens/schema.ts');
+  const { listAdminTokensInput, listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { org, user } = call.input;
   if (org === undefined) {
     if (user === undefined) throw refuseField('user', 'is required, or --org');
-    const { listTokens } = await import('../../services/tokens/list.ts');
+    const { listTokens } = await import('../../services/people/tokens/list.ts');
     return call.table(await call.every(listTokensInput, listTokens), row, 'There are no tokens.');
   }
-  const { listAdminTokens } = await import('../../services/tokens/list-admin.ts');
+  const { listAdminTokens } = await import('../../services/tenancy/memberships/list-admin-tokens.ts');
   const tokens = await call.every(listAdminTokensInput, listAdminTokens);
   call.table(tokens, memberRow, 'No member has a token of scope admin.');
 }
@@ -83,8 +83,8 @@ function addCreate(pat: Command): void {
     },
     example: 'idctl pat create --user ada@example.com --name backup --scope read',
     run: async (call) => {
-      const { createToken } = await import('../../services/tokens/create.ts');
-      const { createTokenInput } = await import('../../services/tokens/schema.ts');
+      const { createToken } = await import('../../services/people/tokens/create.ts');
+      const { createTokenInput } = await import('../../services/people/tokens/schema.ts');
       const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
       call.showSecret(await call.operate(createTokenInput, createToken, input), made, (view) => view.token);
     },
@@ -103,8 +103,8 @@ function addRevoke(pat: Command): void {
     destroys: true,
     example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
     run: async (call) => {
-      const { revokeToken } = await import('../../services/tokens/revoke.ts');
-      const { tokenInput } = await import('../../services/tokens/schema.ts');
+      const { revokeToken } = await import('../../services/people/tokens/revoke.ts');
+      const { tokenInput } = await import('../../services/people/tokens/schema.ts');
       await call.destroy(tokenInput, revokeToken, {
         fields: block,
         question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { projectRoles } from '../../services/projects/roles.ts';
-import type { projectMemberView } from '../../services/projects/schema.ts';
+import { projectRoles } from '../../services/foundation/project-roles.ts';
+import type { projectMemberView } from '../../services/tenancy/projects/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -45,8 +45,8 @@ export function addProjectMemberCommands(program: Command): void {
     required: at,
     example: 'idctl project-member list --org acme --project website',
     run: async (call) => {
-      const { listProjectMembers } = await import('../../services/projects/list-members.ts');
-      const { listProjectMembersInput } = await import('../../services/projects/schema.ts');
+      const { listProjectMembers } = await import('../../services/tenancy/projects/list-members.ts');
+      const { listProjectMembersInput } = await import('../../services/tenancy/projects/schema.ts');
       const views = await call.every(listProjectMembersInput, listProjectMembers);
       call.table(views, fields, 'Nobody belongs to the project.');
     },
@@ -61,8 +61,8 @@ export function addProjectMemberCommands(program: Command): void {
 }
 
 async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
-  const { putProjectMember } = await import('../../services/projects/put-member.ts');
-  const { putProjectMemberInput } = await import('../../services/projects/schema.ts');
+  const { putProjectMember } = await import('../../services/tenancy/projects/put-member.ts');
+  const { putProjectMemberInput } = await import('../../services/tenancy/projects/schema.ts');
   const view = await call.operate(putProjectMemberInput, (ctx, input) =>
     putProjectMember(ctx, input, expected),
   );
@@ -76,8 +76,8 @@ function addRemove(member: Command): void {
     destroys: true,
     example: 'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
     run: async (call) => {
-      const { removeProjectMember } = await import('../../services/projects/remove-member.ts');
-      const { projectMemberRefInput } = await import('../../services/projects/schema.ts');
+      const { removeProjectMember } = await import('../../services/tenancy/projects/remove-member.ts');
+      const { projectMemberRefInput } = await import('../../services/tenancy/projects/schema.ts');
       await call.destroy(projectMemberRefInput, removeProjectMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { projectView } from '../../services/projects/schema.ts';
+import type { projectView } from '../../services/tenancy/projects/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -32,8 +32,8 @@ export function addProjectCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl project create 'New Website' --org acme --slug website",
     run: async (call) => {
-      const { createProject } = await import('../../services/projects/create.ts');
-      const { createProjectInput } = await import('../../services/projects/schema.ts');
+      const { createProject } = await import('../../services/tenancy/projects/create.ts');
+      const { createProjectInput } = await import('../../services/tenancy/projects/schema.ts');
       call.show(await call.operate(createProjectInput, createProject), fields);
     },
   });
@@ -42,8 +42,8 @@ export function addProjectCommands(program: Command): void {
     required: org,
     example: 'idctl project list --org acme',
     run: async (call) => {
-      const { listProjects } = await import('../../services/projects/list.ts');
-      const { listProjectsInput } = await import('../../services/projects/schema.ts');
+      const { listProjects } = await import('../../services/tenancy/projects/list.ts');
+      const { listProjectsInput } = await import('../../services/tenancy/projects/schema.ts');
       call.table(await call.every(listProjectsInput, listProjects), row, 'There are no projects.');
     },
   });
@@ -52,8 +52,8 @@ export function addProjectCommands(program: Command): void {
     required: org,
     example: "idctl project rename website 'Newer Website' --org acme",
     run: async (call) => {
-      const { renameProject } = await import('../../services/projects/rename.ts');
-      const { renameProjectInput } = await import('../../services/projects/schema.ts');
+      const { renameProject } = await import('../../services/tenancy/projects/rename.ts');
+      const { renameProjectInput } = await import('../../services/tenancy/projects/schema.ts');
       call.show(await call.operate(renameProjectInput, renameProject), fields);
     },
   });
@@ -63,8 +63,8 @@ export function addProjectCommands(program: Command): void {
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
     run: async (call) => {
-      const { deleteProject } = await import('../../services/projects/delete.ts');
-      const { projectRefInput } = await import('../../services/projects/schema.ts');
+      const { deleteProject } = await import('../../services/tenancy/projects/delete.ts');
+      const { projectRefInput } = await import('../../services/tenancy/projects/schema.ts');
       await call.destroy(projectRefInput, deleteProject, {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,

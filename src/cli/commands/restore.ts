@@ -6,8 +6,8 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
 import { refuseField } from '../../errors.ts';
-import type { backupView, restoredView, restoreInput } from '../../services/backup/schema.ts';
-import type { settleRestored } from '../../services/backup/settle.ts';
+import type { backupView, restoredView, restoreInput } from '../../services/instance/backup/schema.ts';
+import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
 import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
@@ -45,9 +45,9 @@ export function addRestoreCommand(program: Command): void {
 
 async function restore(call: Call): Promise<void> {
   const { parse } = await import('../../input.ts');
-  const { restoreInput } = await import('../../services/backup/schema.ts');
-  const { removeUnfinished } = await import('../../services/backup/unfinished.ts');
-  const { openBackupFile } = await import('../../services/backup/open.ts');
+  const { restoreInput } = await import('../../services/instance/backup/schema.ts');
+  const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
+  const { openBackupFile } = await import('../../services/instance/backup/open.ts');
   const input = parse(restoreInput, call.input);
   if (input.file === '-')
     throw refuseField(
@@ -77,8 +77,8 @@ async function work(
   file: FileHandle,
   { file: path, check, keepTokens }: Input,
 ): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
-  const { openBackup } = await import('../../services/backup/open.ts');
-  const { examineBackup, placeBackup } = await import('../../services/backup/place.ts');
+  const { openBackup } = await import('../../services/instance/backup/open.ts');
+  const { examineBackup, placeBackup } = await import('../../services/instance/backup/place.ts');
   const backup = await openBackup(file, config.keyFile);
   const view = { ...backup.header, file: path, bytes: backup.bytes };
   if (check) {
@@ -102,7 +102,7 @@ async function work(
 /** Brings the database that was put there up to date and ends what it would revive. */
 async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
   const { openApp } = await import('../../app.ts');
-  const { settleRestored } = await import('../../services/backup/settle.ts');
+  const { settleRestored } = await import('../../services/instance/backup/settle.ts');
   const { promise, resolve: settled } = Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
   const app = await openApp(
     { config: { ...config, log: { ...config.log, level: 'warn' } } },

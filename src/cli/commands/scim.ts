@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { scimRequestView, scimUserView } from '../../services/scim/schema.ts';
-import type { newScimTokenView, scimTokenView } from '../../services/scim/token/schema.ts';
+import type { scimRequestView, scimUserView } from '../../services/provisioning/scim/schema.ts';
+import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -46,8 +46,8 @@ export function addScimCommands(program: Command): void {
     required: org,
     example: 'idctl scim users --org acme',
     run: async (call) => {
-      const { listScimUsers } = await import('../../services/scim/records/list.ts');
-      const { listScimUsersInput } = await import('../../services/scim/schema.ts');
+      const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
+      const { listScimUsersInput } = await import('../../services/provisioning/scim/schema.ts');
       call.table(await call.every(listScimUsersInput, listScimUsers), user, 'There is nobody.');
     },
   });
@@ -56,8 +56,8 @@ export function addScimCommands(program: Command): void {
     required: org,
     example: 'idctl scim log --org acme',
     run: async (call) => {
-      const { listScimRequests } = await import('../../services/scim/log/list.ts');
-      const { listScimRequestsInput } = await import('../../services/scim/schema.ts');
+      const { listScimRequests } = await import('../../services/provisioning/scim/log/list.ts');
+      const { listScimRequestsInput } = await import('../../services/provisioning/scim/schema.ts');
       const requests = await call.every(listScimRequestsInput, listScimRequests);
       call.table(requests, request, 'The SCIM client has asked nothing yet.');
     },
@@ -82,8 +82,8 @@ function addToken(scim: Command): void {
     required: org,
     example: 'idctl scim token show --org acme',
     run: async (call) => {
-      const { showScimToken } = await import('../../services/scim/token/show.ts');
-      const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+      const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
+      const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
       call.show(await call.operate(scimTokenInput, showScimToken), block);
     },
   });
@@ -93,8 +93,8 @@ function addToken(scim: Command): void {
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
     run: async (call) => {
-      const { revokeScimToken } = await import('../../services/scim/token/revoke.ts');
-      const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+      const { revokeScimToken } = await import('../../services/provisioning/scim/token/revoke.ts');
+      const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
       await call.destroy(scimTokenInput, revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
@@ -105,9 +105,9 @@ function addToken(scim: Command): void {
 }
 
 async function rotate(call: Call): Promise<void> {
-  const { showScimToken } = await import('../../services/scim/token/show.ts');
-  const { rotateScimToken } = await import('../../services/scim/token/rotate.ts');
-  const { scimTokenInput } = await import('../../services/scim/token/schema.ts');
+  const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
+  const { rotateScimToken } = await import('../../services/provisioning/scim/token/rotate.ts');
+  const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
   const { configured, prefix } = await call.operate(scimTokenInput, showScimToken);
   if (configured)
     await call.confirm(`Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`);

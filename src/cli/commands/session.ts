@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { sessionView } from '../../services/sessions/schema.ts';
+import type { sessionView } from '../../services/people/sessions/schema.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -34,8 +34,8 @@ export function addSessionCommands(program: Command): void {
 }
 
 async function revoke(call: Call): Promise<void> {
-  const { revokeSession } = await import('../../services/sessions/revoke.ts');
-  const { revokeSessionInput } = await import('../../services/sessions/schema.ts');
+  const { revokeSession } = await import('../../services/people/sessions/revoke.ts');
+  const { revokeSessionInput } = await import('../../services/people/sessions/schema.ts');
   const { id, user } = call.input;
   if (id === undefined && user === undefined) throw refuseField('id', 'is required, or --user');
   const named = id === undefined ? [] : [{ id }];
@@ -49,7 +49,7 @@ async function revoke(call: Call): Promise<void> {
 }
 
 async function listed(call: Call) {
-  const { listSessions } = await import('../../services/sessions/list.ts');
-  const { listSessionsInput } = await import('../../services/sessions/schema.ts');
+  const { listSessions } = await import('../../services/people/sessions/list.ts');
+  const { listSessionsInput } = await import('../../services/people/sessions/schema.ts');
   return call.every(listSessionsInput, listSessions, { user: call.input['user'] });
 }

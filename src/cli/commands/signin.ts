@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { signInSettingsView } from '../../services/signin/schema.ts';
+import type { signInSettingsView } from '../../services/tenancy/signin-settings/schema.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -35,8 +35,8 @@ export function addSignInCommands(program: Command): void {
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
-      const { showSignInSettings } = await import('../../services/signin/show.ts');
-      const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
+      const { showSignInSettings } = await import('../../services/tenancy/signin-settings/show.ts');
+      const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
       call.show(await call.operate(signInSettingsRefInput, showSignInSettings), fields);
       await noteReach(call);
     },
@@ -55,8 +55,8 @@ export function addSignInCommands(program: Command): void {
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
-      const { changeSignInSettings } = await import('../../services/signin/save.ts');
-      const { changeSignInSettingsInput } = await import('../../services/signin/schema.ts');
+      const { changeSignInSettings } = await import('../../services/tenancy/signin-settings/save.ts');
+      const { changeSignInSettingsInput } = await import('../../services/tenancy/signin-settings/schema.ts');
       await call.perform(changeSignInSettingsInput, changeSignInSettings, fields, switches(call.input));
       await noteReach(call);
     },
@@ -65,8 +65,8 @@ export function addSignInCommands(program: Command): void {
 
 /** Says if the settings govern no account: the settings alone do not show it (security O1). */
 async function noteReach(call: Call): Promise<void> {
-  const { showsNoReach } = await import('../../services/signin/reach.ts');
-  const { signInSettingsRefInput } = await import('../../services/signin/schema.ts');
+  const { showsNoReach } = await import('../../services/tenancy/signin-settings/reach.ts');
+  const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
   const { org } = call.input;
   if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
   call.note(

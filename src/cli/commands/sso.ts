@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { attemptView } from '../../services/sso/attempt-schema.ts';
+import type { attemptView } from '../../services/signin/attempts/schema.ts';
 import type {
   affectedView,
   ssoDisabledView,
   ssoRelinkedView,
   ssoRemovedView,
   ssoView,
-} from '../../services/sso/schema.ts';
+} from '../../services/tenancy/sso/schema.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
@@ -56,8 +56,8 @@ export function addSsoCommands(program: Command): void {
     required: org,
     example: 'idctl sso show --org acme',
     run: async (call) => {
-      const { showSso } = await import('../../services/sso/show.ts');
-      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const { showSso } = await import('../../services/tenancy/sso/show.ts');
+      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       call.show(await call.operate(ssoRefInput, showSso), fields);
     },
   });
@@ -68,8 +68,8 @@ export function addSsoCommands(program: Command): void {
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
     options: force,
     run: async (call) => {
-      const { enableSso } = await import('../../services/sso/enable.ts');
-      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const { enableSso } = await import('../../services/tenancy/sso/enable.ts');
+      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       const { force, ...input } = call.input;
       await call.rehearse(ssoRefInput, enableSso, input);
       if (force !== true) await requireUsable(call, input);
@@ -82,8 +82,8 @@ export function addSsoCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl sso disable --org acme',
     run: async (call) => {
-      const { disableSso } = await import('../../services/sso/disable.ts');
-      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const { disableSso } = await import('../../services/tenancy/sso/disable.ts');
+      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       const view = await call.perform(ssoRefInput, disableSso, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
@@ -125,8 +125,8 @@ function addSet(sso: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeSso } = await import('../../services/sso/change.ts');
-  const { changeSsoInput } = await import('../../services/sso/schema.ts');
+  const { changeSso } = await import('../../services/tenancy/sso/change.ts');
+  const { changeSsoInput } = await import('../../services/tenancy/sso/schema.ts');
   const { domain, force, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
@@ -139,8 +139,8 @@ async function set(call: Call): Promise<void> {
 
 /** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
-  const { testSso } = await import('../../services/sso/test.ts');
-  const { testSsoInput } = await import('../../services/sso/schema.ts');
+  const { testSso } = await import('../../services/tenancy/sso/test.ts');
+  const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
   const { ok, message, steps } = await call.operate(testSsoInput, testSso, input);
   if (ok) return;
   const change = steps.find((step) => !step.ok)?.hint;
@@ -187,8 +187,8 @@ function addTest(sso: Command): void {
     },
     example: 'idctl sso test --org acme',
     run: async (call) => {
-      const { testSso } = await import('../../services/sso/test.ts');
-      const { testSsoInput } = await import('../../services/sso/schema.ts');
+      const { testSso } = await import('../../services/tenancy/sso/test.ts');
+      const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
       const view = await withSecret(call.input, (input) => call.operate(testSsoInput, testSso, input));
       await tellOlderDaemon(call);
       call.examination(view);
@@ -213,8 +213,8 @@ function addAttempts(sso: Command): void {
     options: { '--reference <id>': 'the one that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
-      const { listAttempts } = await import('../../services/sso/attempts.ts');
-      const { listAttemptsInput } = await import('../../services/sso/attempt-schema.ts');
+      const { listAttempts } = await import('../../services/signin/attempts/list.ts');
+      const { listAttemptsInput } = await import('../../services/signin/attempts/schema.ts');
       call.table(await call.every(listAttemptsInput, listAttempts), attempt, 'Nobody has tried to sign in.');
     },
   });
@@ -234,8 +234,8 @@ function addRelink(sso: Command): void {
     rehearsable: true,
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
-      const { relinkSso } = await import('../../services/sso/relink.ts');
-      const { relinkSsoInput } = await import('../../services/sso/schema.ts');
+      const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
+      const { relinkSsoInput } = await import('../../services/tenancy/sso/schema.ts');
       await call.destroy(relinkSsoInput, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
@@ -254,8 +254,8 @@ function addRemove(sso: Command): void {
     destroys: true,
     example: 'idctl sso remove --org acme --yes',
     run: async (call) => {
-      const { removeSso } = await import('../../services/sso/remove.ts');
-      const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const { removeSso } = await import('../../services/tenancy/sso/remove.ts');
+      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       await call.destroy(ssoRefInput, removeSso, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),

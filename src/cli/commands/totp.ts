@@ -33,8 +33,8 @@ export function addTotpCommands(program: Command): void {
     required: { ...user, ...code },
     example: 'idctl totp disable --user ada@example.com --code 123456',
     run: async (call) => {
-      const { disableTotp } = await import('../../services/two-factor/disable.ts');
-      const { disableTotpInput } = await import('../../services/two-factor/schema.ts');
+      const { disableTotp } = await import('../../services/people/two-factor/disable.ts');
+      const { disableTotpInput } = await import('../../services/people/two-factor/schema.ts');
       const view = await call.operate(disableTotpInput, disableTotp);
       call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
     },
@@ -42,8 +42,8 @@ export function addTotpCommands(program: Command): void {
 }
 
 async function enroll(call: Call): Promise<void> {
-  const { startTotp } = await import('../../services/two-factor/start.ts');
-  const { startTotpInput } = await import('../../services/two-factor/schema.ts');
+  const { startTotp } = await import('../../services/people/two-factor/start.ts');
+  const { startTotpInput } = await import('../../services/people/two-factor/schema.ts');
   const enrolment = await call.operate(startTotpInput, startTotp);
   call.show(enrolment, [
     ['Secret', ({ secret }) => secret],
@@ -74,8 +74,8 @@ function tellWrongCode(call: Call, error: unknown): true {
 }
 
 async function confirm(call: Call): Promise<void> {
-  const { confirmTotp } = await import('../../services/two-factor/confirm.ts');
-  const { confirmTotpInput } = await import('../../services/two-factor/schema.ts');
+  const { confirmTotp } = await import('../../services/people/two-factor/confirm.ts');
+  const { confirmTotpInput } = await import('../../services/people/two-factor/schema.ts');
   const view = await call.operate(confirmTotpInput, confirmTotp);
   call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
 }

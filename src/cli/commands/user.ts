@@ -5,8 +5,8 @@ import type {
   passwordSetView,
   shownUserView,
   userView,
-} from '../../services/accounts/schema.ts';
-import type { loginLinkView } from '../../services/signin/schema.ts';
+} from '../../services/people/accounts/schema.ts';
+import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -70,8 +70,8 @@ export function addUserCommands(program: Command): void {
     summary: 'List the accounts',
     example: 'idctl user list --json',
     run: async (call) => {
-      const { listUsers } = await import('../../services/accounts/list.ts');
-      const { listUsersInput } = await import('../../services/accounts/schema.ts');
+      const { listUsers } = await import('../../services/people/users/list.ts');
+      const { listUsersInput } = await import('../../services/people/accounts/schema.ts');
       call.table(await call.every(listUsersInput, listUsers), row, 'There are no users.');
     },
   });
@@ -79,8 +79,8 @@ export function addUserCommands(program: Command): void {
     summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
-      const { showUser } = await import('../../services/accounts/show.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { showUser } = await import('../../services/people/users/show.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.show(await call.operate(userRefInput, showUser), shown);
     },
   });
@@ -88,8 +88,8 @@ export function addUserCommands(program: Command): void {
     summary: 'Shut an account out and end its sessions',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
-      const { disableUser } = await import('../../services/accounts/disable.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { disableUser } = await import('../../services/people/users/disable.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.show(await call.operate(userRefInput, disableUser), block);
     },
   });
@@ -97,8 +97,8 @@ export function addUserCommands(program: Command): void {
     summary: 'Let a disabled account sign in again',
     example: 'idctl user enable ada@example.com',
     run: async (call) => {
-      const { enableUser } = await import('../../services/accounts/enable.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { enableUser } = await import('../../services/people/users/enable.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.show(await call.operate(userRefInput, enableUser), block);
     },
   });
@@ -106,8 +106,8 @@ export function addUserCommands(program: Command): void {
     summary: 'Let an account that is locked try again',
     example: 'idctl user unlock ada@example.com',
     run: async (call) => {
-      const { unlockUser } = await import('../../services/accounts/unlock.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { unlockUser } = await import('../../services/people/users/unlock.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.show(await call.operate(userRefInput, unlockUser), block);
     },
   });
@@ -124,8 +124,8 @@ function addCreate(user: Command): void {
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
     example: "idctl user create ada@example.com --name 'Ada Byron' --password-stdin",
     run: async (call) => {
-      const { createUser } = await import('../../services/accounts/create.ts');
-      const { createUserInput } = await import('../../services/accounts/schema.ts');
+      const { createUser } = await import('../../services/people/users/create.ts');
+      const { createUserInput } = await import('../../services/people/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
       call.show(await call.operate(createUserInput, createUser, { ...input, password }), block);
@@ -146,8 +146,8 @@ function addPassword(user: Command): void {
     options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
     example: 'idctl user password ada@example.com --password-stdin',
     run: async (call) => {
-      const { setUserPassword } = await import('../../services/accounts/set-password.ts');
-      const { setUserPasswordInput } = await import('../../services/accounts/schema.ts');
+      const { setUserPassword } = await import('../../services/people/users/set-password.ts');
+      const { setUserPasswordInput } = await import('../../services/people/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
@@ -159,8 +159,8 @@ function addPassword(user: Command): void {
 }
 
 async function confirmTokensEnd(call: Call): Promise<void> {
-  const { listTokens } = await import('../../services/tokens/list.ts');
-  const { listTokensInput } = await import('../../services/tokens/schema.ts');
+  const { listTokens } = await import('../../services/people/tokens/list.ts');
+  const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { user } = call.input;
   const { length } = await call.every(listTokensInput, listTokens, { user });
   if (length === 0) return;
@@ -175,8 +175,8 @@ function addTotpReset(user: Command): void {
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
-      const { resetTotp } = await import('../../services/two-factor/reset.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { resetTotp } = await import('../../services/people/two-factor/reset.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       await call.destroy(userRefInput, resetTotp, {
         fields: block,
         question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
@@ -196,8 +196,8 @@ function addLoginLink(user: Command): void {
     summary: 'Make a link that signs somebody in once, within ten minutes',
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
-      const { createLoginLink } = await import('../../services/signin/link.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { createLoginLink } = await import('../../services/signin/methods/link.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.showSecret(await call.operate(userRefInput, createLoginLink), link, (view) => view.url);
     },
   });
@@ -215,8 +215,8 @@ function addDelete(user: Command): void {
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
-      const { deleteUser } = await import('../../services/accounts/delete.ts');
-      const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const { deleteUser } = await import('../../services/tenancy/profile/delete.ts');
+      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       await call.destroy(userRefInput, deleteUser, {
         fields: deleted,
         details: (view) =>

@@ -7,7 +7,7 @@ import type {
   webhookRemovedView,
   webhookTestView,
   webhookView,
-} from '../../services/webhooks/schema.ts';
+} from '../../services/tenancy/webhooks/schema.ts';
 import { noun, verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Fields } from '../output.ts';
@@ -89,8 +89,8 @@ export function addWebhookCommands(program: Command): void {
     required: org,
     example: 'idctl webhook list --org acme',
     run: async (call) => {
-      const { listWebhooks } = await import('../../services/webhooks/list.ts');
-      const { listWebhooksInput } = await import('../../services/webhooks/schema.ts');
+      const { listWebhooks } = await import('../../services/tenancy/webhooks/list.ts');
+      const { listWebhooksInput } = await import('../../services/tenancy/webhooks/schema.ts');
       call.table(await call.every(listWebhooksInput, listWebhooks), row, 'There are no webhooks.');
     },
   });
@@ -101,8 +101,8 @@ export function addWebhookCommands(program: Command): void {
     options: org,
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
-      const { rotateWebhook } = await import('../../services/webhooks/rotate.ts');
-      const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+      const { rotateWebhook } = await import('../../services/tenancy/webhooks/rotate.ts');
+      const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const at = await located(call);
       call.showSecret(await call.operate(webhookRefInput, rotateWebhook, at), rotated, (view) => view.secret);
     },
@@ -118,16 +118,16 @@ export function addWebhookCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addWebhook } = await import('../../services/webhooks/add.ts');
-  const { addWebhookInput } = await import('../../services/webhooks/schema.ts');
+  const { addWebhook } = await import('../../services/tenancy/webhooks/add.ts');
+  const { addWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
   const { events, ...input } = call.input;
   const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
   call.showSecret(await call.operate(addWebhookInput, addWebhook, given), made, (view) => view.secret);
 }
 
 async function test(call: Call): Promise<void> {
-  const { testWebhook } = await import('../../services/webhooks/test.ts');
-  const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+  const { testWebhook } = await import('../../services/tenancy/webhooks/test.ts');
+  const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
   const view = await call.operate(webhookRefInput, testWebhook, await located(call));
   call.show(view, tested);
   if (!view.ok) throw failedResult();
@@ -140,8 +140,8 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
     rehearsable: true,
     example: `idctl webhook ${name} ${example}`,
     run: async (call) => {
-      const { changeWebhook } = await import('../../services/webhooks/change.ts');
-      const { changeWebhookInput } = await import('../../services/webhooks/schema.ts');
+      const { changeWebhook } = await import('../../services/tenancy/webhooks/change.ts');
+      const { changeWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const given = { ...(await located(call)), enabled: name === 'enable' };
       await call.perform(changeWebhookInput, changeWebhook, block, given);
     },
@@ -155,8 +155,8 @@ function addRemove(webhook: Command): void {
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
     run: async (call) => {
-      const { removeWebhook } = await import('../../services/webhooks/remove.ts');
-      const { webhookRefInput } = await import('../../services/webhooks/schema.ts');
+      const { removeWebhook } = await import('../../services/tenancy/webhooks/remove.ts');
+      const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const telling = {
         fields: removed,
         question: ({ url, waiting }: Removed) =>
@@ -174,8 +174,8 @@ function addDeliveries(webhook: Command): void {
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
-      const { listDeliveries } = await import('../../services/webhooks/delivery/list.ts');
-      const { listDeliveriesInput } = await import('../../services/webhooks/schema.ts');
+      const { listDeliveries } = await import('../../services/tenancy/webhooks/delivery/list.ts');
+      const { listDeliveriesInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
       const deliveries = await call.every(listDeliveriesInput, listDeliveries, given);
@@ -188,9 +188,11 @@ function addDeliveries(webhook: Command): void {
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
-      const { retryDelivery } = await import('../../services/webhooks/delivery/retry.ts');
-      const { anyDeliveryInput, retryDeliveryInput } = await import('../../services/webhooks/schema.ts');
-      const { locateDelivery } = await import('../../services/webhooks/whose.ts');
+      const { retryDelivery } = await import('../../services/tenancy/webhooks/delivery/retry.ts');
+      const { anyDeliveryInput, retryDeliveryInput } = await import(
+        '../../services/tenancy/webhooks/schema.ts'
+      );
+      const { locateDelivery } = await import('../../services/tenancy/webhooks/whose.ts');
       const at = await call.operate(anyDeliveryInput, locateDelivery);
       call.show(await call.operate(retryDeliveryInput, retryDelivery, at), delivery);
       call.note('The daemon sends it within seconds.');
@@ -200,8 +202,8 @@ function addDeliveries(webhook: Command): void {
 
 /** The webhook that is named, with its organization. */
 async function located(call: Call) {
-  const { anyWebhookInput } = await import('../../services/webhooks/schema.ts');
-  const { locateWebhook } = await import('../../services/webhooks/whose.ts');
+  const { anyWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
+  const { locateWebhook } = await import('../../services/tenancy/webhooks/whose.ts');
   const { id, org: given } = call.input;
   return call.operate(anyWebhookInput, locateWebhook, { id, ...(given === undefined ? {} : { org: given }) });
 }

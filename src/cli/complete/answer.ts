@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { escaped } from '../../escape.ts';
-import type { Named } from '../../services/completion/list-names.ts';
+import type { Named } from '../../services/instance/completion/list-names.ts';
 import { isSeen } from '../../unseen.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
@@ -52,7 +52,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { openUnprepared } = await import('../../app.ts');
-  const { listNames } = await import('../../services/completion/list-names.ts');
+  const { listNames } = await import('../../services/instance/completion/list-names.ts');
   const late = setTimeout(() => process.exit(0), patience);
   const database = await openUnprepared(loaded.config);
   try {
@@ -67,7 +67,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
 
 async function eventsOf({ events }: Wanted): Promise<Named[]> {
   if (events === null) return [];
-  const { eventKinds, eventNames } = await import('../../services/events/kinds.ts');
+  const { eventKinds, eventNames } = await import('../../services/foundation/events/kinds.ts');
   return eventNames
     .filter((name) => name.startsWith(events))
     .map((value) => ({ value, about: eventKinds[value].about }));

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { Kind, Named } from '../../services/completion/list-names.ts';
+import type { Kind, Named } from '../../services/instance/completion/list-names.ts';
 
 /** What can stand where a command line ends: words of ours, names of the database, or a file. */
 export interface Wanted {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { lookAtLoginLink, openLoginLink } from '../../services/signin/link.ts';
-import { openLoginLinkInput } from '../../services/signin/schema.ts';
+import { lookAtLoginLink, openLoginLink } from '../../services/signin/methods/link.ts';
+import { openLoginLinkInput } from '../../services/tenancy/signin-settings/schema.ts';
 import { html } from './html.ts';
 import { arrive } from './login/enter.ts';
 import { askWho } from './login/who.ts';

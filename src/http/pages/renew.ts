@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { refuseField } from '../../errors.ts';
-import { resumeSession } from '../../services/sessions/resume.ts';
+import { resumeSession } from '../../services/signin/methods/resume.ts';
 import type { Door } from '../answer.ts';
 import { readCookie, sessionCookies, setCookieHeader } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';

@@ -1,12 +1,12 @@
-import { changeApp } from '../../services/apps/change.ts';
-import { introspectToken } from '../../services/apps/introspect.ts';
-import { listApps } from '../../services/apps/list.ts';
-import { viewMetadata } from '../../services/apps/metadata.ts';
-import { mintToken } from '../../services/apps/mint.ts';
-import { regenerateApp } from '../../services/apps/regenerate.ts';
-import { registerApp } from '../../services/apps/register.ts';
-import { revokeApp } from '../../services/apps/revoke.ts';
-import { revokeBotToken } from '../../services/apps/revoke-token.ts';
+import { changeApp } from '../../services/people/apps/change.ts';
+import { introspectToken } from '../../services/people/apps/introspect.ts';
+import { listApps } from '../../services/people/apps/list.ts';
+import { viewMetadata } from '../../services/people/apps/metadata.ts';
+import { mintToken } from '../../services/people/apps/mint.ts';
+import { regenerateApp } from '../../services/people/apps/regenerate.ts';
+import { registerApp } from '../../services/people/apps/register.ts';
+import { revokeApp } from '../../services/people/apps/revoke.ts';
+import { revokeBotToken } from '../../services/people/apps/revoke-token.ts';
 import {
   appPage,
   appView,
@@ -24,7 +24,7 @@ import {
   registerOwnAppInput,
   revokeBotTokenInput,
   revokeOwnAppInput,
-} from '../../services/apps/schema.ts';
+} from '../../services/people/apps/schema.ts';
 import { route } from '../route.ts';
 
 /** OAuth apps, and what they ask by themselves (spec §2.8, §4.4). */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { signUpInput } from '../../services/accounts/schema.ts';
-import { signUp } from '../../services/accounts/sign-up.ts';
-import { refreshSession } from '../../services/sessions/refresh.ts';
-import { resumeSession } from '../../services/sessions/resume.ts';
+import { signUpInput } from '../../services/people/accounts/schema.ts';
+import { refreshSession } from '../../services/people/sessions/refresh.ts';
 import {
   refreshInput,
   resumeInput,
@@ -10,9 +8,11 @@ import {
   signedUpView,
   signInInput,
   signOutInput,
-} from '../../services/sessions/schema.ts';
-import { signIn } from '../../services/sessions/sign-in.ts';
-import { signOut } from '../../services/sessions/sign-out.ts';
+} from '../../services/people/sessions/schema.ts';
+import { signOut } from '../../services/people/sessions/sign-out.ts';
+import { signIn } from '../../services/signin/methods/password.ts';
+import { resumeSession } from '../../services/signin/methods/resume.ts';
+import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
 import { route } from '../route.ts';
 

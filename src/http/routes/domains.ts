@@ -1,6 +1,6 @@
-import { addDomain } from '../../services/domains/add.ts';
-import { listDomains } from '../../services/domains/list.ts';
-import { removeDomain } from '../../services/domains/remove.ts';
+import { addDomain } from '../../services/tenancy/domains/add.ts';
+import { listDomains } from '../../services/tenancy/domains/list.ts';
+import { removeDomain } from '../../services/tenancy/domains/remove.ts';
 import {
   addDomainInput,
   domainPage,
@@ -8,8 +8,8 @@ import {
   listDomainsInput,
   removeDomainInput,
   verifyDomainInput,
-} from '../../services/domains/schema.ts';
-import { verifyDomain } from '../../services/domains/verify.ts';
+} from '../../services/tenancy/domains/schema.ts';
+import { verifyDomain } from '../../services/tenancy/domains/verify.ts';
 import { route } from '../route.ts';
 
 /** Verified domains (spec §2.1, §3.1). */

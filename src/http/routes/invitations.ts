@@ -1,7 +1,7 @@
-import { acceptInvitation } from '../../services/invitations/accept.ts';
-import { createInvitation } from '../../services/invitations/create.ts';
-import { listInvitations } from '../../services/invitations/list.ts';
-import { revokeInvitation } from '../../services/invitations/revoke.ts';
+import { acceptInvitation } from '../../services/tenancy/invitations/accept.ts';
+import { createInvitation } from '../../services/tenancy/invitations/create.ts';
+import { listInvitations } from '../../services/tenancy/invitations/list.ts';
+import { revokeInvitation } from '../../services/tenancy/invitations/revoke.ts';
 import {
   acceptedView,
   acceptInvitationInput,
@@ -10,7 +10,7 @@ import {
   invitationRefInput,
   listInvitationsInput,
   newInvitationView,
-} from '../../services/invitations/schema.ts';
+} from '../../services/tenancy/invitations/schema.ts';
 import { route } from '../route.ts';
 
 /** Asking people into an organization, and coming. */

@@ -1,5 +1,5 @@
-import { viewJwks } from '../../services/keys/jwks.ts';
-import { jwksInput, jwksView } from '../../services/keys/schema.ts';
+import { viewJwks } from '../../services/foundation/keys/jwks.ts';
+import { jwksInput, jwksView } from '../../services/foundation/keys/schema.ts';
 import { route } from '../route.ts';
 
 /** The public keys that session tokens are checked with. */

@@ -1,6 +1,9 @@
-import { relinkLdap } from '../../services/ldap/relink.ts';
-import { removeLdap } from '../../services/ldap/remove.ts';
-import { saveLdap } from '../../services/ldap/save.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
+import { signInByLdap } from '../../services/signin/methods/ldap/sign-in.ts';
+import { testLdap } from '../../services/signin/methods/ldap/test.ts';
+import { relinkLdap } from '../../services/tenancy/ldap/relink.ts';
+import { removeLdap } from '../../services/tenancy/ldap/remove.ts';
+import { saveLdap } from '../../services/tenancy/ldap/save.ts';
 import {
   ldapRefInput,
   ldapRelinkedView,
@@ -9,11 +12,8 @@ import {
   signInByLdapInput,
   testLdapInput,
   testLdapView,
-} from '../../services/ldap/schema.ts';
-import { showLdap } from '../../services/ldap/show.ts';
-import { signInByLdap } from '../../services/ldap/sign-in.ts';
-import { testLdap } from '../../services/ldap/test.ts';
-import { signedInView } from '../../services/sessions/schema.ts';
+} from '../../services/tenancy/ldap/schema.ts';
+import { showLdap } from '../../services/tenancy/ldap/show.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -1,5 +1,10 @@
-import { requestMagicCode, requestPasswordReset, resendVerification } from '../../services/codes/request.ts';
-import { resetPassword } from '../../services/codes/reset-password.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
+import {
+  requestMagicCode,
+  requestPasswordReset,
+  resendVerification,
+} from '../../services/signin/methods/codes/request.ts';
+import { resetPassword } from '../../services/signin/methods/codes/reset-password.ts';
 import {
   requestCodeInput,
   requestedView,
@@ -7,10 +12,9 @@ import {
   signInByCodeInput,
   verifiedView,
   verifyEmailInput,
-} from '../../services/codes/schema.ts';
-import { signInByCode } from '../../services/codes/sign-in.ts';
-import { verifyEmail } from '../../services/codes/verify-email.ts';
-import { signedInView } from '../../services/sessions/schema.ts';
+} from '../../services/signin/methods/codes/schema.ts';
+import { signInByCode } from '../../services/signin/methods/codes/sign-in.ts';
+import { verifyEmail } from '../../services/signin/methods/codes/verify-email.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -1,7 +1,7 @@
-import { addMapping } from '../../services/mappings/add.ts';
-import { listMappings } from '../../services/mappings/list.ts';
-import { previewMappings } from '../../services/mappings/preview.ts';
-import { removeMapping } from '../../services/mappings/remove.ts';
+import { addMapping } from '../../services/provisioning/mappings/add.ts';
+import { listMappings } from '../../services/provisioning/mappings/list.ts';
+import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
+import { removeMapping } from '../../services/provisioning/mappings/remove.ts';
 import {
   addMappingInput,
   listMappingsInput,
@@ -10,7 +10,7 @@ import {
   mappingView,
   previewMappingsInput,
   previewView,
-} from '../../services/mappings/schema.ts';
+} from '../../services/provisioning/mappings/schema.ts';
 import { route } from '../route.ts';
 
 /** Directory groups turned into project roles (spec §2.3, §4.1). */

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { changePassword } from '../../services/accounts/change-password.ts';
-import { showMe, updateMe } from '../../services/accounts/me.ts';
-import { changePasswordInput, meView, updateMeInput } from '../../services/accounts/schema.ts';
-import { listSessions } from '../../services/sessions/list.ts';
-import { revokeSession } from '../../services/sessions/revoke.ts';
-import { listOwnSessionsInput, revokeSessionInput, sessionPage } from '../../services/sessions/schema.ts';
+import { changePasswordInput, meView, updateMeInput } from '../../services/people/accounts/schema.ts';
+import { changePassword } from '../../services/people/credentials/change-password.ts';
+import { listSessions } from '../../services/people/sessions/list.ts';
+import { revokeSession } from '../../services/people/sessions/revoke.ts';
+import {
+  listOwnSessionsInput,
+  revokeSessionInput,
+  sessionPage,
+} from '../../services/people/sessions/schema.ts';
+import { showMe, updateMe } from '../../services/tenancy/profile/me.ts';
 import { route } from '../route.ts';
 
 /** What belongs to the person who asks. */

@@ -1,10 +1,10 @@
-import { listEvents } from '../../services/events/list.ts';
-import { eventPage, listEventsInput } from '../../services/events/schema.ts';
-import { addMember } from '../../services/memberships/add.ts';
-import { changeMemberRole } from '../../services/memberships/change-role.ts';
-import { leaveOrganization } from '../../services/memberships/leave.ts';
-import { listMembers } from '../../services/memberships/list.ts';
-import { removeMember } from '../../services/memberships/remove.ts';
+import { listEvents } from '../../services/foundation/events/list.ts';
+import { eventPage, listEventsInput } from '../../services/foundation/events/schema.ts';
+import { addMember } from '../../services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../services/tenancy/memberships/change-role.ts';
+import { leaveOrganization } from '../../services/tenancy/memberships/leave.ts';
+import { listMembers } from '../../services/tenancy/memberships/list.ts';
+import { removeMember } from '../../services/tenancy/memberships/remove.ts';
 import {
   addMemberInput,
   changeMemberRoleInput,
@@ -13,11 +13,11 @@ import {
   memberPage,
   memberRefInput,
   memberView,
-} from '../../services/memberships/schema.ts';
-import { createOrganization } from '../../services/organizations/create.ts';
-import { deleteOrganization } from '../../services/organizations/delete.ts';
-import { listOrganizations } from '../../services/organizations/list.ts';
-import { renameOrganization } from '../../services/organizations/rename.ts';
+} from '../../services/tenancy/memberships/schema.ts';
+import { createOrganization } from '../../services/tenancy/organizations/create.ts';
+import { deleteOrganization } from '../../services/tenancy/organizations/delete.ts';
+import { listOrganizations } from '../../services/tenancy/organizations/list.ts';
+import { renameOrganization } from '../../services/tenancy/organizations/rename.ts';
 import {
   createOrganizationInput,
   listOrganizationsInput,
@@ -25,8 +25,8 @@ import {
   organizationRefInput,
   organizationView,
   renameOrganizationInput,
-} from '../../services/organizations/schema.ts';
-import { showOrganization } from '../../services/organizations/show.ts';
+} from '../../services/tenancy/organizations/schema.ts';
+import { showOrganization } from '../../services/tenancy/organizations/show.ts';
 import { route } from '../route.ts';
 
 /** Organizations, their members and what happened in them. */

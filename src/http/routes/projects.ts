@@ -1,10 +1,10 @@
-import { createProject } from '../../services/projects/create.ts';
-import { deleteProject } from '../../services/projects/delete.ts';
-import { listProjects } from '../../services/projects/list.ts';
-import { listProjectMembers } from '../../services/projects/list-members.ts';
-import { putProjectMember } from '../../services/projects/put-member.ts';
-import { removeProjectMember } from '../../services/projects/remove-member.ts';
-import { renameProject } from '../../services/projects/rename.ts';
+import { createProject } from '../../services/tenancy/projects/create.ts';
+import { deleteProject } from '../../services/tenancy/projects/delete.ts';
+import { listProjects } from '../../services/tenancy/projects/list.ts';
+import { listProjectMembers } from '../../services/tenancy/projects/list-members.ts';
+import { putProjectMember } from '../../services/tenancy/projects/put-member.ts';
+import { removeProjectMember } from '../../services/tenancy/projects/remove-member.ts';
+import { renameProject } from '../../services/tenancy/projects/rename.ts';
 import {
   createProjectInput,
   listProjectMembersInput,
@@ -17,7 +17,7 @@ import {
   projectView,
   putProjectMemberInput,
   renameProjectInput,
-} from '../../services/projects/schema.ts';
+} from '../../services/tenancy/projects/schema.ts';
 import { route } from '../route.ts';
 
 /** Projects and who belongs to them (spec §2.3). */

@@ -1,15 +1,19 @@
-import { listScimRequests } from '../../services/scim/log/list.ts';
-import { listScimUsers } from '../../services/scim/records/list.ts';
+import { listScimUsers } from '../../services/provisioning/scim/list/records.ts';
+import { listScimRequests } from '../../services/provisioning/scim/log/list.ts';
 import {
   listScimRequestsInput,
   listScimUsersInput,
   scimRequestPage,
   scimUserPage,
-} from '../../services/scim/schema.ts';
-import { revokeScimToken } from '../../services/scim/token/revoke.ts';
-import { rotateScimToken } from '../../services/scim/token/rotate.ts';
-import { newScimTokenView, scimTokenInput, scimTokenView } from '../../services/scim/token/schema.ts';
-import { showScimToken } from '../../services/scim/token/show.ts';
+} from '../../services/provisioning/scim/schema.ts';
+import { revokeScimToken } from '../../services/provisioning/scim/token/revoke.ts';
+import { rotateScimToken } from '../../services/provisioning/scim/token/rotate.ts';
+import {
+  newScimTokenView,
+  scimTokenInput,
+  scimTokenView,
+} from '../../services/provisioning/scim/token/schema.ts';
+import { showScimToken } from '../../services/provisioning/scim/token/show.ts';
 import { route } from '../route.ts';
 
 /** What administrators see and set of SCIM (spec §2.4); its own door is in `scim/`. */

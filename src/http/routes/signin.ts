@@ -1,13 +1,13 @@
-import { listMethods } from '../../services/signin/methods.ts';
-import { saveSignInSettings } from '../../services/signin/save.ts';
+import { listMethods } from '../../services/tenancy/signin-settings/methods.ts';
+import { saveSignInSettings } from '../../services/tenancy/signin-settings/save.ts';
 import {
   listMethodsInput,
   methodsView,
   saveSignInSettingsInput,
   signInSettingsRefInput,
   signInSettingsView,
-} from '../../services/signin/schema.ts';
-import { showSignInSettings } from '../../services/signin/show.ts';
+} from '../../services/tenancy/signin-settings/schema.ts';
+import { showSignInSettings } from '../../services/tenancy/signin-settings/show.ts';
 import { route } from '../route.ts';
 
 /** How people of an organization may sign in, and what is offered to whom (spec §2.9). */

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { callbackInput, startView } from '../../services/redirect/schema.ts';
-import { signedInView } from '../../services/sessions/schema.ts';
-import { finishSocial } from '../../services/social/finish.ts';
-import { listSocial } from '../../services/social/list.ts';
-import { providerNames, socialProviders } from '../../services/social/providers.ts';
-import { noSocialInput, socialList, startSocialInput } from '../../services/social/schema.ts';
-import { startLinking, startSocial } from '../../services/social/start.ts';
-import { unlinkSocial } from '../../services/social/unlink.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
+import { finishSocial } from '../../services/signin/methods/social/finish.ts';
+import { listSocial } from '../../services/signin/methods/social/list.ts';
+import { noSocialInput, socialList, startSocialInput } from '../../services/signin/methods/social/schema.ts';
+import { startLinking, startSocial } from '../../services/signin/methods/social/start.ts';
+import { unlinkSocial } from '../../services/signin/methods/social/unlink.ts';
+import { callbackInput, startView } from '../../services/signin/redirect/schema.ts';
+import { providerNames, socialProviders } from '../../services/tenancy/identities/providers.ts';
 import { type CookieChange, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -1,11 +1,12 @@
-import { callbackInput, startSsoInput, startView } from '../../services/redirect/schema.ts';
-import { signedInView } from '../../services/sessions/schema.ts';
-import { attemptPage, listAttemptsInput } from '../../services/sso/attempt-schema.ts';
-import { listAttempts } from '../../services/sso/attempts.ts';
-import { finishSso } from '../../services/sso/finish.ts';
-import { relinkSso } from '../../services/sso/relink.ts';
-import { removeSso } from '../../services/sso/remove.ts';
-import { saveSso } from '../../services/sso/save.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
+import { listAttempts } from '../../services/signin/attempts/list.ts';
+import { attemptPage, listAttemptsInput } from '../../services/signin/attempts/schema.ts';
+import { finishSso } from '../../services/signin/methods/sso/finish.ts';
+import { startSso } from '../../services/signin/methods/sso/start.ts';
+import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/schema.ts';
+import { relinkSso } from '../../services/tenancy/sso/relink.ts';
+import { removeSso } from '../../services/tenancy/sso/remove.ts';
+import { saveSso } from '../../services/tenancy/sso/save.ts';
 import {
   relinkSsoInput,
   saveSsoInput,
@@ -14,10 +15,9 @@ import {
   ssoView,
   testSsoInput,
   testSsoView,
-} from '../../services/sso/schema.ts';
-import { showSso } from '../../services/sso/show.ts';
-import { startSso } from '../../services/sso/start.ts';
-import { testSso } from '../../services/sso/test.ts';
+} from '../../services/tenancy/sso/schema.ts';
+import { showSso } from '../../services/tenancy/sso/show.ts';
+import { testSso } from '../../services/tenancy/sso/test.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

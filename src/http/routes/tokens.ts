@@ -1,8 +1,7 @@
-import { createToken } from '../../services/tokens/create.ts';
-import { listTokens } from '../../services/tokens/list.ts';
-import { listAdminTokens } from '../../services/tokens/list-admin.ts';
-import { regenerateToken } from '../../services/tokens/regenerate.ts';
-import { revokeToken } from '../../services/tokens/revoke.ts';
+import { createToken } from '../../services/people/tokens/create.ts';
+import { listTokens } from '../../services/people/tokens/list.ts';
+import { regenerateToken } from '../../services/people/tokens/regenerate.ts';
+import { revokeToken } from '../../services/people/tokens/revoke.ts';
 import {
   createOwnTokenInput,
   listAdminTokensInput,
@@ -11,7 +10,8 @@ import {
   newTokenView,
   ownTokenInput,
   tokenPage,
-} from '../../services/tokens/schema.ts';
+} from '../../services/people/tokens/schema.ts';
+import { listAdminTokens } from '../../services/tenancy/memberships/list-admin-tokens.ts';
 import { route } from '../route.ts';
 
 /** Personal access tokens (spec §2.7). */

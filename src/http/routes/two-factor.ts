@@ -1,15 +1,15 @@
-import { answerPendingSignIn, secondFactorInput } from '../../services/redirect/second-factor.ts';
-import { signedInView } from '../../services/sessions/schema.ts';
-import { confirmTotp } from '../../services/two-factor/confirm.ts';
-import { disableTotp } from '../../services/two-factor/disable.ts';
+import { signedInView } from '../../services/people/sessions/schema.ts';
+import { confirmTotp } from '../../services/people/two-factor/confirm.ts';
+import { disableTotp } from '../../services/people/two-factor/disable.ts';
 import {
   ownConfirmTotpInput,
   ownDisableTotpInput,
   ownStartTotpInput,
   totpEnrolmentView,
   twoFactorView,
-} from '../../services/two-factor/schema.ts';
-import { startTotp } from '../../services/two-factor/start.ts';
+} from '../../services/people/two-factor/schema.ts';
+import { startTotp } from '../../services/people/two-factor/start.ts';
+import { answerPendingSignIn, secondFactorInput } from '../../services/signin/second-factor.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

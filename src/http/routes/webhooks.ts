@@ -1,10 +1,10 @@
-import { addWebhook } from '../../services/webhooks/add.ts';
-import { changeWebhook } from '../../services/webhooks/change.ts';
-import { listDeliveries } from '../../services/webhooks/delivery/list.ts';
-import { retryDelivery } from '../../services/webhooks/delivery/retry.ts';
-import { listWebhooks } from '../../services/webhooks/list.ts';
-import { removeWebhook } from '../../services/webhooks/remove.ts';
-import { rotateWebhook } from '../../services/webhooks/rotate.ts';
+import { addWebhook } from '../../services/tenancy/webhooks/add.ts';
+import { changeWebhook } from '../../services/tenancy/webhooks/change.ts';
+import { listDeliveries } from '../../services/tenancy/webhooks/delivery/list.ts';
+import { retryDelivery } from '../../services/tenancy/webhooks/delivery/retry.ts';
+import { listWebhooks } from '../../services/tenancy/webhooks/list.ts';
+import { removeWebhook } from '../../services/tenancy/webhooks/remove.ts';
+import { rotateWebhook } from '../../services/tenancy/webhooks/rotate.ts';
 import {
   addWebhookInput,
   changeWebhookInput,
@@ -19,8 +19,8 @@ import {
   webhookRefInput,
   webhookTestView,
   webhookView,
-} from '../../services/webhooks/schema.ts';
-import { testWebhook } from '../../services/webhooks/test.ts';
+} from '../../services/tenancy/webhooks/schema.ts';
+import { testWebhook } from '../../services/tenancy/webhooks/test.ts';
 import { route } from '../route.ts';
 
 const webhook = '/api/v1/orgs/:org/webhooks/:id';

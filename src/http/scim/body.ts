@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../errors.ts';
-import { scimRefusal } from '../../services/scim/refusal.ts';
+import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import { refusalOfParser } from '../refusals.ts';
 
 const kib = 256;

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
-import { isUuid } from '../../services/fields.ts';
-import { noteRequest } from '../../services/scim/log/note.ts';
-import { findScimActor } from '../../services/scim/token/resolve.ts';
+import { isUuid } from '../../services/foundation/fields.ts';
+import { noteRequest } from '../../services/provisioning/scim/log/note.ts';
+import { findScimActor } from '../../services/provisioning/scim/token/resolve.ts';
 import { findCredential } from '../authenticate.ts';
 import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Refusal } from '../../errors.ts';
-import { type ScimType, scimRefusal } from '../../services/scim/refusal.ts';
-import type { ListQuery } from '../../services/scim/users/list.ts';
+import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
+import type { ListQuery } from '../../services/provisioning/scim/users/list.ts';
 
 /** The parameters of a list or a projection, of the URL or of a search request alike. */
 export type Parameters = Omit<ListQuery, 'org'>;

@@ -1,14 +1,18 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
-import { describeService, listResourceTypes, listSchemas } from '../../services/scim/describe.ts';
-import { namesTag } from '../../services/scim/users/checks.ts';
-import { createUser } from '../../services/scim/users/create.ts';
-import { deleteUser } from '../../services/scim/users/delete.ts';
-import { listUsers } from '../../services/scim/users/list.ts';
-import { patchUser } from '../../services/scim/users/patch.ts';
-import type { Presented } from '../../services/scim/users/present.ts';
-import { replaceUser } from '../../services/scim/users/replace.ts';
-import { showUser } from '../../services/scim/users/show.ts';
+import {
+  describeService,
+  listResourceTypes,
+  listSchemas,
+} from '../../services/provisioning/scim/describe.ts';
+import { namesTag } from '../../services/provisioning/scim/users/checks.ts';
+import { createUser } from '../../services/provisioning/scim/users/create.ts';
+import { deleteUser } from '../../services/provisioning/scim/users/delete.ts';
+import { listUsers } from '../../services/provisioning/scim/users/list.ts';
+import { patchUser } from '../../services/provisioning/scim/users/patch.ts';
+import type { Presented } from '../../services/provisioning/scim/users/present.ts';
+import { replaceUser } from '../../services/provisioning/scim/users/replace.ts';
+import { showUser } from '../../services/provisioning/scim/users/show.ts';
 import { errorReply, methodReply, type Reply } from './answer.ts';
 import { readBody } from './body.ts';
 import { readQuery, readSearch } from './query.ts';

@@ -1,8 +1,8 @@
-import { describeAccount } from '../../../services/accounts/describe.ts';
-import { showMe } from '../../../services/accounts/me.ts';
-import { listSessions } from '../../../services/sessions/list.ts';
-import { listSocial } from '../../../services/social/list.ts';
-import { listTokens } from '../../../services/tokens/list.ts';
+import { listSessions } from '../../../services/people/sessions/list.ts';
+import { listTokens } from '../../../services/people/tokens/list.ts';
+import { describeAccount } from '../../../services/signin/account-page.ts';
+import { listSocial } from '../../../services/signin/methods/social/list.ts';
+import { showMe } from '../../../services/tenancy/profile/me.ts';
 import { html } from '../html.ts';
 import { noticeOf } from '../notice.ts';
 import type { Shown, Visit } from '../page.ts';

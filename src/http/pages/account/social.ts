@@ -1,10 +1,10 @@
+import { startLinking } from '../../../services/signin/methods/social/start.ts';
 import {
   findSocialClient,
   providerNames,
   type SocialProvider,
   socialProviders,
-} from '../../../services/social/providers.ts';
-import { startLinking } from '../../../services/social/start.ts';
+} from '../../../services/tenancy/identities/providers.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
 import type { Reply, Visit } from '../page.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { findOwner } from '../../../services/domains/owns.ts';
-import { describeDirectory } from '../../../services/ldap/choose.ts';
-import { signInByLdapInput } from '../../../services/ldap/schema.ts';
-import { signInByLdap } from '../../../services/ldap/sign-in.ts';
-import { requireReturnTo } from '../../../services/return-to.ts';
+import { findOwner } from '../../../services/foundation/domain-names/owns.ts';
+import { signInByLdap } from '../../../services/signin/methods/ldap/sign-in.ts';
+import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
+import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
 import { html } from '../html.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';

@@ -1,4 +1,4 @@
-import { providerNames, socialProviders } from '../../../services/social/providers.ts';
+import { providerNames, socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';

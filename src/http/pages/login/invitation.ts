@@ -1,8 +1,8 @@
-import { showMe } from '../../../services/accounts/me.ts';
-import { acceptInvitation, invitationInvalid } from '../../../services/invitations/accept.ts';
-import { lookAtInvitation } from '../../../services/invitations/look.ts';
-import { acceptInvitationInput } from '../../../services/invitations/schema.ts';
-import { roleInWords } from '../../../services/mail/letters.ts';
+import { roleInWords } from '../../../services/instance/mail/letters.ts';
+import { acceptInvitation, invitationInvalid } from '../../../services/tenancy/invitations/accept.ts';
+import { lookAtInvitation } from '../../../services/tenancy/invitations/look.ts';
+import { acceptInvitationInput } from '../../../services/tenancy/invitations/schema.ts';
+import { showMe } from '../../../services/tenancy/profile/me.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
 import { form, isSignedIn, type Shown, type Visit } from '../page.ts';

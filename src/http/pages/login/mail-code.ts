@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { requestMagicCode } from '../../../services/codes/request.ts';
-import { signInByCodeInput } from '../../../services/codes/schema.ts';
-import { signInByCode } from '../../../services/codes/sign-in.ts';
-import { email } from '../../../services/fields.ts';
-import { requireMail } from '../../../services/mail/configured.ts';
-import { requireReturnTo } from '../../../services/return-to.ts';
+import { email } from '../../../services/foundation/fields.ts';
+import { requireMail } from '../../../services/foundation/mail/configured.ts';
+import { requestMagicCode } from '../../../services/signin/methods/codes/request.ts';
+import { signInByCodeInput } from '../../../services/signin/methods/codes/schema.ts';
+import { signInByCode } from '../../../services/signin/methods/codes/sign-in.ts';
+import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode, totpCode } from './codes.ts';
 import { arrive } from './enter.ts';

@@ -1,8 +1,8 @@
 import { Refusal, refuseField } from '../../../errors.ts';
-import { describeDirectory } from '../../../services/ldap/choose.ts';
-import { isMailConfigured } from '../../../services/mail/configured.ts';
-import { findMethods } from '../../../services/signin/methods.ts';
-import { selfSignupAllowed } from '../../../services/signin/require.ts';
+import { isMailConfigured } from '../../../services/foundation/mail/configured.ts';
+import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
+import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
+import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { type Html, html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';

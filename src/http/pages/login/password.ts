@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { givenPassword } from '../../../services/accounts/schema.ts';
-import { email } from '../../../services/fields.ts';
-import { requireReturnTo } from '../../../services/return-to.ts';
-import { signIn } from '../../../services/sessions/sign-in.ts';
+import { email } from '../../../services/foundation/fields.ts';
+import { givenPassword } from '../../../services/people/accounts/schema.ts';
+import { signIn } from '../../../services/signin/methods/password.ts';
+import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
 import { form } from '../page.ts';
 import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
-import { isWithoutPassword } from '../../../services/accounts/without-password.ts';
-import { requestPasswordReset } from '../../../services/codes/request.ts';
-import { resetPassword } from '../../../services/codes/reset-password.ts';
-import { resetPasswordInput } from '../../../services/codes/schema.ts';
-import { email } from '../../../services/fields.ts';
-import { isMailConfigured } from '../../../services/mail/configured.ts';
+import { email } from '../../../services/foundation/fields.ts';
+import { isMailConfigured } from '../../../services/foundation/mail/configured.ts';
+import { isWithoutPassword } from '../../../services/people/accounts/without-password.ts';
+import { requestPasswordReset } from '../../../services/signin/methods/codes/request.ts';
+import { resetPassword } from '../../../services/signin/methods/codes/reset-password.ts';
+import { resetPasswordInput } from '../../../services/signin/methods/codes/schema.ts';
 import { html } from '../html.ts';
 import { markSignInNotice } from '../notice.ts';
 import { form, isSignedIn, page, type Shown, type Visit } from '../page.ts';

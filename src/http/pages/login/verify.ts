@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { resendVerification } from '../../../services/codes/request.ts';
-import { verifyEmailInput } from '../../../services/codes/schema.ts';
-import { verifyEmail } from '../../../services/codes/verify-email.ts';
-import { email } from '../../../services/fields.ts';
-import { requireMail } from '../../../services/mail/configured.ts';
-import { requireReturnTo } from '../../../services/return-to.ts';
+import { email } from '../../../services/foundation/fields.ts';
+import { requireMail } from '../../../services/foundation/mail/configured.ts';
+import { resendVerification } from '../../../services/signin/methods/codes/request.ts';
+import { verifyEmailInput } from '../../../services/signin/methods/codes/schema.ts';
+import { verifyEmail } from '../../../services/signin/methods/codes/verify-email.ts';
+import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode } from './codes.ts';
 import { arrive } from './enter.ts';

@@ -1,5 +1,5 @@
-import { findMethods } from '../../../services/signin/methods.ts';
-import { selfSignupAllowed } from '../../../services/signin/require.ts';
+import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
+import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { html } from '../html.ts';
 import type { Shown, Visit } from '../page.ts';
 import { alert, field, hidden, notice } from '../parts.ts';

@@ -1,0 +1,196 @@
+import type { Actor, Context } from '../../../context.ts';
+import type { TokenScope } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Membership, type Role, roles } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import type { Project } from '../../../database/models/project.ts';
+import { ProjectMembership, type ProjectRole } from '../../../database/models/project-membership.ts';
+import { Session } from '../../../database/models/session.ts';
+import { Refusal } from '../../../errors.ts';
+import { isUuid } from '../fields.ts';
+import { outranks } from '../project-roles.ts';
+import { findProject } from './project.ts';
+import {
+  authority,
+  type Operation,
+  type OrganizationOperation,
+  type OwnOperation,
+  type ProjectOperation,
+  type Rule,
+  ruleOf,
+  type SecondFactorOperation,
+} from './table.ts';
+
+// Every operation's first line is one of these; what it returns is what has been proved.
+
+/** What the actor has been proved to be in an organization. */
+export interface Standing {
+  organization: Organization;
+  /** The operator stands above every role. */
+  role: Role | 'operator';
+}
+
+/** What the actor has been proved to be in an organization, and the project of it that this is about. */
+export interface Within extends Standing {
+  project: Project;
+}
+
+/** Proves the operator: whoever may read the database and the key file. */
+export function requireOperator(ctx: Context): void {
+  if (ctx.actor.kind === 'operator') return;
+  requireSomeone(ctx.actor);
+  throw new Refusal('forbidden', 'Only the operator may do this.', {
+    hint: 'Run it with idctl on the host.',
+  });
+}
+
+/** Proves a person who may do this with what is their own. */
+export function requireUser(ctx: Context, operation: OwnOperation): Actor & { kind: 'user' } {
+  return requirePerson(ctx, operation);
+}
+
+/** Proves a person in a session that passed the account's own second factor; a provider's does not count (security P15). */
+export async function requireSecondFactor(ctx: Context, operation: SecondFactorOperation): Promise<void> {
+  const { accountId, ...proof } = requirePerson(ctx, operation);
+  const { totpEnabledAt } = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  if (totpEnabledAt === null) {
+    throw secondFactorMissing('Enable two-factor authentication first, then sign in again with its code.');
+  }
+  const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
+  const passedAt = session?.secondFactorAt ?? null;
+  // An authenticator that was replaced since says nothing about the present one.
+  if (passedAt !== null && passedAt >= totpEnabledAt) return;
+  throw secondFactorMissing('Sign in again by a way that asks for the code of your authenticator.');
+}
+
+function secondFactorMissing(hint: string): Refusal {
+  return new Refusal('session_required', 'This needs a session that passed your own second factor.', {
+    hint,
+  });
+}
+
+function requirePerson(ctx: Context, operation: Operation): Actor & { kind: 'user' } {
+  requireSomeone(ctx.actor);
+  if (ctx.actor.kind !== 'user') throw new Refusal('forbidden', 'Only a signed-in person has this.');
+  requireCredential(ctx, operation);
+  return ctx.actor;
+}
+
+/** Proves the provisioning client of the organization of this id, and answers the id. */
+export function requireScim({ actor }: Context, org: string): string {
+  if (actor.kind === 'scim' && actor.organizationId === org) return org;
+  throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
+}
+
+/** Proves that the actor may do this in the organization; to outsiders it is not there. */
+export async function requireAuthority(
+  ctx: Context,
+  operation: OrganizationOperation,
+  org: string,
+): Promise<Standing> {
+  const standing = await requireStanding(ctx, org);
+  if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
+  requireCredential(ctx, operation);
+  return standing;
+}
+
+/** Proves that the actor may do this in the project, by the role in the organization or in the project itself. */
+export async function requireProjectAuthority(
+  ctx: Context,
+  operation: ProjectOperation,
+  at: { org: string; project: string },
+): Promise<Within> {
+  const standing = await requireStanding(ctx, at.org);
+  const project = await findProject(standing.organization, at.project);
+  const allowed =
+    isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
+  // Said before whether there is such a project, which those outside it are not told.
+  if (!allowed) throw notAllowed(standing, operation);
+  if (project === null)
+    throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
+      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+    });
+  requireCredential(ctx, operation);
+  return { ...standing, project };
+}
+
+/** Whether the role in the organization is enough for the operation. */
+export function isAllowed(role: Standing['role'], operation: OrganizationOperation | ProjectOperation) {
+  return role === 'operator' || roles.indexOf(role) >= roles.indexOf(authority[operation].least);
+}
+
+async function isAllowedInside(
+  actor: Actor,
+  operation: ProjectOperation,
+  project: Project | null,
+): Promise<boolean> {
+  if (actor.kind !== 'user' || project === null) return false;
+  const key = { projectId: project.id, accountId: actor.accountId };
+  const membership = await ProjectMembership.findOne({ where: key });
+  const least: ProjectRole = authority[operation].orInProject;
+  return membership !== null && !outranks(least, membership.role);
+}
+
+function notAllowed({ organization }: Standing, operation: Operation): Refusal {
+  const { least, orInProject } = ruleOf(operation);
+  const otherwise = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
+  return new Refusal('forbidden', `This needs the role ${least} in ${organization.slug}${otherwise}.`);
+}
+
+async function requireStanding(ctx: Context, org: string): Promise<Standing> {
+  requireSomeone(ctx.actor);
+  const organization = await Organization.findOne({
+    where: isUuid(org) ? { id: org.toLowerCase() } : { slug: org },
+  });
+  const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
+  if (organization !== null && role !== null) return { organization, role };
+  throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
+    hint: 'idctl org list (or GET /api/v1/orgs) shows them.',
+  });
+}
+
+async function roleIn(actor: Actor, organizationId: string): Promise<Standing['role'] | null> {
+  if (actor.kind === 'operator') return 'operator';
+  if (actor.kind !== 'user') return null;
+  const membership = await Membership.findOne({ where: { organizationId, accountId: actor.accountId } });
+  return membership?.role ?? null;
+}
+
+/** Proves that the credential will do: a session always, a token where the row takes tokens and the scope is enough. */
+function requireCredential({ actor, config }: Context, operation: Operation): void {
+  if (actor.kind !== 'user' || actor.via === 'session') return;
+  const { session, effect } = ruleOf(operation);
+  const lifted = session === 'usually' && config.tokens.manageCredentials === 'on';
+  if (session !== undefined && !lifted) {
+    throw new Refusal('session_required', 'A token may not do this.', {
+      hint: 'Sign in, and do it with that session.',
+    });
+  }
+  if (!effectsOf[actor.scope].includes(effect)) throw scopeRequired(actor, effect);
+}
+
+/** What a token of each scope may do (security P15). */
+const effectsOf: Record<TokenScope, Rule['effect'][]> = {
+  read: ['reads'],
+  write: ['reads', 'changes'],
+  admin: ['reads', 'changes', 'letsIn'],
+};
+
+function scopeRequired(
+  { scope, via }: { scope: TokenScope; via: 'pat' | 'bot' },
+  effect: Rule['effect'],
+): Refusal {
+  if (effect === 'changes') {
+    return new Refusal('scope_required', `A token of scope ${scope} changes nothing.`, {
+      hint: 'Use a token of scope write, or a session.',
+    });
+  }
+  const which = via === 'bot' ? 'a personal access token' : 'a token';
+  return new Refusal('scope_required', `This lets others in, which a token of scope ${scope} may not do.`, {
+    hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
+  });
+}
+
+function requireSomeone(actor: Actor): void {
+  if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
+}

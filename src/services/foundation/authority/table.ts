@@ -1,0 +1,122 @@
+import type { Role } from '../../../database/models/membership.ts';
+import type { ProjectRole } from '../../../database/models/project-membership.ts';
+
+// Who may do what: the one table of it. Operations prove themselves by it, routes name their row of it, and the
+// operator may do everything in it. What has no row is the operator's alone (`requireOperator`).
+
+/** What an operation asks of whoever wants it. */
+export interface Rule {
+  /** The least that one must be: a signed-in person, for what is their own, or of this role in the organization. */
+  least: 'user' | Role;
+  /** The least role in the project that will do instead. */
+  orInProject?: ProjectRole;
+  /**
+   * What it does, which decides the scope that a token needs (security P15): `reads` takes any, `changes` takes `write`,
+   * and `letsIn` takes `admin`, because it gives others a way in or a role above member.
+   */
+  effect: 'reads' | 'changes' | 'letsIn';
+  /** A token will not do: never, or only where `tokens.manageCredentials` says that it will. */
+  session?: 'always' | 'usually';
+  /** The session has passed the account's own second factor, checked by idctl. */
+  secondFactor?: true;
+}
+
+/** Every operation that somebody other than the operator may do. */
+export const authority = {
+  'me.see': { least: 'user', effect: 'reads' },
+  'me.change': { least: 'user', effect: 'changes' },
+  /** Password, second factor, tokens and apps: with them a stolen token would outlive its own end. */
+  'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
+  /** Making or regenerating a token of scope admin. */
+  'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
+  'sessions.see': { least: 'user', effect: 'reads' },
+  'sessions.end': { least: 'user', effect: 'changes' },
+  /** What it opens may be an owner's role. */
+  'invitations.accept': { least: 'user', session: 'always', effect: 'changes' },
+  'organizations.list': { least: 'user', effect: 'reads' },
+  /** Only while `orgs.creation` is `anyone`. */
+  'organizations.create': { least: 'user', effect: 'changes' },
+
+  'organization.see': { least: 'member', effect: 'reads' },
+  'organization.rename': { least: 'owner', effect: 'changes' },
+  'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
+  'members.see': { least: 'member', effect: 'reads' },
+  'members.change': { least: 'admin', effect: 'changes' },
+  /** Oneself; all but the last owner. */
+  'members.leave': { least: 'member', effect: 'changes' },
+  'members.grantAdmin': { least: 'admin', effect: 'letsIn' },
+  'members.grantOwner': { least: 'owner', session: 'always', effect: 'letsIn' },
+  'members.takeOwner': { least: 'owner', effect: 'changes' },
+  'invitations.see': { least: 'admin', effect: 'reads' },
+  'invitations.change': { least: 'admin', effect: 'changes' },
+  /** Naming the organization for an app of one's own, which then asks about the tokens of its members. */
+  'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
+  'events.see': { least: 'admin', effect: 'reads' },
+  'webhooks.see': { least: 'admin', effect: 'reads' },
+  'webhooks.change': { least: 'admin', effect: 'changes' },
+
+  /** Those that one belongs to. */
+  'projects.see': { least: 'member', effect: 'reads' },
+  'projects.seeAll': { least: 'admin', effect: 'reads' },
+  'projects.change': { least: 'admin', effect: 'changes' },
+  'projectMembers.see': { least: 'admin', orInProject: 'viewer', effect: 'reads' },
+  'projectMembers.change': { least: 'admin', orInProject: 'admin', effect: 'changes' },
+  'projectMembers.grantAdmin': { least: 'admin', orInProject: 'admin', effect: 'letsIn' },
+  /** Making a synced membership manual, or taking it away. */
+  'projectMembers.changeSynced': { least: 'admin', effect: 'changes' },
+
+  'domains.see': { least: 'admin', effect: 'reads' },
+  'domains.change': { least: 'admin', effect: 'letsIn' },
+  'sso.see': { least: 'admin', effect: 'reads' },
+  'sso.change': { least: 'admin', effect: 'letsIn' },
+  /** Asks the provider, in the name of the organization. */
+  'sso.test': { least: 'admin', effect: 'changes' },
+  /** They free accounts for what another provider or directory says of them. */
+  'sso.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
+  'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
+  'ldap.see': { least: 'admin', effect: 'reads' },
+  'ldap.change': { least: 'admin', effect: 'letsIn' },
+  /** Asks the directory, and counts the passwords tried there. */
+  'ldap.test': { least: 'admin', effect: 'changes' },
+  'signin.see': { least: 'admin', effect: 'reads' },
+  'signin.change': { least: 'admin', effect: 'letsIn' },
+  'mappings.see': { least: 'admin', effect: 'reads' },
+  'mappings.change': { least: 'admin', effect: 'changes' },
+  'mappings.grantAdmin': { least: 'admin', effect: 'letsIn' },
+  'scim.see': { least: 'admin', effect: 'reads' },
+  /** Making a SCIM token: its client decides who is a member, owners included. */
+  'scim.rotate': { least: 'owner', effect: 'letsIn' },
+  'scim.revoke': { least: 'admin', effect: 'changes' },
+
+  /** The members' tokens of scope admin. */
+  'adminTokens.see': { least: 'owner', effect: 'reads' },
+} as const satisfies Record<string, Rule>;
+
+/** A row of the table. */
+export type Operation = keyof typeof authority;
+
+/** The rows that ask for one of these. */
+type Asking<Least extends Rule['least']> = {
+  [Name in Operation]: (typeof authority)[Name]['least'] extends Least ? Name : never;
+}[Operation];
+
+/** The rows that ask for the account's own second factor. */
+export type SecondFactorOperation = {
+  [Name in Operation]: (typeof authority)[Name] extends { secondFactor: true } ? Name : never;
+}[Operation];
+
+/** The rows about what is a signed-in person's own. */
+export type OwnOperation = Exclude<Asking<'user'>, SecondFactorOperation>;
+
+/** The rows about an organization. */
+export type OrganizationOperation = Exclude<Asking<Role>, ProjectOperation>;
+
+/** The rows that a role in a project opens too. */
+export type ProjectOperation = {
+  [Name in Operation]: (typeof authority)[Name] extends { orInProject: ProjectRole } ? Name : never;
+}[Operation];
+
+/** The rule of an operation. */
+export function ruleOf(operation: Operation): Rule {
+  return authority[operation];
+}

@@ -1,0 +1,44 @@
+import { Transaction } from 'sequelize';
+import { Domain } from '../../../database/models/domain.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { domainOf } from './canonical.ts';
+
+/**
+ * The organization's verified domain of this name, or null (security I2: verified now, by this organization, exactly
+ * this name). Inside a transaction it is not given up until that ends, so that no sign-in outlives it.
+ */
+export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
+  const where = { organizationId, name, state: 'Verified' as const };
+  return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
+}
+
+/** The names of the domains that the organization has verified; it may be giving them up meanwhile. */
+export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
+  const domains = await Domain.findAll({
+    where: { organizationId, state: 'Verified' },
+    attributes: ['name'],
+  });
+  return new Set(domains.map(({ name }) => name));
+}
+
+/** Whether the organization has verified a domain, whatever its name. */
+export async function hasVerifiedDomain(organizationId: string): Promise<boolean> {
+  return (await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0;
+}
+
+/** The id of the organization that has verified the domain, or null. */
+export async function findOwner(name: string): Promise<string | null> {
+  const domain = await Domain.findOne({ where: { name, state: 'Verified' } });
+  return domain?.organizationId ?? null;
+}
+
+/** Whether an organization speaks for the domain: it has verified it, or signs people in with it (`trust.domains: off`). */
+export async function isClaimed(name: string): Promise<boolean> {
+  if ((await findOwner(name)) !== null) return true;
+  return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;
+}
+
+/** Whether the organization has verified the domain of this canonical address; it may be giving it up meanwhile. */
+export async function ownsAddress(organizationId: string, email: string | null): Promise<boolean> {
+  return email !== null && (await findOwner(domainOf(email))) === organizationId;
+}

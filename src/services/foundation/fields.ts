@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { roles } from '../../database/models/membership.ts';
+import { isSeen } from '../../unseen.ts';
+import { canonicalDomain, canonicalEmail } from './domain-names/canonical.ts';
+import { projectRoles } from './project-roles.ts';
+
+// The fields that the inputs and views of several services share.
+
+const unseen = 'must not contain control characters, bidirectional or other invisible characters';
+
+/** An identifier. */
+export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLowerCase();
+
+/** An organization or project by id or slug. */
+export const ref = z.string().min(1).max(100);
+
+/** A name that people choose: 1 to 200 characters, none of them invisible (security X9). */
+export const name = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters')
+  .refine(isSeen, unseen);
+
+/** What something is for, in its owner's words: up to 1000 characters, none of them invisible; nothing is null. */
+export const description = z
+  .string()
+  .trim()
+  .max(1000, 'must have at most 1000 characters')
+  .refine(isSeen, unseen)
+  .transform((text) => text || null);
+
+/** An organization's or project's short name in paths. */
+export const slug = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by single dashes')
+  .max(60, 'must have at most 60 characters')
+  .refine((text) => !isUuid(text), 'must not look like an id')
+  .refine((text) => !reserved.has(text), 'is reserved; choose another');
+
+/** An e-mail address, canonical once parsed. */
+export const email = canonical(canonicalEmail, 'must be an e-mail address such as ada@example.com');
+
+/** An e-mail domain, canonical once parsed. */
+export const domain = canonical(canonicalDomain, 'must be a domain such as example.com');
+
+/** A language tag, such as `en` or `de-AT`. */
+export const locale = z
+  .string()
+  .regex(/^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$/, 'must be a language tag such as en or de-AT')
+  .max(35);
+
+/** An account named by its id or its address; addresses become canonical. */
+export const userRef = z.union([id, email], 'must be an e-mail address or an id');
+
+/** A role in an organization. */
+export const role = z.enum(roles, `must be one of ${roles.join(', ')}`);
+
+/** An instant in a view. */
+export const instant = z.iso.datetime();
+
+/** Whether the text has the form of an id. */
+export function isUuid(text: string): boolean {
+  return id.safeParse(text).success;
+}
+
+const reserved = new Set(['new', 'api', 'admin', 'auth', 'login', 'me', 'orgs', 'scim']);
+
+function canonical(canonicalize: (text: string) => string | null, message: string) {
+  return z
+    .string()
+    .max(1000)
+    .transform((text, ctx) => {
+      const form = canonicalize(text);
+      if (form !== null) return form;
+      ctx.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    });
+}
+
+const projectRoleNames = projectRoles.map(({ role }) => role);
+
+/** A role in a project; the API's description says what each grants. */
+export const projectRole = z
+  .enum(projectRoleNames, `must be one of ${projectRoleNames.join(', ')}`)
+  .describe(`Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`);
+
+export const givenInvitation = z.string().min(1).max(200);

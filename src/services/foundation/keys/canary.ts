@@ -1,0 +1,67 @@
+import type { Keyring, Place } from '../../../crypto/seal.ts';
+import { execute } from '../../../database/execute.ts';
+import { KeyCanary } from '../../../database/models/key-canary.ts';
+import { SigningKey } from '../../../database/models/signing-key.ts';
+import { dialectOfDatabase } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+
+const constant = 'idctl';
+const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
+
+/**
+ * Proves that a master key is the one of this database, and seals with it; the first key ever seen becomes it.
+ * Refuses `key_invalid`, naming the key file, for any other (security X3).
+ */
+export async function requireRightKey(key: { keyring: Keyring; keyFile: string; now: Date }): Promise<void> {
+  if (!(await isSealed())) await sealCanary(key.keyring, key.now);
+  const canaries = await listCanaries();
+  const [canary] = canaries;
+  if (canary === undefined || !key.keyring.sealWith(canary.keyId)) {
+    const others = canaries.map((other) => other.keyId).join(', ') || 'unknown';
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the one of this database (${others})`,
+      { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
+    );
+  }
+  if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
+    throw new Refusal('key_invalid', `the master key ${key.keyFile} does not open what it sealed`);
+  }
+}
+
+/** What the master keys of this database have sealed to be known by, the one that seals now first. */
+export function listCanaries(): Promise<KeyCanary[]> {
+  return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
+}
+
+/** The ids of the master keys that seal, or have sealed: of those that only wait in a key file there are none. */
+export async function usedKeyIds(): Promise<Set<string>> {
+  return new Set((await listCanaries()).map(({ keyId }) => keyId));
+}
+
+async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
+  await transaction(async () => {
+    // Two daemons on one empty database may have two keys: the second sees the first one's. On SQLite writers take turns.
+    if (dialectOfDatabase() === 'postgres') await execute(alone, []);
+    if (!(await isSealed())) await plantCanary(keyring, now);
+  });
+}
+
+/** Has the database know this master key as its own from now on; call it inside a transaction. */
+export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
+  const { keyId } = keyring;
+  // Of two daemons that start at once, one finds the row there: it is the same key's.
+  await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
+    ignoreDuplicates: true,
+  });
+}
+
+/** Whether some master key has sealed something here: then no other may (security X3). */
+async function isSealed(): Promise<boolean> {
+  return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
+}
+
+function placeOf(row: string): Place {
+  return { table: 'key_canaries', column: 'sealed', row };
+}

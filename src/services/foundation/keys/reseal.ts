@@ -1,0 +1,61 @@
+import type { Context } from '../../../context.ts';
+import { sealedPrefix } from '../../../crypto/seal.ts';
+import { execute } from '../../../database/execute.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+
+const batch = 100;
+
+/** Every column that holds sealed values, bound to the `id` of their row. */
+export const sealedColumns = [
+  { table: 'accounts', column: 'totp_secret' },
+  { table: 'ldap_connections', column: 'bind_password' },
+  { table: 'signing_keys', column: 'private_jwk' },
+  { table: 'sso_connections', column: 'client_secret' },
+  { table: 'webhooks', column: 'secret' },
+  { table: 'webhooks', column: 'previous_secret' },
+];
+
+type SealedColumn = (typeof sealedColumns)[number];
+
+/** Seals anew what another key than the one that seals now has sealed, and answers how much that was. */
+export async function reseal(ctx: Context): Promise<number> {
+  let count = 0;
+  for (const at of sealedColumns) {
+    for (let more = true; more; ) {
+      const done = await transaction(() => resealBatch(ctx, at));
+      count += done;
+      more = done > 0;
+    }
+  }
+  return count;
+}
+
+/** Whether anything is sealed by another key than the one that seals now. */
+export async function isAnythingFormer(ctx: Context): Promise<boolean> {
+  for (const at of sealedColumns) if ((await findFormer(ctx, at, 1)).length > 0) return true;
+  return false;
+}
+
+async function resealBatch({ keyring, ...ctx }: Context, at: SealedColumn): Promise<number> {
+  const rows = await findFormer({ ...ctx, keyring }, at, batch);
+  for (const { id, sealed } of rows) {
+    const place = { ...at, row: id };
+    // What has been changed meanwhile is whoever's who changed it.
+    await execute(`UPDATE ${at.table} SET ${at.column} = $1 WHERE id = $2 AND ${at.column} = $3`, [
+      keyring.seal(keyring.open(sealed, place), place),
+      id,
+      sealed,
+    ]);
+  }
+  return rows.length;
+}
+
+function findFormer(ctx: Context, { table, column }: SealedColumn, most: number) {
+  const prefix = sealedPrefix(ctx.keyring.keyId);
+  return select<{ id: string; sealed: string }>(
+    `SELECT id, ${column} AS sealed FROM ${table}
+     WHERE ${column} IS NOT NULL AND substr(${column}, 1, ${prefix.length}) <> $1 LIMIT ${most}`,
+    [prefix],
+  );
+}

@@ -1,0 +1,51 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Context } from '../../../context.ts';
+import { select } from '../../../database/select.ts';
+import { keyOf, type Limit, subjectOf } from './limit.ts';
+
+/** The window that something was counted in, and how much of it there is in it by now. */
+interface Counted {
+  id: string;
+  used: number;
+}
+
+// One conditional upsert, so that of parallel counts each takes one place and none takes one too many, in
+// this process or another. A window that is over makes room for the next; one that is full answers no row.
+// Sequelize would take the result of anything that starts with "INSERT INTO" for no rows at all.
+const upsert = `INSERT
+  INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
+  VALUES ($1, $2, $3, 1, $4, $5, $6)
+  ON CONFLICT (key) DO UPDATE SET
+    window_id = CASE WHEN c.began_at + c.seconds > $5 THEN c.window_id ELSE $3 END,
+    used = CASE WHEN c.began_at + c.seconds > $5 THEN c.used + 1 ELSE 1 END,
+    seconds = CASE
+      WHEN c.began_at + c.seconds > $5 THEN c.seconds
+      WHEN c.used < $7 OR c.began_at + 2 * c.seconds <= $5 THEN $4
+      WHEN 2 * c.seconds < $8 THEN 2 * c.seconds
+      ELSE $8 END,
+    began_at = CASE WHEN c.began_at + c.seconds > $5 THEN c.began_at ELSE $5 END,
+    expires_at = CASE WHEN c.expires_at > $6 THEN c.expires_at ELSE $6 END
+  WHERE c.used < $7 OR c.began_at + c.seconds <= $5
+  RETURNING window_id AS id, used`;
+
+/** Counts one in the window of now, or answers null when that is full; call it inside a transaction. */
+export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
+  const { of, most, seconds, longest = seconds } = limit;
+  const now = epochSeconds(ctx.now);
+  const [counted] = await select<Counted>(upsert, [
+    keyOf(ctx, limit),
+    subjectOf(ctx, of),
+    randomUUIDv7(),
+    seconds,
+    now,
+    now + 2 * longest,
+    most,
+    longest,
+  ]);
+  return counted ?? null;
+}
+
+/** An instant as the counters know it: seconds since 1970. */
+export function epochSeconds(instant: Date): number {
+  return instant.getTime() / 1000;
+}

@@ -1,0 +1,11 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Counter } from '../../../database/models/counter.ts';
+import { subjectOf } from './limit.ts';
+
+/** Ends every window that counts something of somebody, named as in `Limit.of`; answers whether there was one. */
+export async function forgetCounts(ctx: Context, of: string[]): Promise<boolean> {
+  const theirs = { subject: of.map((each) => subjectOf(ctx, each)), used: { [Op.gt]: 0 } };
+  const [ended] = await Counter.update({ used: 0, beganAt: 0 }, { where: theirs });
+  return ended > 0;
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../../../context.ts';
+import { Refusal } from '../../../errors.ts';
+
+/** Whether this instance sends mail. */
+export function isMailConfigured({ config }: Pick<Context, 'config'>): boolean {
+  return config.mail.smtpUrl !== undefined;
+}
+
+/** Refuses `mail_not_configured` where this instance sends no mail. */
+export function requireMail(ctx: Context): void {
+  if (isMailConfigured(ctx)) return;
+  throw new Refusal('mail_not_configured', 'This instance sends no mail.', {
+    hint: 'Sign in another way, or ask your administrator to set up mail.',
+  });
+}

@@ -1,0 +1,24 @@
+import { Refusal } from '../../../errors.ts';
+
+/** The detail errors of RFC 7644 §3.12 that idctl gives. */
+export type ScimType =
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'sensitive'
+  | 'tooMany'
+  | 'uniqueness';
+
+const codes = { 400: 'scim_invalid', 404: 'not_found', 409: 'already_exists' } as const;
+
+/** A refusal for the SCIM door, which shows `extra.scimType` as RFC 7644 §3.12 has it. */
+export function scimRefusal(
+  status: keyof typeof codes,
+  scimType: ScimType | undefined,
+  detail: string,
+): Refusal {
+  return new Refusal(codes[status], detail, scimType === undefined ? {} : { extra: { scimType } });
+}

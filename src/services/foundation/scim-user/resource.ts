@@ -1,0 +1,138 @@
+import { replaceUnseen } from '../../../unseen.ts';
+import { canonicalEmail } from '../domain-names/canonical.ts';
+import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
+import { findSchema, findTarget } from './names.ts';
+import { scimRefusal } from './refusal.ts';
+import { coerce, isComplex, isEmptied, isObject, settlePrimary, setValue, valuesIn } from './values.ts';
+
+// The resource as clients write it: what the table has, spelled as the table spells it, values as they were sent.
+
+/** A resource that a client can have written whole: it has a name, and says whether the person is a member. */
+export type WrittenUser = ScimResource & { userName: string; active: boolean };
+
+/** A resource with the name that every record has. */
+export type Named = ScimResource & { userName: string };
+
+/** The resource of a record, as its client wrote it. */
+export function resourceOf(record: { resource: string }): Named {
+  // Records are written with a resource of this type alone.
+  return JSON.parse(record.resource) as Named;
+}
+
+/** The resource in the body of a POST: with `userName`, and `active` a boolean; no `id`, `meta`, `schemas`. */
+export function readCreation(body: unknown): WrittenUser {
+  const resource = readBody(body);
+  const userName = givenName(resource) ?? firstEmail(resource);
+  if (userName === null)
+    throw scimRefusal(400, 'invalidValue', 'A User needs a userName or an e-mail address.');
+  return written(resource, userName);
+}
+
+/** The resource in the body of a PUT: `userName` kept when not given, active unless it says otherwise. */
+export function readReplacement(body: unknown, current: ScimResource & { userName: string }): WrittenUser {
+  const resource = readBody(body);
+  return written(resource, givenName(resource) ?? current.userName);
+}
+
+function written(resource: ScimResource, userName: string): WrittenUser {
+  const user = { ...resource, userName, active: resource['active'] !== false };
+  assertSound(user);
+  return user;
+}
+
+function readBody(body: unknown): ScimResource {
+  if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A User is a JSON object.');
+  const resource: ScimResource = {};
+  readInto(resource, body, '');
+  if (Object.keys(resource).length > 0) return resource;
+  throw scimRefusal(400, 'invalidValue', 'The body holds nothing that a User has.');
+}
+
+function readInto(resource: ScimResource, given: Record<string, unknown>, prefix: string): void {
+  for (const [key, part] of Object.entries(given)) {
+    const schema = prefix === '' ? findSchema(key) : null;
+    if (schema !== null && isObject(part)) readInto(resource, part, `${schema}:`);
+    const target = findTarget(`${prefix}${key}`);
+    if (target === null || target.sub !== null || target.attribute.mutability !== 'readWrite') continue;
+    const value = coerce(target.attribute, part);
+    if (value !== undefined) setValue(resource, target.attribute, tidied(target.attribute, value));
+  }
+}
+
+/** The value as it is kept: without what is emptied, with one primary value at most; undefined when nothing is left. */
+function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
+  if (!Array.isArray(value)) return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
+  const kept = value.filter((element) => !isComplex(element) || !isEmptied(attribute, element));
+  const elements = kept.filter(isComplex);
+  settlePrimary(elements, elements);
+  return kept.length === 0 ? undefined : kept;
+}
+
+const most = { elements: 200, length: 256 * 1024 };
+
+/** Refuses what no resource may be, however it came about: without a name, or too large. */
+export function assertSound(resource: ScimResource): void {
+  if (givenName(resource) === null) throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
+  if (JSON.stringify(resource).length > most.length) {
+    throw scimRefusal(400, 'invalidValue', `A User has at most ${most.length} characters.`);
+  }
+  for (const attribute of attributes) {
+    if (attribute.multiValued) assertFew(attribute, valuesIn(resource, attribute));
+  }
+}
+
+/** Refuses more values of an attribute than anybody has. */
+export function assertFew({ name }: Attribute, values: ScimValue[]): void {
+  if (values.length <= most.elements) return;
+  throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
+}
+
+/** The canonical address of the resource: `userName` when it is one, else that of the first entry of `emails`, or null. */
+export function emailOf(resource: ScimResource): string | null {
+  return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
+}
+
+/** The display name in a resource, without what must not stand in a name (security X9), or null. */
+export function nameOf(resource: ScimResource): string | null {
+  const { name, displayName } = resource;
+  const parts = isComplex(name) ? name : {};
+  const joined = [parts['givenName'], parts['familyName']]
+    .filter((part) => typeof part === 'string')
+    .join(' ');
+  for (const candidate of [parts['formatted'], joined, displayName]) {
+    if (typeof candidate !== 'string') continue;
+    const seemly = shortened(replaceUnseen(candidate, () => ''));
+    if (seemly !== '') return seemly;
+  }
+  return null;
+}
+
+/** At most 200 units, and no half of what takes two or of a pair that joins. */
+function shortened(text: string): string {
+  const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
+  return replaceUnseen(cut, () => '').trim();
+}
+
+/** The resource of a member who did not come by SCIM: an e-mail and a name in parts, none of them empty. */
+export function memberResource({ email, name }: { email: string; name: string | null }) {
+  const shown = name?.trim() || email.split('@')[0] || email;
+  const words = shown.split(/\s+/);
+  const givenName = words[0] ?? shown;
+  const familyName = words.slice(1).join(' ') || givenName;
+  return {
+    userName: email,
+    name: { formatted: shown, givenName, familyName },
+    displayName: shown,
+    emails: [{ value: email, type: 'work', primary: true }],
+  };
+}
+
+function givenName({ userName }: ScimResource): string | null {
+  return typeof userName === 'string' && userName.trim() !== '' ? userName : null;
+}
+
+function firstEmail({ emails }: ScimResource): string | null {
+  const first = Array.isArray(emails) ? emails[0] : undefined;
+  const value = isComplex(first) ? first['value'] : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { isEqual } from '../../../crypto/equal.ts';
+import type { Keyring } from '../../../crypto/seal.ts';
+import { Refusal } from '../../../errors.ts';
+import { backupHeader } from './schema.ts';
+
+// A backup is two lines that say what it is, the database, a line that says it is whole, and the HMAC-SHA256 of all
+// that by a key which the master key gives: nobody without that key can change a byte unseen.
+
+const firstLine = 'idctl backup 1\n';
+const lastLine = '\nend of idctl backup\n';
+const macBytes = 32;
+const longestHeader = 4096;
+const tailBytes = lastLine.length + macBytes;
+
+type Header = z.output<typeof backupHeader>;
+
+/** A backup that has been found to be whole and unchanged. */
+export interface Backup {
+  header: Header;
+  /** The size of the whole. */
+  bytes: number;
+  /** The database in it: a SQLite file, or what `pg_dump` wrote. */
+  database(): Readable;
+}
+
+/** The bytes of a backup, as they come. */
+export async function* packed(
+  header: Header,
+  database: AsyncIterable<Buffer>,
+  keyring: Keyring,
+): AsyncGenerator<Buffer> {
+  const mac = createHmac('sha256', keyring.derive('backup'));
+  const noted = (chunk: Buffer) => {
+    mac.update(chunk);
+    return chunk;
+  };
+  yield noted(Buffer.from(`${firstLine}${JSON.stringify(header)}\n`));
+  for await (const chunk of database) yield noted(chunk);
+  yield noted(Buffer.from(lastLine));
+  yield mac.digest();
+}
+
+/**
+ * Reads a backup to its end. Refuses `backup_invalid` for a file that is not whole or in which anything was changed,
+ * and `key_invalid`, by the id of the key that it needs, when this is another.
+ */
+export async function readBackup(
+  file: FileHandle,
+  { keyring, keyFile }: { keyring: Keyring; keyFile: string },
+): Promise<Backup> {
+  const { size } = await file.stat();
+  const { header, length } = await readHeader(file);
+  if (!keyring.sealWith(header.keyId)) throw otherKey(header.keyId, keyring.keyId, keyFile);
+  const end = size - macBytes;
+  const mac = createHmac('sha256', keyring.derive('backup'));
+  const sum = await read(file, Math.max(0, size - tailBytes), tailBytes);
+  if (size < length + tailBytes || sum.toString('latin1', 0, lastLine.length) !== lastLine) throw truncated();
+  for await (const chunk of stream(file, 0, end)) mac.update(chunk);
+  if (!isEqual(mac.digest('hex'), sum.toString('hex', lastLine.length))) throw altered();
+  return { header, bytes: size, database: () => stream(file, length, size - tailBytes) };
+}
+
+async function readHeader(file: FileHandle): Promise<{ header: Header; length: number }> {
+  const start = (await read(file, 0, longestHeader)).toString('latin1');
+  if (!start.startsWith(firstLine)) {
+    if (/^idctl backup \d/.test(start))
+      throw invalid('This backup has a form of a newer idctl.', 'Install that.');
+    throw invalid('This is not a backup of idctl.', 'Make one with: idctl backup FILE');
+  }
+  const ends = start.indexOf('\n', firstLine.length);
+  if (ends === -1) throw truncated();
+  const header = backupHeader.safeParse(parsed(start.slice(firstLine.length, ends)));
+  if (!header.success) throw altered();
+  return { header: header.data, length: ends + 1 };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+function stream(file: FileHandle, start: number, end: number): Readable {
+  // `end` is the last byte for Node, and may not be before the first.
+  return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
+}
+
+function truncated(): Refusal {
+  return invalid(
+    'This backup is truncated: its end is missing.',
+    'Use another copy of it, or another backup.',
+  );
+}
+
+function altered(): Refusal {
+  return invalid('This backup was changed after it was made.', 'Use another copy of it, or another backup.');
+}
+
+/** The refusal of a file that cannot be restored from. */
+export function invalid(message: string, hint: string): Refusal {
+  return new Refusal('backup_invalid', message, { hint });
+}
+
+function otherKey(needed: string, own: string, keyFile: string): Refusal {
+  return new Refusal('key_invalid', `This backup needs the master key ${needed}; ${keyFile} is ${own}.`, {
+    hint: 'Name the key file that the instance had when the backup was made, with keyFile.',
+  });
+}

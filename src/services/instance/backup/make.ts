@@ -1,0 +1,131 @@
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { outputOf, requireProgram } from '../../../database/postgres-programs.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { copySqlite, synced } from '../../../database/sqlite-copy.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { codeOf, fileFault, isMissing } from '../../../file-fault.ts';
+import { readVersion } from '../../../version.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { invalid, packed } from './container.ts';
+import type { backupHeader, backupView } from './schema.ts';
+import { inFolder } from './unfinished.ts';
+
+type View = z.input<typeof backupView>;
+
+/**
+ * Writes the whole instance, as it is at one instant, to a file for its owner alone, in one step at the end, or to a
+ * stream; daemons go on meanwhile. The master key is not in it.
+ */
+export async function makeBackup(ctx: Context, to: string | Writable): Promise<View> {
+  requireOperator(ctx);
+  const header = await describe(ctx);
+  const beside = typeof to === 'string' ? dirname(to) : tmpdir();
+  if (typeof to === 'string') await requirePlace(to);
+  try {
+    // Beside the backup, so that moving it to its place is one step.
+    return await inFolder(beside, async (folder) => {
+      const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
+      const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
+      await recordMade(ctx, bytes);
+      return { ...header, file: typeof to === 'string' ? to : '-', bytes };
+    });
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+async function describe({ keyring, now }: Context): Promise<z.output<typeof backupHeader>> {
+  const [last] = await select<{ name: string }>('SELECT max(name) AS name FROM migrations', []);
+  return {
+    version: readVersion(),
+    createdAt: now.toISOString(),
+    database: dialectOfDatabase(),
+    keyId: keyring.keyId,
+    migration: last?.name ?? '',
+    organizations: await Organization.count(),
+    accounts: await Account.count(),
+  };
+}
+
+async function requirePlace(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  if (found && !found.isFile()) throw refuseField('file', `is there, and not a file: ${file}`);
+  const beside = dirname(file);
+  const around = await stat(beside).catch(() => null);
+  if (around && !around.isDirectory()) {
+    throw refuseField('file', `is in no folder: ${beside} is a file`, 'Name a file beside it.');
+  }
+  try {
+    await access(beside, constants.W_OK);
+  } catch (error) {
+    if (isMissing(error)) throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
+    const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
+    throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
+  }
+}
+
+async function copied({ config }: Context, folder: string): Promise<AsyncIterable<Buffer>> {
+  const copy = join(folder, 'database');
+  await copySqlite(config.database, copy);
+  return createReadStream(copy, { highWaterMark: 1 << 20 });
+}
+
+async function dumped({ config: { database } }: Context): Promise<AsyncIterable<Buffer>> {
+  const [server] = await select<{ version: string }>(
+    "SELECT current_setting('server_version_num') AS version",
+    [],
+  );
+  await requireProgram('pg_dump', Number(server?.version));
+  return outputOf({
+    program: 'pg_dump',
+    words: ['--format=custom', '--no-owner', '--no-privileges', '--no-comments'],
+    url: database.url,
+  });
+}
+
+async function write(backup: AsyncIterable<Buffer>, to: string | Writable, draft: string): Promise<number> {
+  if (typeof to !== 'string') {
+    let bytes = 0;
+    const counted = async function* () {
+      for await (const chunk of backup) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    await pipeline(counted, to, { end: false });
+    return bytes;
+  }
+  await pipeline(backup, createWriteStream(draft, { flags: 'wx', mode: 0o600 }));
+  await synced(draft);
+  const { size } = await stat(draft);
+  await rename(draft, to);
+  await synced(dirname(to));
+  return size;
+}
+
+async function recordMade(ctx: Context, bytes: number): Promise<void> {
+  await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
+}
+
+/** What the disk or the reader of a pipe did, as a refusal. */
+function explained(error: unknown): unknown {
+  const code = codeOf(error) ?? '';
+  if (code === 'EPIPE')
+    return invalid('Whoever reads the backup stopped reading.', 'What it has is not whole.');
+  if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
+  return new Refusal('database_full', 'There is no space left for the backup.', {
+    hint: 'It needs as much as the database twice; make room, or name another folder.',
+    cause: error,
+  });
+}

@@ -1,0 +1,156 @@
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Address, connect, fileOf, type Link } from '../../../database/connect.ts';
+import { migrations } from '../../../database/migrations/index.ts';
+import { requireProgram, run } from '../../../database/postgres-programs.ts';
+import { readSqlite, synced } from '../../../database/sqlite-copy.ts';
+import { Refusal } from '../../../errors.ts';
+import { type Backup, invalid } from './container.ts';
+import { finished, inFolder, unfinished } from './unfinished.ts';
+
+// A restored database is nobody's until what it would revive has been ended. On SQLite it stands beside its place until
+// then; on PostgreSQL without the mark by which a daemon knows its key, so that none starts on it.
+
+/** A backup's database, put where it can be opened. */
+export interface Placed {
+  url: string;
+  /** Ends the restore: from here on it is the instance's database. */
+  finish(): Promise<void>;
+  /** Leaves things as they were. */
+  takeBack(): Promise<void>;
+}
+
+/** Refuses a database that this idctl or this address cannot take, and anything that is there already. */
+export async function placeBackup(backup: Backup, address: Address): Promise<Placed> {
+  requireKnown(backup);
+  const sqlite = address.url.startsWith('sqlite:');
+  if (sqlite !== (backup.header.database === 'sqlite')) throw otherKind(sqlite);
+  return sqlite ? placeFile(backup, fileOf(address.url)) : placeTables(backup, address);
+}
+
+/** Looks into the database of a backup without putting it anywhere; refuses `backup_invalid`. */
+export async function examineBackup(backup: Backup): Promise<void> {
+  requireKnown(backup);
+  await inFolder(tmpdir(), async (folder) => {
+    const file = join(folder, 'database');
+    await unpack(backup, file);
+    if (backup.header.database === 'sqlite') requireIntegrity(file);
+    else await run({ program: 'pg_restore', words: ['--list', file] });
+  });
+}
+
+function requireKnown({ header: { migration, version } }: Backup): void {
+  if (migrations.some(({ name }) => name === migration)) return;
+  throw new Refusal('schema_newer', `This backup was made by a newer idctl (${version}, ${migration}).`, {
+    hint: `Install idctl ${version}, or a later one.`,
+  });
+}
+
+function otherKind(sqlite: boolean): Refusal {
+  const [own, other] = sqlite ? ['sqlite:FILE', 'PostgreSQL'] : ['postgres://…', 'SQLite'];
+  return invalid(
+    `This backup is of a ${other} database, and database.url is ${own}.`,
+    `A backup goes back into a database of its own kind: set database.url.`,
+  );
+}
+
+async function unpack(backup: Backup, to: string): Promise<void> {
+  await pipeline(backup.database(), createWriteStream(to, { flags: 'wx', mode: 0o600 }));
+}
+
+function requireIntegrity(file: string): void {
+  const [found] = readSqlite(file, 'PRAGMA integrity_check');
+  const broken = readSqlite(file, 'PRAGMA foreign_key_check').length;
+  if (found?.['integrity_check'] === 'ok' && broken === 0) return;
+  throw invalid('The database in this backup was damaged when it was made.', 'Use an earlier backup.');
+}
+
+async function placeFile(backup: Backup, file: string): Promise<Placed> {
+  await requireNoFile(file);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.restoring`;
+  const files = ['', '-wal', '-shm', '-journal'].map((end) => `${draft}${end}`);
+  const takeBack = async () => {
+    for (const path of files) await rm(path, { force: true });
+    files.forEach(finished);
+  };
+  // Of a restore that was killed.
+  await takeBack();
+  files.forEach(unfinished);
+  try {
+    await unpack(backup, draft);
+    requireIntegrity(draft);
+  } catch (error) {
+    await takeBack();
+    throw error;
+  }
+  return {
+    url: `sqlite:${draft}`,
+    takeBack,
+    finish: async () => {
+      await requireNoFile(file);
+      await synced(draft);
+      await rename(draft, file);
+      files.forEach(finished);
+      await synced(dirname(file));
+    },
+  };
+}
+
+async function requireNoFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  // SQLite would take what it finds in a leftover log into the new database.
+  const left = ['-wal', '-journal'].map((end) => `${file}${end}`).find((path) => existsSync(path));
+  const taken = found !== null && found.size > 0 ? file : left;
+  if (taken === undefined) return;
+  throw new Refusal('conflict', `There is a database already: ${taken}.`, {
+    hint: 'A restore replaces nothing: stop idctl and move it away, -wal and -shm too, or set database.url.',
+  });
+}
+
+async function placeTables(backup: Backup, address: Address): Promise<Placed> {
+  await onServer(address, async ({ sequelize }) => {
+    const tables = await sequelize.getQueryInterface().showAllTables();
+    if (tables.length > 0) throw notEmpty(tables.length);
+    await requireProgram('pg_restore', Number(await sequelize.databaseVersion().then(majorOf)));
+  });
+  const { url } = address;
+  await inFolder(tmpdir(), async (folder) => {
+    const [dump, list] = [join(folder, 'dump'), join(folder, 'list')];
+    await unpack(backup, dump);
+    const contents = await run({ program: 'pg_restore', words: ['--list', dump] });
+    await writeFile(list, contents.replace(/^.* TABLE DATA \S+ key_canaries .*\n/m, ''));
+    const how = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'];
+    const name = decodeURIComponent(new URL(url).pathname.slice(1));
+    const words = [...how, `--use-list=${list}`, `--dbname=${name}`, dump];
+    await run({ program: 'pg_restore', words, url });
+  });
+  return {
+    url,
+    finish: async () => {},
+    takeBack: () => onServer(address, ({ sequelize }) => sequelize.getQueryInterface().dropAllTables()),
+  };
+}
+
+/** As `server_version_num` has it. */
+function majorOf(version: string): number {
+  return Number.parseInt(version, 10) * 10_000;
+}
+
+function notEmpty(tables: number): Refusal {
+  return new Refusal('conflict', `The database is not empty: it has ${tables} tables.`, {
+    hint: 'A restore replaces nothing: make an empty database (createdb NAME) and set database.url.',
+  });
+}
+
+async function onServer<T>(address: Address, work: (link: Link) => Promise<T>): Promise<T> {
+  const link = await connect(address, { poolSize: 1, patience: 60_000, foreignKeys: true });
+  try {
+    return await work(link);
+  } finally {
+    await link.close();
+  }
+}

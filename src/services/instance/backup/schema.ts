@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { instant } from '../../foundation/fields.ts';
+
+const path = z.string().min(1, 'must name a file');
+
+export const backupInput = z.strictObject({ file: path });
+export const restoreInput = z.strictObject({
+  file: path,
+  check: z.boolean().default(false),
+  keepTokens: z.boolean().default(false),
+});
+
+/** What a backup says of itself, before the database. */
+export const backupHeader = z.object({
+  /** The version of idctl that made it. */
+  version: z.string(),
+  createdAt: instant,
+  database: z.enum(['sqlite', 'postgres']),
+  /** The master key that opens the secrets in it. */
+  keyId: z.string(),
+  /** The last migration of the database. */
+  migration: z.string(),
+  /** As counted just before. */
+  organizations: z.int(),
+  accounts: z.int(),
+});
+
+export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int() });
+
+/** What a restore has ended, suspended and switched off. */
+export const restoredView = backupView.extend({
+  ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
+  suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),
+  disabled: z.object({ webhooks: z.int() }),
+});

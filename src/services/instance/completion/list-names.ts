@@ -1,0 +1,36 @@
+import { select } from '../../../database/select.ts';
+
+/** What a shell completes from the database. */
+export type Kind = 'org' | 'user' | 'domain' | 'project';
+
+/** A name, and a word on what it names. */
+export interface Named {
+  value: string;
+  about: string;
+}
+
+const most = 200;
+
+const queries: Record<Kind, string> = {
+  org: 'SELECT slug AS value, name AS about FROM organizations WHERE slug LIKE $1',
+  user: 'SELECT email AS value, name AS about FROM accounts WHERE email LIKE $1',
+  domain: `SELECT d.name AS value, d.state AS about FROM domains d JOIN organizations o ON o.id = d.organization_id
+    WHERE d.name LIKE $1`,
+  project: `SELECT p.slug AS value, p.name AS about FROM projects p JOIN organizations o ON o.id = p.organization_id
+    WHERE p.slug LIKE $1`,
+};
+
+/**
+ * The names that begin so, at most 200; domains and projects of one organization, if it is named by id or slug. For
+ * whoever may read the database, which must be open.
+ */
+export async function listNames(kind: Kind, begin: string, org: string | undefined): Promise<Named[]> {
+  const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;
+  const within = org !== undefined && (kind === 'domain' || kind === 'project');
+  const sql = [
+    `${queries[kind]} ESCAPE '\\'`,
+    ...(within ? ['AND (o.slug = $2 OR CAST(o.id AS TEXT) = $2)'] : []),
+    `ORDER BY 1 LIMIT ${most}`,
+  ].join(' ');
+  return select<Named>(sql, within ? [like, org] : [like]);
+}

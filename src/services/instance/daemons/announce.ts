@@ -1,0 +1,39 @@
+import { hostname } from 'node:os';
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Daemon } from '../../../database/models/daemon.ts';
+import { transaction, unsynced } from '../../../database/transaction.ts';
+import { after } from '../../foundation/time.ts';
+import { type ConfigurationFile, keyedDigest } from './digest.ts';
+
+/** How often a daemon says that it runs. */
+export const announceSeconds = 60;
+/** From then on a daemon that has said nothing more does not run: it was killed. */
+export const silentSeconds = 150;
+
+/** A daemon as it tells the commands of itself. */
+export interface RunningDaemon {
+  id: string;
+  listen: string;
+  configuration: ConfigurationFile;
+}
+
+/** Tells the commands that this daemon runs, and with which configuration. Call it again and again. */
+export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
+  const { id, listen, configuration } = daemon;
+  const host = hostname();
+  await unsynced(async () => {
+    // One process can listen at an address: what was there before has ended, and had no time to say so.
+    await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
+    await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
+    const configDigest = keyedDigest(ctx, configuration);
+    await Daemon.upsert({ id, host, listen, configFile: configuration.file, configDigest, seenAt: ctx.now });
+  });
+}
+
+/** Tells the commands that this daemon stops. */
+export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<void> {
+  await transaction(async () => {
+    await Daemon.destroy({ where: { id } });
+  });
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { LoadedConfig } from '../../../config/load.ts';
+import type { Context } from '../../../context.ts';
+import { SigningKey } from '../../../database/models/signing-key.ts';
+import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { type Check, check, right, wrong } from './check.ts';
+
+const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
+
+/**
+ * Whether the daemon at the base URL has another database than this one: it publishes none of its signing keys, or nobody
+ * had it open (`idle`). A copy has the same keys; that one is open elsewhere is then all that can be told.
+ */
+export async function servesAnother({ config, outbound }: Context, idle: boolean): Promise<boolean> {
+  if (idle) return true;
+  const { body } = await outbound.reach(`${config.baseUrl}/.well-known/jwks.json`);
+  const theirs = kidsIn(body);
+  const ours = await SigningKey.findAll({ attributes: ['id'] });
+  return !ours.some(({ id }) => theirs.includes(id));
+}
+
+/** Whether the daemon has read the configuration file as it is now; null where none is known to run with it. */
+export async function checkDaemon(
+  ctx: Context,
+  { file, digest }: Pick<LoadedConfig, 'file' | 'digest'>,
+): Promise<Check | null> {
+  if (file === null || digest === null) return null;
+  const found = await lookAtDaemons(ctx, { file, digest });
+  if (found === null) return null;
+  return check('daemon', `it runs ${file} as the file is now`, async () => {
+    return found === 'older' ? wrong(olderConfiguration, restartIt) : right(`runs ${file} as it is now`);
+  });
+}
+
+function kidsIn(body: string): string[] {
+  try {
+    return keySet.safeParse(JSON.parse(body)).data?.keys.map(({ kid }) => kid) ?? [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Database } from '../../../database/open.ts';
+import { select } from '../../../database/select.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { type Check, check, right, skipped, wrong } from './check.ts';
+
+/** What is looked at: the database, opened or not to be, and where it is. */
+export interface Subject {
+  /** Masked: it is shown. */
+  url: string;
+  /** The file of an embedded database; null for a server. */
+  file: string | null;
+  open(): Promise<Database>;
+}
+
+// The driver answers when it has read all of the file, and nothing else runs meanwhile.
+const mostToRead = 1024 ** 3;
+
+/** The database, down to whether it is whole; with the first check that fails of the first two, the rest says nothing. */
+export async function checkDatabase(subject: Subject): Promise<Check[]> {
+  const { url, file } = subject;
+  if (file !== null && !existsSync(file)) {
+    return [
+      await check('database', 'there', async () =>
+        wrong(`${file} is not there`, 'Correct database.url, or for a new instance: idctl init'),
+      ),
+    ];
+  }
+  let database: Database | undefined;
+  const reached = await check('database', 'it answers', async () => {
+    database = await subject.open();
+    await database.ping();
+    return right(url);
+  });
+  try {
+    if (!reached.ok || database === undefined) return [reached];
+    const migrated = await checkMigrations(database);
+    return [reached, migrated, ...(file === null ? [] : await checkFile(file))];
+  } finally {
+    await database?.close();
+  }
+}
+
+function checkMigrations(database: Database): Promise<Check> {
+  return check('migrations', 'all applied', async () => {
+    const pending = await database.pending();
+    if (pending.length === 0) return right('all applied');
+    const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
+    return wrong(`${pending[0]}${more} not applied`, 'idctl migrate');
+  });
+}
+
+/** An embedded database: its journal, its pages, and who may read its files (security X8). */
+async function checkFile(file: string): Promise<Check[]> {
+  return [
+    await check('journal', 'write-ahead (WAL)', async () => {
+      const [row] = await select<{ journal_mode: string }>('PRAGMA journal_mode', []);
+      const mode = row?.journal_mode ?? 'unknown';
+      return mode === 'wal'
+        ? right('write-ahead (WAL)')
+        : wrong(mode, `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode=WAL', with the daemon stopped`);
+    }),
+    await check('integrity', 'the file is whole', () => checkPages(file)),
+    await check('database files', 'mode 0600, and the owner who runs idctl', () => checkModes(file)),
+  ];
+}
+
+async function checkPages(file: string) {
+  const { size } = await stat(file);
+  if (size > mostToRead) {
+    return skipped(`${Math.round(size / mostToRead)} GiB`, `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`);
+  }
+  const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
+  const said = rows[0]?.quick_check ?? 'nothing';
+  if (said === 'ok') return right('whole');
+  // Its first line only names the database.
+  const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;
+  return wrong(
+    `damaged: ${fault}`,
+    `Stop idctl, move ${file} away, ${file}-wal and ${file}-shm too, then: idctl restore BACKUP`,
+  );
+}
+
+async function checkModes(file: string) {
+  const own = process.geteuid?.();
+  for (const path of [file, `${file}-wal`, `${file}-shm`].filter((each) => existsSync(each))) {
+    const { mode, uid } = await stat(path);
+    if ((mode & 0o077) !== 0) {
+      return wrong(
+        `${path} is open to others (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`,
+        `chmod 600 ${shellWord(path)}`,
+      );
+    }
+    if (own !== undefined && uid !== own) {
+      return wrong(
+        `${path} belongs to uid ${uid}, and idctl runs as ${own}`,
+        `chown ${own} ${shellWord(path)}`,
+      );
+    }
+  }
+  return right('for their owner alone');
+}

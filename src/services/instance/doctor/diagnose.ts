@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import type { LoadedConfig } from '../../../config/load.ts';
+import type { Config } from '../../../config/schema.ts';
+import type { Context } from '../../../context.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import type { Outbound } from '../../../outbound/outbound.ts';
+import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { checkApps } from './apps.ts';
+import { type Check, check, right } from './check.ts';
+import { checkDaemon, servesAnother } from './daemon.ts';
+import { checkDatabase, type Subject } from './database.ts';
+import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
+import { checkNetwork } from './network.ts';
+import { checkOrganization } from './organization.ts';
+import type { diagnoseInput, diagnosisView } from './schema.ts';
+import { checkSignUps } from './sign-ups.ts';
+
+/** An instance that may be broken: each part is asked for by itself, and refuses by itself. */
+export interface Patient {
+  readConfig(): Promise<LoadedConfig>;
+  /** The database as it is, without key or migrations. */
+  database(loaded: LoadedConfig): Subject;
+  network(config: Config): Outbound;
+  /** Whether nobody, the daemon included, has the database open; false where that cannot be told. */
+  isIdle(loaded: LoadedConfig): boolean;
+  /** The whole, as any command opens it. */
+  open(loaded: LoadedConfig): Promise<Opened>;
+}
+
+interface Opened {
+  run<T>(work: (ctx: Context) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+type Input = z.output<typeof diagnoseInput>;
+type Diagnosis = z.output<typeof diagnosisView>;
+
+// Each asks a provider and a directory, which may take ten seconds.
+const atOnce = 8;
+
+/**
+ * Looks at everything an instance needs, and at what its organizations have set up. What is broken is a check that
+ * failed; what stands on it is then not looked at. Only an organization that is not there is refused.
+ */
+export async function diagnose(patient: Patient, input: Input): Promise<Diagnosis> {
+  const runtime = await checkRuntime();
+  const { loaded, check: configuration } = await checkConfig(patient.readConfig);
+  if (loaded === null) return ended([runtime, configuration]);
+  const key = await checkKeyFile(loaded.config.keyFile);
+  const database = await checkDatabase(patient.database(loaded));
+  const machine = [runtime, configuration, key, ...database];
+  const whole = machine.every(({ ok }) => ok);
+  return ended([
+    ...machine,
+    ...(whole ? await checkWhole(patient, loaded, input) : await checkRest(patient, loaded)),
+  ]);
+}
+
+function ended(checks: Check[]): Diagnosis {
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+/** With key and database as they should be, everything else can be looked at. */
+async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input): Promise<Check[]> {
+  let opened: Opened | undefined;
+  const idle = patient.isIdle(loaded);
+  const sealed = await check('stored secrets', 'the master key opens them', async () => {
+    opened = await patient.open(loaded);
+    return right('the master key opens them');
+  });
+  if (opened === undefined) return [sealed, ...(await checkRest(patient, loaded))];
+  try {
+    return [sealed, ...(await opened.run((ctx) => checkOutside(ctx, input, idle, loaded)))];
+  } finally {
+    await opened.close();
+  }
+}
+
+async function checkOutside(
+  ctx: Context,
+  input: Input,
+  idle: boolean,
+  loaded: LoadedConfig,
+): Promise<Check[]> {
+  requireOperator(ctx);
+  const organizations = await organizationsOf(ctx, input);
+  const network = await checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
+  const seen = withMailAsFound(ctx, network);
+  const found: Check[] = [];
+  for (let at = 0; at < organizations.length; at += atOnce) {
+    const some = organizations.slice(at, at + atOnce);
+    found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
+  }
+  const daemon = idle ? null : await checkDaemon(ctx, loaded);
+  const instance = [daemon, await checkSignUps(ctx), await checkApps()].filter((check) => check !== null);
+  return [...network, ...instance, ...found];
+}
+
+/** Nobody signs in by mail that is not sent: where the server does not take it, none counts as set up. */
+function withMailAsFound(ctx: Context, network: Check[]): Context {
+  if (network.every(({ name, ok }) => name !== 'mail' || ok)) return ctx;
+  const { smtpUrl: _, ...mail } = ctx.config.mail;
+  return { ...ctx, config: { ...ctx.config, mail } };
+}
+
+async function organizationsOf(ctx: Context, { org }: Input): Promise<Organization[]> {
+  if (org === undefined) return Organization.findAll({ order: ['id'] });
+  return [(await requireAuthority(ctx, 'organization.see', org)).organization];
+}
+
+/** What needs neither key nor database. */
+async function checkRest({ network }: Patient, { config }: LoadedConfig): Promise<Check[]> {
+  let outbound: Outbound | undefined;
+  const usable = await check('network', 'settings that can be used', async () => {
+    outbound = network(config);
+    return right('settings that can be used');
+  });
+  if (outbound === undefined) return [usable];
+  try {
+    return await checkNetwork(config, outbound);
+  } finally {
+    await outbound.close();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Context } from '../../../context.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { ScimRequest } from '../../../database/models/scim-request.ts';
+import { ScimToken } from '../../../database/models/scim-token.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { commandLine, shellWord } from '../../../shell-word.ts';
+import { inWords } from '../../foundation/limits/spend.ts';
+import { baseOf } from '../../provisioning/scim/base.ts';
+import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts';
+import { testLdap } from '../../signin/methods/ldap/test.ts';
+import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
+import { testSso } from '../../tenancy/sso/test.ts';
+import { type Check, check, type Finding, right, shownTime, wrong } from './check.ts';
+import { checkSignIn } from './signin.ts';
+import { checkWebhooks } from './webhooks.ts';
+
+interface Examination {
+  ok: boolean;
+  message: string;
+  steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
+}
+
+/** What an organization has set up: its connections, its SCIM token, and whether its owners can sign in. */
+export async function checkOrganization(ctx: Context, organization: Organization): Promise<Check[]> {
+  const checks = await Promise.all([
+    checkSso(ctx, organization),
+    checkLdap(ctx, organization),
+    checkStored(ctx, organization),
+  ]);
+  return checks.flat().filter((each) => each !== null);
+}
+
+/** The part of it that asks nobody outside. */
+export async function checkStored(ctx: Context, organization: Organization): Promise<Check[]> {
+  const checks = [
+    await checkScim(ctx, organization),
+    await checkWebhooks(organization),
+    await checkSignIn(ctx, organization),
+    await checkOwners(ctx, organization),
+  ];
+  return checks.filter((each) => each !== null);
+}
+
+async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await SsoConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  return check(`single sign-on of ${slug}`, 'the provider answers, and knows the client', async () => {
+    if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
+    const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
+    if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none') return finding;
+    // Security I7: to some providers no groups and no claim are the same.
+    return right(
+      finding.message,
+      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
+    );
+  });
+}
+
+async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await LdapConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  return check(`directory of ${slug}`, 'it answers, and people are found', async () => {
+    if (!connection.enabled) return right(`${connection.uri}, not enabled`);
+    const rest = await restOfDoctor(ctx, connection);
+    if (rest !== null) return resting(slug, rest);
+    return ofExamination(await testLdap(ctx, { org: id }), connection.uri);
+  });
+}
+
+/** Security L8: doctor may run in a loop, and must not lock the directory's account. */
+function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
+  const org = shellWord(slug);
+  return wrong(
+    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor sends another one in ${inWords(seconds)}`,
+    `Store the right one (idctl ldap set --org ${org}), then try it: idctl ldap test --org ${org}`,
+  );
+}
+
+function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
+  const step = steps.find((each) => !each.ok);
+  return ok ? right(subject) : wrong(message, step?.hint ?? 'See its test, step by step.');
+}
+
+async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const token = await ScimToken.findByPk(id);
+  if (token === null) return null;
+  return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
+    const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
+    const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
+    if (token.suspendedAt !== null)
+      return wrong(
+        'suspended: it came out of a backup',
+        `Make a new one, and give it to the client: ${anew}`,
+      );
+    if (token.lastUsedAt === null) {
+      const tried = last?.status === 401 ? `, but with a wrong token at ${shownTime(last.at)}` : '';
+      const change = `Give the client this address and the token; a new one: ${anew}`;
+      return wrong(`never called at ${baseOf(ctx, id)}${tried}`, change);
+    }
+    const called = `last called at ${shownTime(token.lastUsedAt)}`;
+    if (last === null || last.status < 400) return right(called);
+    const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
+    if (last.status >= 500)
+      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${shellWord(slug)}`);
+    return right(called, `The last call was refused: ${answered}`);
+  });
+}
+
+/** Everybody who could still change something; one of them is enough (security O3, O4). */
+async function checkOwners(ctx: Context, organization: Organization): Promise<Check> {
+  const { slug } = organization;
+  return check(`owners of ${slug}`, 'each has a way to sign in', async () => {
+    const { owners, stuck } = await findOwnersWithoutWay(ctx, organization);
+    const named = stuck.slice(0, 3).map(({ called }) => called);
+    if (owners === 0) {
+      return wrong(
+        'there is none who is not disabled',
+        `idctl member add EMAIL --org ${shellWord(slug)} --role owner`,
+      );
+    }
+    const [first] = stuck;
+    if (first === undefined) return right(owners === 1 ? 'one' : `all ${owners}`);
+    return wrong(
+      `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
+      `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,
+    );
+  });
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Refusal } from '../../../errors.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { email } from '../../foundation/fields.ts';
+import { renderLetter } from './render.ts';
+
+export const testMailInput = z.strictObject({ address: email });
+
+/** Sends a real mail at once, by the mail server of the configuration; answers what that server said. */
+export async function testMail(ctx: Context, { address }: z.output<typeof testMailInput>) {
+  requireOperator(ctx);
+  const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
+  const letter = renderLetter(from, {
+    subject: `Test mail of ${from.service}`,
+    opening: `This is a test mail. ${from.service} can send mail to this address.`,
+    closing: ['The operator of the server sent it with: idctl mail test. There is nothing to do.'],
+  });
+  try {
+    const answer = await ctx.outbound.sendMail({ to: address, ...letter });
+    const server = new URL(ctx.config.mail.smtpUrl ?? '').host;
+    return { address, server, answer };
+  } catch (error) {
+    throw error instanceof Refusal ? withAnswer(error) : error;
+  }
+}
+
+/** The operator also reads what the server answered: it names what is wrong best. */
+function withAnswer(refusal: Refusal): Refusal {
+  const { code, message, hint, extra, cause } = refusal;
+  const { response } = Object(cause) as { response?: unknown };
+  if (typeof response !== 'string') return refusal;
+  const answered = `${message} It answered: ${response}`;
+  return new Refusal(code, answered, {
+    extra: { ...extra, answer: response },
+    cause,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

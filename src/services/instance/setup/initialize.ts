@@ -1,0 +1,86 @@
+import { randomInt } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { hashNewPassword } from '../../people/accounts/password.ts';
+import { isProved } from '../../people/accounts/view.ts';
+import { createUser } from '../../people/users/create.ts';
+import { takeOver } from '../../tenancy/identities/reclaim.ts';
+import { addMember } from '../../tenancy/memberships/add.ts';
+import { createOrganization } from '../../tenancy/organizations/create.ts';
+import { viewOrganization } from '../../tenancy/organizations/view.ts';
+import type { initializeInput } from './schema.ts';
+
+type Input = z.output<typeof initializeInput>;
+
+/** No characters that are mistaken for one another. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/**
+ * Gives a fresh instance its first organization and that organization's owner, whose generated password
+ * is in the answer. On an instance that has one nothing changes, and the password is null.
+ */
+export async function initialize(ctx: Context, input: Input) {
+  requireOperator(ctx);
+  const first = await Organization.findOne({ order: ['id'] });
+  if (first !== null) return standing(first, input);
+  const password = Array.from({ length: 20 }, () => alphabet[randomInt(alphabet.length)]).join('');
+  return transaction(async () => {
+    const organization = await createOrganization(ctx, { name: input.organization ?? 'Default' });
+    const email = input.owner ?? 'admin@idctl.test';
+    const known = await findByEmail(email);
+    const proved = known !== null && isProved(known);
+    // The operator gave no name; the address has one.
+    const name = email.slice(0, email.lastIndexOf('@'));
+    if (known === null) await createUser(ctx, { email, name, password });
+    else if (!proved) await vouchFor(ctx, known, { name, password });
+    await addMember(ctx, { org: organization.id, email, role: 'owner' });
+    return { organization, owner: { email, password: proved ? null : password } };
+  });
+}
+
+/** Makes an account without proof the operator's choice: what an earlier holder left on it ends (security I3). */
+async function vouchFor(
+  ctx: Context,
+  account: Account,
+  { name, password }: { name: string; password: string },
+) {
+  await takeOver(ctx, account, { by: 'operator' });
+  const passwordHash = await hashNewPassword(ctx, password, account);
+  await account.update({
+    name,
+    passwordHash,
+    emailProof: 'operator',
+    awaitsCode: false,
+    signUpReplacedAt: null,
+  });
+}
+
+/** What is there already; anything else that was asked for is another command's work. */
+async function standing(first: Organization, input: Input) {
+  const owner = await ownerOf(first, input.owner);
+  const asked = input.organization === undefined || input.organization === first.name;
+  if (asked && (owner !== null || input.owner === undefined)) {
+    return { organization: viewOrganization(first), owner: { email: owner?.email ?? null, password: null } };
+  }
+  throw new Refusal('conflict', `This instance is set up already, with the organization ${first.name}.`, {
+    hint: 'idctl org create, user create and member add make others.',
+  });
+}
+
+/** The owner with this address, or without one the first. */
+async function ownerOf(organization: Organization, email: string | undefined): Promise<Account | null> {
+  const owners = await Membership.findAll({
+    where: { organizationId: organization.id, role: 'owner' },
+    order: ['joinedAt'],
+  });
+  const accounts = await Account.findAll({ where: { id: owners.map((owner) => owner.accountId) } });
+  if (email !== undefined) return accounts.find((account) => account.email === email) ?? null;
+  return accounts.find((account) => account.id === owners[0]?.accountId) ?? null;
+}

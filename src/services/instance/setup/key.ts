@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { createKeyFile, readKeyFile } from '../../../crypto/key-file.ts';
+import { Refusal } from '../../../errors.ts';
+
+/** A master key that was there, or has just been made. */
+export interface KeyFile {
+  made: boolean;
+  /** Takes back a key that was just made; one that was there stays. */
+  takeBack(): Promise<void>;
+}
+
+/** Makes the master key unless there is one; an existing file is never touched (security X3). */
+export async function ensureKeyFile(path: string): Promise<KeyFile> {
+  try {
+    await createKeyFile(path);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'already_exists') throw error;
+    return { made: false, takeBack: async () => {} };
+  }
+  return { made: true, takeBack: () => unlink(path) };
+}
+
+/** Refuses a master key that no process would start with (security X3); one that is not there yet is a warning. */
+export async function checkKeyFile(path: string): Promise<string | null> {
+  if (!existsSync(path))
+    return `the master key ${path} is not there; idctl init makes one for a new instance`;
+  await readKeyFile(path);
+  return null;
+}

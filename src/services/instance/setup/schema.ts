@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { email, name } from '../../foundation/fields.ts';
+import { organizationView } from '../../tenancy/organizations/schema.ts';
+
+/** The first organization and its owner; absent, the names that a fresh instance gets. */
+export const initializeInput = z.strictObject({ organization: name.optional(), owner: email.optional() });
+
+export const initializedView = z.object({
+  organization: organizationView,
+  /** The password is told once, when the account is made. */
+  owner: z.object({ email: z.string().nullable(), password: z.string().nullable() }),
+});

@@ -1,0 +1,85 @@
+import { statSync } from 'node:fs';
+import { Op } from 'sequelize';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { Session } from '../../../database/models/session.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { readVersion } from '../../../version.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { servesAnother } from '../doctor/daemon.ts';
+import { checkStored } from '../doctor/organization.ts';
+import { countOrganizations } from './organizations.ts';
+import type { statusInput, statusView } from './schema.ts';
+
+/** The instance at a glance, and what can be seen to be wrong without asking anybody but the daemon. */
+export async function showStatus(
+  ctx: Context,
+  { idle = false, configuration = null }: z.output<typeof statusInput>,
+): Promise<z.output<typeof statusView>> {
+  requireOperator(ctx);
+  const [daemon, organizations, problems, older] = await Promise.all([
+    askDaemon(ctx, idle),
+    countOrganizations(),
+    findProblems(ctx),
+    idle ? null : lookAtDaemons(ctx, configuration),
+  ]);
+  return {
+    version: readVersion(),
+    baseUrl: ctx.config.baseUrl,
+    daemon,
+    database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
+    mail: isMailConfigured(ctx),
+    people: await Account.count(),
+    sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
+    organizations,
+    problems: [
+      ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+      ...(older === 'older' ? [`${olderConfiguration} ${restartIt}`] : []),
+      ...problems,
+    ],
+  };
+}
+
+async function askDaemon(ctx: Context, idle: boolean) {
+  try {
+    const { status } = await ctx.outbound.reach(`${ctx.config.baseUrl}/readyz`);
+    if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
+    return (await servesAnother(ctx, idle))
+      ? { ready: false, message: 'the one at this address serves another database' }
+      : { ready: true, message: 'ready' };
+  } catch (error) {
+    if (error instanceof Refusal) return { ready: false, message: error.message };
+    throw error;
+  }
+}
+
+async function findProblems(ctx: Context): Promise<string[]> {
+  const problems: string[] = [];
+  for (const organization of await Organization.findAll({ order: ['id'] })) {
+    for (const { name, ok, message } of await checkStored(ctx, organization)) {
+      if (!ok) problems.push(`${name}: ${message}`);
+    }
+  }
+  return problems;
+}
+
+/** Of an embedded database with its journal; of a server's, what its tables and indexes take. */
+async function sizeOf(url: string): Promise<number> {
+  if (dialectOfDatabase() === 'postgres') {
+    const [row] = await select<{ size: string }>('SELECT pg_database_size(current_database()) AS size', []);
+    return Number(row?.size);
+  }
+  const file = url.replace(/^sqlite:(\/\/)?/, '');
+  const sizes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function lastMigration(): Promise<string> {
+  const [row] = await select<{ name: string }>('SELECT MAX(name) AS name FROM migrations', []);
+  return row?.name ?? 'none';
+}

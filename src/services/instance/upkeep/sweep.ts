@@ -1,0 +1,37 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Counter } from '../../../database/models/counter.ts';
+import { ScimRequest } from '../../../database/models/scim-request.ts';
+import { SpentState } from '../../../database/models/spent-state.ts';
+import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
+import { refreshStatistics } from '../../../database/optimize.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { sweepEvents } from '../../foundation/events/sweep.ts';
+import { dropSpentKeys } from '../../foundation/keys/drop.ts';
+import { reseal } from '../../foundation/keys/reseal.ts';
+import { epochSeconds } from '../../foundation/limits/count.ts';
+import { after } from '../../foundation/time.ts';
+import { sweepCredentials } from '../../people/credentials/credentials.ts';
+import { sweepDeliveries } from '../../tenancy/webhooks/delivery/sweep.ts';
+import { sweepUnconfirmed } from './unconfirmed.ts';
+
+const attemptSeconds = 7 * 24 * 3600;
+
+/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */
+export async function sweepExpired(ctx: Context): Promise<void> {
+  await transaction(async () => {
+    await SpentState.destroy({ where: { expiresAt: { [Op.lt]: ctx.now } } });
+    await sweepCredentials(ctx);
+    await dropSpentKeys(ctx);
+    await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
+    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };
+    await SsoAttempt.destroy(old);
+    await ScimRequest.destroy(old);
+    await sweepDeliveries(ctx);
+  });
+  await sweepUnconfirmed(ctx);
+  await sweepEvents(ctx);
+  // What was sealed while another process replaced the master key (security X1).
+  await reseal(ctx);
+  await refreshStatistics();
+}

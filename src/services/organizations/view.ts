@@ -1,9 +1,0 @@
-import type { Organization } from '../../database/models/organization.ts';
-import type { Standing } from '../authority/require.ts';
-
-/** An organization as others see it; with the role of the person who asks, if it is a person. */
-export function viewOrganization(organization: Organization, role?: Standing['role']) {
-  const { id, slug, name, createdAt } = organization;
-  const own = role === undefined || role === 'operator' ? {} : { role };
-  return { id, slug, name, ...own, createdAt: createdAt.toISOString() };
-}

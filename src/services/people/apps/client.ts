@@ -1,0 +1,91 @@
+import type { Context } from '../../../context.ts';
+import { isEqual } from '../../../crypto/equal.ts';
+import { hashOfSecret } from '../../../crypto/secret.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { tallyEvent } from '../../foundation/events/tally.ts';
+import type { Limit } from '../../foundation/limits/limit.ts';
+import { networkOf, siteOf } from '../../foundation/limits/network.ts';
+import { requireRoom, spend } from '../../foundation/limits/spend.ts';
+
+/** What is asked of an app that has proved itself. */
+export interface ProvedApp {
+  id: string;
+  accountId: string;
+  name: string;
+  /** The SHA-256 of the secret that it proved itself by. */
+  secretHash: string;
+}
+
+/** An app that has proved itself, and the context in which it acts. */
+export interface Client {
+  app: ProvedApp;
+  as: Context;
+}
+
+interface Row extends ProvedApp {
+  suspendedAt: unknown;
+  disabledAt: unknown;
+}
+
+// Past the ORM, as it runs for every token that is asked for.
+const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS "secretHash",
+    p.suspended_at AS "suspendedAt", a.disabled_at AS "disabledAt"
+  FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
+
+/**
+ * Proves an app by its client id and secret, its owner's account being enabled; refuses `invalid_client`, the same
+ * for every reason (RFC 6749 §5.2), and `too_many_requests` where too many from this address were (security P8).
+ */
+export async function requireClient(
+  ctx: Context,
+  given: { client_id?: string | undefined; client_secret?: string | undefined },
+): Promise<Client> {
+  const { client_id: clientId, client_secret: secret } = given;
+  if (clientId === undefined || secret === undefined) {
+    throw new Refusal('invalid_client', 'The request does not say which client it comes from.', {
+      hint: 'Send client_id and client_secret, in the form or by Basic.',
+    });
+  }
+  const [app = null] = await select<Row>(read, [clientId], { prepared: true });
+  const reason = app === null ? 'no_such_app' : reasonAgainst(app, secret);
+  if (app !== null && reason === null) {
+    return { app, as: { ...ctx, actor: { kind: 'app', appId: app.id, name: app.name } } };
+  }
+  const limits = [refusedClientsLimit(ctx)];
+  await requireRoom(ctx, limits);
+  await spend(ctx, limits);
+  await recordRefusedClient(ctx, app, reason);
+  throw clientRefused(reason);
+}
+
+/** Counted once the secret is known to be wrong: whatever comes from its address, an app that is right goes on. */
+function refusedClientsLimit({ client, config }: Context): Limit {
+  const { tokenRequests: most } = config.limits;
+  return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
+}
+
+function reasonAgainst(app: Row, secret: string): string | null {
+  const hash = hashOfSecret('cos_secret_', secret);
+  if (hash === null || !isEqual(app.secretHash, hash)) return 'wrong_secret';
+  if (app.suspendedAt !== null) return 'suspended';
+  return app.disabledAt === null ? null : 'account_disabled';
+}
+
+/** The one answer to a client that is not accepted; the reason is for the log. */
+export function clientRefused(reason: string | null): Refusal {
+  return new Refusal('invalid_client', 'The client id or secret is not valid, or the app was revoked.', {
+    hint: 'Its owner gives the app a new secret (idctl app regenerate), or registers another.',
+    cause: { reason },
+  });
+}
+
+/** One counted event per app, or else per client site, in a quarter of an hour (security X5). */
+async function recordRefusedClient(ctx: Context, app: Row | null, reason: string | null): Promise<void> {
+  const address = networkOf(ctx.client.address);
+  const subject = app === null ? {} : { subject: { type: 'app', id: app.id, name: app.name } };
+  const what = { kind: 'app.refused' as const, data: { reason, address }, ...subject };
+  const of = app?.accountId ?? siteOf(ctx.client.address);
+  await transaction(() => tallyEvent(ctx, what, { of, apart: app?.id ?? '' }));
+}

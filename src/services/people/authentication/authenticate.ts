@@ -1,0 +1,45 @@
+import type { Actor, Context } from '../../../context.ts';
+import { select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { readToken } from '../sessions/tokens.ts';
+import { findTokenActor, isAccessToken } from '../tokens/resolve.ts';
+
+interface Row {
+  account_id: string;
+  name: string;
+}
+
+/**
+ * Who holds the credential (spec §5.1): an access token, or else a session's. Its row and the account are read
+ * each time, so that what is ended or disabled stops at the next request (security P2). Refuses `invalid_credential`.
+ */
+export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
+  const token = isAccessToken(credential);
+  const actor = token ? await findTokenActor(ctx, credential) : await findSessionActor(ctx, credential);
+  if (actor !== null) return actor;
+  throw token
+    ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
+        hint: 'Send it whole, or create another.',
+      })
+    : new Refusal('invalid_credential', 'The credential is not valid, has expired or was ended.', {
+        hint: 'Refresh the session or sign in again; send an access token whole.',
+      });
+}
+
+async function findSessionActor(ctx: Context, credential: string): Promise<Actor | null> {
+  const claims = await readToken(ctx, credential, 'at+jwt');
+  const row = claims === null ? undefined : await findLive(claims.sid, claims.sub);
+  if (claims === null || row === undefined) return null;
+  return { kind: 'user', accountId: row.account_id, name: row.name, via: 'session', sessionId: claims.sid };
+}
+
+/** Past the ORM: this runs on every request. An access token never outlives its session. */
+async function findLive(sessionId: string, accountId: string): Promise<Row | undefined> {
+  const [row] = await select<Row>(
+    `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
+      WHERE s.id = $1 AND s.account_id = $2 AND s.ended_at IS NULL AND a.disabled_at IS NULL`,
+    [sessionId, accountId],
+    { prepared: true },
+  );
+  return row;
+}

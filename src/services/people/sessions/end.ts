@@ -1,0 +1,65 @@
+import { Op, type WhereOptions } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Session, type SignInMethod } from '../../../database/models/session.ts';
+import { select } from '../../../database/select.ts';
+
+type Which =
+  | { id: string }
+  | { organizationId: string }
+  | { connectionId: string }
+  /** All of an account, or those that came through an organization, one connection of it, or a method. */
+  | { accountId: string | string[]; organizationId?: string; connectionId?: string; method?: SignInMethod }
+  /** All of an account but this one. */
+  | { accountId: string; but?: string | null }
+  | 'everyone';
+
+/** Ends the live sessions of an account, of an organization's connections, of both together, or of everyone; they stop at the next request. */
+export async function endSessions(ctx: Context, which: Which): Promise<number> {
+  const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
+  const spared = but === null ? {} : { id: { [Op.ne]: but } };
+  const where: WhereOptions = { ...exactly, ...spared, endedAt: null };
+  const [ended] = await Session.update({ endedAt: ctx.now }, { where });
+  return ended;
+}
+
+const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id = $1 AND ended_at IS NULL AND (
+    connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
+    OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
+
+/** Ends those that came by a domain: through the organization's connection for it, or through any by a person on it. */
+export async function endSessionsByDomain(
+  ctx: Context,
+  organizationId: string,
+  domain: string,
+): Promise<number> {
+  return (await select(endingByDomain, [organizationId, domain, ctx.now, `%@${domain}`])).length;
+}
+
+// An id that no session has.
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
+  WHERE account_id = $1 AND method = 'sso' AND second_factor_at IS NULL AND ended_at IS NULL AND id <> $3
+    AND EXISTS (SELECT 1 FROM accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL)
+    AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = $1 AND m.organization_id <> sessions.organization_id)
+  RETURNING id`;
+
+/**
+ * Ends the account's sessions that a provider began without the account's own second factor, where it belongs to an
+ * organization that does not stand behind that provider; one session (`but`) may go on. Call it where the account has
+ * become a member, or has got a second factor, with the account held (security P12).
+ */
+export async function endSessionsPastSecondFactor(
+  ctx: Context,
+  accountId: string,
+  but: string | null = null,
+): Promise<void> {
+  await select(endingPastSecondFactor, [accountId, ctx.now, but ?? nobody]);
+}
+
+/**
+ * Ends the live sessions of an account ($2) that came through the organization ($1), and all of them when it has verified
+ * the domain ($5); at the instant $3. A statement, for provisioning, which ends them by the thousand.
+ */
+export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
+    OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

@@ -1,0 +1,41 @@
+import { Refusal } from '../../../errors.ts';
+
+/**
+ * The one answer to every sign-in that does not succeed (security P7): the same words whatever was
+ * wrong. The reason travels in the cause, for the log and the event alone.
+ */
+export function signInFailed(reason: string, cause?: unknown): Refusal {
+  return new Refusal('signin_failed', 'You could not be signed in.', {
+    hint: 'Try again. If it happens again, give your administrator the reference.',
+    cause: { reason, cause },
+  });
+}
+
+const wrongEntries = {
+  password: {
+    message: 'Wrong e-mail or password.',
+    // Pages show a link in place of this hint.
+    hint: 'If you have just signed up, verify your address first: POST /api/v1/auth/verify-email.',
+  },
+  ldap: {
+    message: 'Wrong user name or password.',
+    hint: 'If both are right, ask your administrator.',
+  },
+} as const;
+
+/** The same refusal in the words of what was entered, whatever was wrong (security P7, L7); any other error as it is. */
+export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'signin_failed') return error;
+  const { message, hint } = wrongEntries[method];
+  return new Refusal('signin_failed', message, { hint, cause: error.cause });
+}
+
+/**
+ * The refusal of somebody who has proved to be the account, and whose address nobody has proved yet (security P11). A
+ * password does not prove it: strangers sign up with any address, and get `signInFailed`.
+ */
+export function emailUnverified(): Refusal {
+  return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {
+    hint: 'Enter the code from the mail, or request a new one.',
+  });
+}

@@ -1,0 +1,86 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Context } from '../../../context.ts';
+import { signToken, type TokenClaims, verifyToken } from '../../../crypto/jwt.ts';
+import { insertRow } from '../../../database/execute.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { RefreshToken } from '../../../database/models/refresh-token.ts';
+import type { Session } from '../../../database/models/session.ts';
+import { currentSigner, findVerificationKey, requireSigner } from '../../foundation/keys/signing.ts';
+import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
+import { viewUser } from '../accounts/view.ts';
+
+type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
+type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
+
+/** A new refresh token of the session, idle for at most two weeks and never beyond the session's end; yet to be kept. */
+export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
+  const { kid } = await currentSigner(ctx);
+  const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);
+  return { id: randomUUIDv7(), keyId: kid, issuedAt: ctx.now, expiresAt };
+}
+
+/** Keeps the refresh token, past the ORM; call it inside the transaction that begins or renews the session. */
+export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
+  const { id, keyId, issuedAt, expiresAt } = token;
+  const row = { id, session_id: session.id, key_id: keyId, issued_at: issuedAt, expires_at: expiresAt };
+  await insertRow('refresh_tokens', row);
+}
+
+/** The answer to a sign-in or a refresh; the refresh token is signed from its row, to the same bytes each time. */
+export async function signSession(
+  ctx: Context,
+  account: Account,
+  session: SessionTimes,
+  refresh: RefreshRow,
+) {
+  const whose = { iss: ctx.config.baseUrl, aud: ctx.config.baseUrl, sub: account.id, sid: session.id };
+  const access: TokenClaims = {
+    ...whose,
+    jti: randomUUIDv7(),
+    iat: seconds(ctx.now),
+    exp: seconds(earlier(after(ctx.now, accessTokenSeconds), session.expiresAt)),
+  };
+  const renewal: TokenClaims = {
+    ...whose,
+    jti: refresh.id,
+    iat: seconds(refresh.issuedAt),
+    exp: seconds(refresh.expiresAt),
+  };
+  const [current, renewing] = [await currentSigner(ctx), await requireSigner(ctx, refresh.keyId)];
+  const [accessToken, refreshToken] = await Promise.all([
+    signToken({ typ: 'at+jwt', signer: current, claims: access }),
+    signToken({ typ: 'rt+jwt', signer: renewing, claims: renewal }),
+  ]);
+  return {
+    user: viewUser(ctx, account),
+    accessToken,
+    refreshToken,
+    tokenType: 'Bearer' as const,
+    expiresIn: access.exp - access.iat,
+    /** For the cookie alone; the answer's schema leaves it out. */
+    refreshExpiresIn: Math.max(0, seconds(refresh.expiresAt) - seconds(ctx.now)),
+  };
+}
+
+/** The claims of a token of this instance, type and moment, or null. */
+export function readToken(
+  ctx: Context,
+  token: string,
+  typ: 'at+jwt' | 'rt+jwt',
+): Promise<TokenClaims | null> {
+  return verifyToken(token, {
+    typ,
+    issuer: ctx.config.baseUrl,
+    audience: ctx.config.baseUrl,
+    findKey: (kid) => findVerificationKey(ctx, kid),
+    now: ctx.now,
+  });
+}
+
+function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}
+
+function seconds(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000);
+}

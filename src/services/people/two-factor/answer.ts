@@ -1,0 +1,71 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { matchTotp } from '../../../crypto/totp.ts';
+import { Account } from '../../../database/models/account.ts';
+import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
+import { giveBack, spend } from '../../foundation/limits/spend.ts';
+import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
+import { openTotpSecret } from './secret.ts';
+
+/** A right code of the second factor: whose, and of which time step. */
+export interface SecondFactor {
+  accountId: string;
+  step: number;
+}
+
+/**
+ * The answer that a sign-in gives to the second factor: that of a right code, or null where the account asks for
+ * none. Call it outside the sign-in's transaction, whose end must not take the count of wrong codes back;
+ * `beginSession` then spends the step inside. Refuses `second_factor_required` without a code,
+ * `second_factor_invalid` for a wrong one.
+ */
+export async function answerSecondFactor(
+  ctx: Context,
+  account: Account,
+  code: string | undefined,
+): Promise<SecondFactor | null> {
+  const { id, totpSecret, totpEnabledAt } = account;
+  if (totpEnabledAt === null || totpSecret === null) return null;
+  if (code === undefined || code === '') throw secondFactorRequired(id);
+  return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, code) };
+}
+
+/**
+ * The time step of a right code. Each code tried is counted against the account before it is looked at,
+ * whichever endpoint it came by, and given back when it was right: five wrong ones in a quarter of an
+ * hour are all there are (security P12). Call it outside transactions.
+ */
+export async function requireRightCode(
+  ctx: Context,
+  of: { id: string; totpSecret: string },
+  code: string,
+): Promise<number> {
+  const limits = [codeLimit(of.id), clientLimit(ctx)];
+  await spend(ctx, limits);
+  const step = matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
+  if (step === null) throw secondFactorInvalid();
+  await giveBack(ctx, limits);
+  return step;
+}
+
+/**
+ * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
+ * since it was asked for is asked for again, and so is that of another account than the one that answered. Says
+ * whether the account has a second factor, which has then been passed.
+ */
+export async function acceptSecondFactor(
+  account: Pick<Account, 'id' | 'totpEnabledAt'>,
+  answer: SecondFactor | null,
+): Promise<boolean> {
+  if (account.totpEnabledAt === null) return false;
+  if (answer?.accountId !== account.id) throw secondFactorRequired(account.id);
+  await spendStep(account.id, answer.step);
+  return true;
+}
+
+/** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
+export async function spendStep(accountId: string, step: number): Promise<void> {
+  const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
+  const [spent] = await Account.update({ totpLastStep: step }, { where: { id: accountId, ...unused } });
+  if (spent === 0) throw secondFactorInvalid();
+}

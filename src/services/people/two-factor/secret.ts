@@ -1,0 +1,14 @@
+import type { Context } from '../../../context.ts';
+import type { Place } from '../../../crypto/seal.ts';
+
+const placeOf = (accountId: string): Place => ({ table: 'accounts', column: 'totp_secret', row: accountId });
+
+/** The TOTP secret as it is stored, bound to its account (security P12). */
+export function sealTotpSecret(ctx: Context, accountId: string, secret: string): string {
+  return ctx.keyring.seal(secret, placeOf(accountId));
+}
+
+/** The TOTP secret in clear, to check a code with. */
+export function openTotpSecret(ctx: Context, accountId: string, sealed: string): string {
+  return ctx.keyring.open(sealed, placeOf(accountId));
+}

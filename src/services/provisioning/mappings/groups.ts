@@ -1,0 +1,65 @@
+import type { Proof } from '../../../outbound/outbound.ts';
+
+// What a provider says of a person's groups (security I7). What is not known is never taken for "none":
+// reconcile is then left out whole.
+
+const mostGroups = 1000;
+const longestGroup = 256;
+
+type Claims = Record<string, unknown>;
+
+/** The groups as received, or why they are not known. */
+export type Groups =
+  | { known: true; groups: string[] }
+  | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
+
+/** Reads the claim from userinfo, else from the ID token; `absentGroups: none` takes an absent one for no groups. */
+export function readGroups(
+  proof: Pick<Proof, 'userinfo' | 'idToken'>,
+  connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },
+): Groups {
+  const { groupsClaim } = connection;
+  if ([proof.userinfo, proof.idToken].some((claims) => isElsewhere(claims, groupsClaim))) {
+    return { known: false, why: 'elsewhere' };
+  }
+  const claim = claimIn(proof.userinfo, groupsClaim) ?? claimIn(proof.idToken, groupsClaim);
+  return claim === null ? takeAbsent({ known: false, why: 'absent' }, connection) : readClaim(claim);
+}
+
+/** The groups, an absent claim being what the connection takes it for. */
+export function takeAbsent(groups: Groups, { absentGroups }: { absentGroups: 'unknown' | 'none' }): Groups {
+  const isNone = absentGroups === 'none' && !groups.known && groups.why === 'absent';
+  return isNone ? { known: true, groups: [] } : groups;
+}
+
+function readClaim(claim: unknown): Groups {
+  if (claim === '') return { known: true, groups: [] };
+  const groups = Array.isArray(claim) ? claim : [claim];
+  if (groups.length > mostGroups) return { known: false, why: 'too_many' };
+  return groups.every(isGroup) ? { known: true, groups } : { known: false, why: 'malformed' };
+}
+
+function isGroup(one: unknown): one is string {
+  return typeof one === 'string' && one !== '' && [...one].length <= longestGroup;
+}
+
+/** The claim of this name, else what stands at the name read as a dotted path: `realm_access.roles`. */
+function claimIn(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name] ?? null;
+  let at: unknown = claims;
+  for (const key of name.split('.')) {
+    if (!isObject(at) || !Object.hasOwn(at, key)) return null;
+    at = at[key];
+  }
+  return at ?? null;
+}
+
+/** OpenID Connect Core §5.6.2: groups too many to send are said to be somewhere else. */
+function isElsewhere(claims: Claims, name: string): boolean {
+  const names = claims['_claim_names'];
+  return isObject(names) && Object.hasOwn(names, name);
+}
+
+function isObject(value: unknown): value is Claims {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

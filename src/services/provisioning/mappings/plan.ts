@@ -1,0 +1,79 @@
+import type { ProjectRole } from '../../../database/models/project-membership.ts';
+import { outranks } from '../../foundation/project-roles.ts';
+
+// Pure: the preview and the sign-in both run this, so that the preview is the truth.
+
+/** A group turned into a role in a project (spec §2.3). */
+export interface Mapping {
+  id: string;
+  group: string;
+  projectId: string;
+  role: ProjectRole;
+}
+
+/** A person's membership in a project, as it is. */
+export interface Current {
+  projectId: string;
+  role: ProjectRole;
+  synced: boolean;
+  /** What gave it, for a synced one. */
+  because: Because | null;
+}
+
+/** The group and the mapping that call for a role. */
+export interface Because {
+  group: string;
+  mappingId: string;
+}
+
+interface Entry {
+  projectId: string;
+  role: ProjectRole;
+  because: Because | null;
+}
+
+/** What a reconcile does to one person's memberships. */
+export interface Plan {
+  adds: Entry[];
+  changes: (Entry & { from: ProjectRole })[];
+  removes: Entry[];
+}
+
+/**
+ * What the person's groups call for, against what is there (spec §3.3, §4.1): the highest role wins,
+ * manual memberships are never touched, synced ones are removed only with `autoRemove`.
+ */
+export function planMemberships(
+  groups: readonly string[],
+  mappings: readonly Mapping[],
+  current: readonly Current[],
+  options: { autoRemove: boolean },
+): Plan {
+  const desired = highestRoles(groups, mappings);
+  const there = new Map(current.map((membership) => [membership.projectId, membership]));
+  const plan: Plan = { adds: [], changes: [], removes: [] };
+  for (const entry of desired.values()) {
+    const membership = there.get(entry.projectId);
+    if (membership === undefined) plan.adds.push(entry);
+    else if (membership.synced && membership.role !== entry.role) {
+      plan.changes.push({ ...entry, from: membership.role });
+    }
+  }
+  for (const { projectId, role, synced, because } of options.autoRemove ? current : []) {
+    if (synced && !desired.has(projectId)) plan.removes.push({ projectId, role, because });
+  }
+  return plan;
+}
+
+/** One entry a project. Of mappings that call for the same role the first in the list is the reason given. */
+function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): Map<string, Entry> {
+  const held = new Set(groups);
+  const desired = new Map<string, Entry>();
+  for (const { id, group, projectId, role } of mappings) {
+    if (!held.has(group)) continue;
+    const best = desired.get(projectId);
+    if (best !== undefined && !outranks(role, best.role)) continue;
+    desired.set(projectId, { projectId, role, because: { group, mappingId: id } });
+  }
+  return desired;
+}

@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Project } from '../../../database/models/project.ts';
+import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { isUuid } from '../../foundation/fields.ts';
+import type { Because, Plan } from './plan.ts';
+import type { previewMappingsInput } from './schema.ts';
+import { findSources, type GroupSource, readPlan, ssoSource } from './source.ts';
+
+type Input = z.output<typeof previewMappingsInput>;
+
+/**
+ * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing written.
+ * The groups are those given, those of an attempt, or those of the person's last sign-in; who is no
+ * member yet is planned for as somebody new. Refuses `groups_unknown` when no groups are known.
+ */
+export async function previewMappings(ctx: Context, input: Input) {
+  const { organization } = await requireAuthority(ctx, 'mappings.see', input.org);
+  const attempt = input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
+  const user = input.user ?? attempt?.email;
+  if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
+  const accountId = await findMember(organization, user);
+  const sources = await findSources(organization.id);
+  const last = await lastSaid(sources, accountId);
+  const [first = nowhere(organization)] = sources;
+  const source = attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
+  const said = input.groups ?? (attempt ?? last)?.groups ?? null;
+  if (said === null) throw notSaid(user, attempt !== null, last !== null);
+  return viewPlan(organization, await readPlan(source, accountId, said));
+}
+
+/** Groups as a connection said them; null when it did not. */
+interface Said {
+  source: GroupSource;
+  groups: string[] | null;
+}
+
+/** An organization without connections can still see what groups would call for. */
+function nowhere({ id: organizationId }: Organization): GroupSource {
+  return { kind: 'sso', id: '', organizationId, autoRemove: false, searchBase: null };
+}
+
+async function requireAttempt(
+  { id: organizationId }: Organization,
+  id: string,
+): Promise<Said & Pick<SsoAttempt, 'email'>> {
+  const connection = await SsoConnection.findOne({ where: { organizationId } });
+  const attempt = connection && (await SsoAttempt.findOne({ where: { id, connectionId: connection.id } }));
+  if (connection === null || attempt === null) {
+    throw new Refusal('not_found', `There is no attempt ${id}.`, {
+      hint: 'idctl sso attempts shows the last ones.',
+    });
+  }
+  const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;
+  return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
+}
+
+/** Who is no member is nobody here: whether they have an account elsewhere is not told. */
+async function findMember(organization: Organization, user: string): Promise<string | null> {
+  const membership = await Membership.findOne({
+    where: { organizationId: organization.id },
+    include: {
+      model: Account,
+      as: 'account',
+      required: true,
+      where: isUuid(user) ? { id: user } : { email: user },
+    },
+  });
+  return membership?.accountId ?? null;
+}
+
+/** What was said at the person's last sign-in through any of the connections; null before the first. */
+async function lastSaid(sources: GroupSource[], accountId: string | null): Promise<Said | null> {
+  if (accountId === null) return null;
+  const identities = await Identity.findAll({
+    where: { connectionId: sources.map(({ id }) => id), accountId },
+    order: [['groupsSyncedAt', 'ASC']],
+  });
+  const identity = identities.findLast(({ groupsSyncedAt }) => groupsSyncedAt !== null) ?? identities.at(-1);
+  const source = sources.find(({ id }) => id === identity?.connectionId);
+  return identity === undefined || source === undefined ? null : { source, groups: identity.lastGroups };
+}
+
+function notSaid(user: string, atAttempt: boolean, everSignedIn: boolean): Refusal {
+  if (atAttempt) return groupsUnknown('The groups of the attempt are not known.');
+  return groupsUnknown(
+    everSignedIn
+      ? `The provider did not say the groups of ${user} at the last sign-in.`
+      : `${user} has never signed in through the connection.`,
+  );
+}
+
+function groupsUnknown(message: string): Refusal {
+  return new Refusal('groups_unknown', message, {
+    hint: 'Give the groups to plan with: --group NAME for each (or `groups`).',
+  });
+}
+
+async function viewPlan(organization: Organization, plan: Plan) {
+  const projects = await Project.findAll({ where: { organizationId: organization.id } });
+  const byId = new Map(projects.map(({ id, slug }) => [id, { id, slug }]));
+  const view = <Entry extends { projectId: string; because: Because | null }>({
+    projectId,
+    because,
+    ...rest
+  }: Entry) => ({
+    project: byId.get(projectId) ?? { id: projectId, slug: projectId },
+    ...rest,
+    because: because && { group: because.group, mapping: because.mappingId },
+  });
+  return {
+    adds: plan.adds.map(view),
+    changes: plan.changes.map((change) => ({ ...view(change), to: change.role })),
+    removes: plan.removes.map(view),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { transaction } from '../../../database/transaction.ts';
+import type { EventData } from '../../foundation/events/kinds.ts';
+import { type Happening, recordEvent } from '../../foundation/events/record.ts';
+import { applyPlan } from './apply.ts';
+import { type Groups, takeAbsent } from './groups.ts';
+import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
+
+// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun. It never fails
+// the sign-in: what goes wrong is an event and a line in the log.
+
+/** Group sync at a single sign-on, by the groups that the provider said. */
+export async function syncGroups(
+  ctx: Context,
+  connectionId: string,
+  accountId: string,
+  said: Groups,
+): Promise<void> {
+  await syncSafely(ctx, accountId, async () => {
+    const connection = await SsoConnection.findByPk(connectionId);
+    if (connection === null) return null;
+    const groups = () => takeAbsent(said, connection);
+    return { source: ssoSource(connection), groups, everyTime: connection.syncOnLogin };
+  });
+}
+
+/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many to be known. */
+export async function syncDirectoryGroups(
+  ctx: Context,
+  connection: LdapConnection,
+  accountId: string,
+  said: string[] | null,
+): Promise<void> {
+  if (connection.groupsAttribute === null) return;
+  const groups: Groups = said === null ? { known: false, why: 'too_many' } : { known: true, groups: said };
+  const sync = { source: ldapSource(connection), groups: () => groups, everyTime: true };
+  await syncSafely(ctx, accountId, async () => sync);
+}
+
+/** What a sign-in says of groups, and whether it counts each time or at the first one alone. */
+interface Sync {
+  source: GroupSource;
+  groups: () => Groups;
+  everyTime: boolean;
+}
+
+async function syncSafely(ctx: Context, accountId: string, find: () => Promise<Sync | null>): Promise<void> {
+  try {
+    await transaction(async () => reconcile(ctx, await find(), accountId));
+  } catch (error) {
+    ctx.log.error({ err: error }, 'group sync failed');
+    const recording = transaction(async () => {
+      const sync = await find();
+      if (sync !== null) await record(ctx, 'failed', sync.source, accountId, {});
+    });
+    await recording.catch((second: unknown) => {
+      ctx.log.error({ err: second }, 'the failure of a group sync was not recorded');
+    });
+  }
+}
+
+async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
+  if (sync === null) return;
+  const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
+  if (identity === null) return;
+  const groups = sync.groups();
+  const isFirst = identity.groupsSyncedAt === null;
+  await identity.update({ lastGroups: groups.known ? groups.groups : null, groupsSyncedAt: ctx.now });
+  if (sync.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
+}
+
+async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups): Promise<void> {
+  const { organizationId } = source;
+  // Held until the end, so that nobody who is just being taken out is put into a project.
+  const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
+  if (membership === null) return;
+  if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
+  const plan = await readPlan(source, accountId, groups.groups);
+  await applyPlan(ctx, plan, { accountId, connectionId: source.id });
+  const { adds, changes, removes } = plan;
+  if (adds.length + changes.length + removes.length === 0) return;
+  await record(ctx, 'synced', source, accountId, { adds, changes, removes });
+}
+
+async function record<What extends 'synced' | 'unknown' | 'failed'>(
+  ctx: Context,
+  what: What,
+  { kind, organizationId }: GroupSource,
+  accountId: string,
+  data: EventData<`sso.groups.${What}`>,
+): Promise<void> {
+  const account = await Account.findByPk(accountId);
+  const subject = { type: 'user', id: accountId, ...(account === null ? {} : { name: account.name }) };
+  // Both kinds of connections say the same of groups.
+  const happening = { kind: `${kind}.groups.${what}`, organizationId, subject, data } as Happening;
+  await recordEvent(ctx, happening);
+}

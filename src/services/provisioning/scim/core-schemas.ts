@@ -1,0 +1,122 @@
+import { type Attribute, boolean, complex, reference, text } from '../../foundation/scim-user/attributes.ts';
+
+// What a service says of itself, described as RFC 7643 §8.7.2 has it: all of it is idctl's to write.
+
+const readOnly = { mutability: 'readOnly' } as const;
+const needed = { ...readOnly, required: true } as const;
+const listed = { ...readOnly, multiValued: true } as const;
+const exact = { ...readOnly, caseExact: true } as const;
+
+const word = (name: string, description: string, more = {}) =>
+  text(name, description, { ...needed, ...more });
+const flag = (name: string, description: string) => boolean(name, description, needed);
+const number = (name: string, description: string) => word(name, description, { type: 'integer' });
+const part = (name: string, description: string, parts: Attribute[], more = {}) =>
+  complex(name, description, parts, { ...needed, ...more });
+
+const supported = flag('supported', 'Whether it is supported.');
+const endpoint = (name: string, description: string, more = {}) =>
+  reference(name, description, ['uri'], { ...exact, ...more });
+
+const serviceProviderConfig: Attribute[] = [
+  reference('documentationUri', 'Where people read about the service.', ['external'], readOnly),
+  part('patch', 'Whether resources are changed by PATCH.', [supported]),
+  part('bulk', 'Whether several requests can be sent in one.', [
+    supported,
+    number('maxOperations', 'How many operations one request has at most.'),
+    number('maxPayloadSize', 'How many bytes one request has at most.'),
+  ]),
+  part('filter', 'Whether lists are filtered.', [
+    supported,
+    number('maxResults', 'How many resources one answer has at most.'),
+  ]),
+  part('changePassword', 'Whether passwords are changed.', [supported]),
+  part('sort', 'Whether lists are sorted.', [supported]),
+  part('etag', 'Whether resources have versions.', [supported]),
+  part(
+    'authenticationSchemes',
+    'How clients prove who they are.',
+    [
+      word('type', 'The kind of scheme.', {
+        canonicalValues: ['oauth', 'oauth2', 'oauthbearertoken', 'httpbasic', 'httpdigest'],
+      }),
+      word('name', 'The name of the scheme.'),
+      word('description', 'A description of the scheme.'),
+      reference('specUri', 'The specification of the scheme.', ['external'], readOnly),
+      reference('documentationUri', 'How the scheme is used.', ['external'], readOnly),
+      boolean('primary', 'Whether it is the preferred scheme.', readOnly),
+    ],
+    { multiValued: true },
+  ),
+];
+
+const resourceType: Attribute[] = [
+  text('id', 'The identifier of the resource type.', readOnly),
+  word('name', 'The name of the resource type.'),
+  text('description', 'What the resources are.', readOnly),
+  endpoint('endpoint', 'Where the resources are, below the base.', { required: true }),
+  endpoint('schema', 'The schema of the resources.', { required: true }),
+  complex(
+    'schemaExtensions',
+    'The schemas that extend it.',
+    [
+      endpoint('schema', 'The extension.', { required: true }),
+      flag('required', 'Whether every resource has the extension.'),
+    ],
+    listed,
+  ),
+];
+
+const described = (subAttributes: Attribute[]): Attribute[] => [
+  word('name', 'The name of the attribute.', { caseExact: true }),
+  word('type', 'The type of its values.', {
+    canonicalValues: [
+      'string',
+      'complex',
+      'boolean',
+      'decimal',
+      'integer',
+      'dateTime',
+      'reference',
+      'binary',
+    ],
+  }),
+  flag('multiValued', 'Whether it has several values.'),
+  text('description', 'What it says.', exact),
+  flag('required', 'Whether every resource has it.'),
+  text('canonicalValues', 'Values that are suggested.', { ...listed, caseExact: true }),
+  boolean('caseExact', 'Whether the case of letters matters.', readOnly),
+  word('mutability', 'Whether clients can write it.', {
+    caseExact: true,
+    canonicalValues: ['readOnly', 'readWrite', 'immutable', 'writeOnly'],
+  }),
+  word('returned', 'When answers have it.', {
+    caseExact: true,
+    canonicalValues: ['always', 'never', 'default', 'request'],
+  }),
+  text('uniqueness', 'Where no two resources have the same value.', {
+    ...exact,
+    canonicalValues: ['none', 'server', 'global'],
+  }),
+  text('referenceTypes', 'What a reference can lead to.', { ...listed, caseExact: true }),
+  ...subAttributes,
+];
+
+const schema: Attribute[] = [
+  endpoint('id', 'The URN of the schema.', { required: true }),
+  word('name', 'The name of the schema.'),
+  text('description', 'What the schema is about.', readOnly),
+  complex(
+    'attributes',
+    'The attributes that the schema defines.',
+    described([complex('subAttributes', 'The parts of a complex value.', described([]), listed)]),
+    { ...listed, required: true },
+  ),
+];
+
+/** The schemas of the discovery resources themselves (RFC 7643 §8.7.2), by the last part of their URN. */
+export const coreSchemas = {
+  ServiceProviderConfig: ['Service Provider Configuration', serviceProviderConfig],
+  ResourceType: ['Resource Type', resourceType],
+  Schema: ['Schema', schema],
+} as const satisfies Record<string, readonly [description: string, attributes: Attribute[]]>;

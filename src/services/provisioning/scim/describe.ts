@@ -1,0 +1,42 @@
+import type { Context } from '../../../context.ts';
+import { requireScim } from '../../foundation/authority/require.ts';
+import type { ScimResource } from '../../foundation/scim-user/attributes.ts';
+import { baseOf } from './base.ts';
+import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
+import { mostInPage } from './users/most.ts';
+
+// What the service says of itself (RFC 7644 §4), to the client of the organization alone.
+
+interface About {
+  org: string;
+  /** The one that is asked for; all of them without it. */
+  id?: string | undefined;
+}
+
+/** What is supported. */
+export function describeService(ctx: Context, { org }: About): ScimResource {
+  return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
+}
+
+/** The types of resources there are, or the one of this name; null when there is none. */
+export function listResourceTypes(ctx: Context, { org, id }: About): ScimResource | null {
+  return choose(resourceTypes(baseOf(ctx, requireScim(ctx, org))), id);
+}
+
+/** The schemas there are, or the one of this URN; null when there is none. */
+export function listSchemas(ctx: Context, { org, id }: About): ScimResource | null {
+  return choose(schemas(baseOf(ctx, requireScim(ctx, org))), id);
+}
+
+function choose(all: ScimResource[], id: string | undefined): ScimResource | null {
+  if (id !== undefined) {
+    return all.find((one) => String(one['id']).toLowerCase() === id.toLowerCase()) ?? null;
+  }
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults: all.length,
+    startIndex: 1,
+    itemsPerPage: all.length,
+    Resources: all,
+  };
+}

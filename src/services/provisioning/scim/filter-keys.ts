@@ -1,0 +1,50 @@
+import { columnOf } from '../../foundation/scim-user/names.ts';
+import type { Filter } from './filter.ts';
+
+/** What an index finds records by. */
+export interface Key {
+  column: 'id' | 'userName' | 'externalId' | 'email';
+  value: string;
+}
+
+/**
+ * The keys by one of which an index finds every record that satisfies the filter, or null when there are none. All that it
+ * names, for it is the database that chooses among them.
+ */
+export function keysOf(filter: Filter): Key[] | null {
+  switch (filter.kind) {
+    case 'and': {
+      const keys = filter.filters.map(keysOf).filter((some) => some !== null);
+      return keys.length === 0 ? null : keys.flat();
+    }
+    case 'or': {
+      const keys = filter.filters.map(keysOf);
+      return keys.includes(null) ? null : keys.flatMap((some) => some ?? []);
+    }
+    case 'element': {
+      const emails = emailsIn(filter.filter);
+      return emails.length === 0 ? null : emails.map((value) => ({ column: 'email', value }));
+    }
+    case 'compare': {
+      const key = keyOf(filter);
+      return key === null ? null : [key];
+    }
+    default:
+      return null;
+  }
+}
+
+/** The addresses that an element must have to satisfy the filter. */
+export function emailsIn(filter: Filter): string[] {
+  if (filter.kind === 'and') return filter.filters.flatMap(emailsIn);
+  const key = filter.kind === 'compare' ? keyOf(filter) : null;
+  return key?.column === 'email' ? [key.value] : [];
+}
+
+function keyOf({ target, operator, value }: Extract<Filter, { kind: 'compare' }>): Key | null {
+  const column = columnOf(target);
+  if (operator !== 'eq' || column === null) return null;
+  // Many records have the same of these.
+  if (column === 'active' || column === 'created' || column === 'lastModified') return null;
+  return { column, value: String(value) };
+}

@@ -1,0 +1,73 @@
+import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attributes.ts';
+import { fold, type Target } from '../../foundation/scim-user/names.ts';
+import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
+import type { Filter, Operator } from './filter.ts';
+
+/** Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter. */
+export function matches(resource: ScimResource, filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.filters.every((part) => matches(resource, part));
+    case 'or':
+      return filter.filters.some((part) => matches(resource, part));
+    case 'not':
+      return !matches(resource, filter.filter);
+    case 'present':
+      return valuesAt(resource, filter.target).some(isPresent);
+    case 'element':
+      return valuesIn(resource, filter.attribute).some(
+        (element) => isComplex(element) && matches(element, filter.filter),
+      );
+    case 'compare': {
+      const { target, operator, value } = filter;
+      const values = valuesAt(resource, target);
+      // An attribute without a value differs from every value, and does nothing else.
+      if (values.length === 0) return operator === 'ne';
+      const attribute = target.sub ?? target.attribute;
+      return values.some((held) => compares(attribute, operator, held, value));
+    }
+  }
+}
+
+/** The values of the target; undefined for an element that lacks the sub-attribute. */
+function valuesAt(resource: ScimResource, { attribute, sub }: Target): (ScimValue | undefined)[] {
+  const values = valuesIn(resource, attribute);
+  return sub === null ? values : values.map((value) => (isComplex(value) ? value[sub.name] : undefined));
+}
+
+function isPresent(value: ScimValue | undefined): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  if (Array.isArray(value)) return value.some(isPresent);
+  return isComplex(value) ? Object.values(value).some(isPresent) : true;
+}
+
+function compares(
+  attribute: Attribute,
+  operator: Operator,
+  held: ScimValue | undefined,
+  value: string | boolean | number,
+): boolean {
+  if (typeof held === 'string' && typeof value === 'string') {
+    const form = attribute.caseExact ? (text: string) => text : fold;
+    return comparesText(operator, form(held), form(value));
+  }
+  if (typeof held === 'string' && typeof value === 'number')
+    return ordered(operator, Date.parse(held) - value);
+  return operator === 'ne' ? held !== value : operator === 'eq' && held === value;
+}
+
+function comparesText(operator: Operator, held: string, value: string): boolean {
+  if (operator === 'co') return held.includes(value);
+  if (operator === 'sw') return held.startsWith(value);
+  if (operator === 'ew') return held.endsWith(value);
+  // By code points, as both databases do, and not by UTF-16 units.
+  return ordered(operator, Buffer.compare(Buffer.from(held), Buffer.from(value)));
+}
+
+function ordered(operator: Operator, difference: number): boolean {
+  if (operator === 'eq') return difference === 0;
+  if (operator === 'ne') return difference !== 0;
+  if (operator === 'gt') return difference > 0;
+  if (operator === 'ge') return difference >= 0;
+  return operator === 'lt' ? difference < 0 : operator === 'le' && difference <= 0;
+}

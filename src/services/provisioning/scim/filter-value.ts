@@ -1,0 +1,41 @@
+import type { Attribute } from '../../foundation/scim-user/attributes.ts';
+import { isStorable } from '../../foundation/scim-user/values.ts';
+import type { Operator } from './filter.ts';
+import { invalidFilter } from './filter-tokens.ts';
+
+const equality: Operator[] = ['eq', 'ne'];
+const textual: Operator[] = ['co', 'sw', 'ew'];
+
+/** The text as a value that the operator can compare with the attribute; instants in milliseconds. */
+export function filterValue(
+  attribute: Attribute,
+  operator: Operator,
+  text: string,
+): string | boolean | number {
+  const ordered = attribute.type !== 'boolean' && attribute.type !== 'binary';
+  const allowed =
+    equality.includes(operator) ||
+    (textual.includes(operator) ? attribute.type !== 'boolean' && attribute.type !== 'dateTime' : ordered);
+  if (!allowed) throw invalidFilter(`${operator} does not compare ${attribute.name}`);
+  if (attribute.type === 'boolean') return readBoolean(attribute, text);
+  if (attribute.type === 'dateTime') return readInstant(attribute, text);
+  if (!isStorable(text)) throw invalidFilter('a value holds NUL or half a character');
+  return text;
+}
+
+function readBoolean(attribute: Attribute, text: string): boolean {
+  const word = text.toLowerCase();
+  if (word !== 'true' && word !== 'false') throw invalidFilter(`${attribute.name} is true or false`);
+  return word === 'true';
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+function readInstant(attribute: Attribute, text: string): number {
+  const zoned = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) || !/T/i.test(text) ? text : `${text}Z`;
+  const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
+  const year = new Date(instant).getUTCFullYear();
+  // Both databases know these years, and none of them as a negative number.
+  if (!(year >= 1 && year <= 9999)) throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
+  return instant;
+}

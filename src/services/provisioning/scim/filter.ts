@@ -1,0 +1,179 @@
+import type { Attribute } from '../../foundation/scim-user/attributes.ts';
+import { columnOf, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
+import { invalidFilter, type Token, tokenize } from './filter-tokens.ts';
+import { filterValue } from './filter-value.ts';
+
+// RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that whoever evaluates a filter
+// meets nothing it does not know. Chains are flat; only brackets and `not` nest, and nesting is bounded.
+
+/** A comparison of RFC 7644 §3.4.2.2 other than `pr`. */
+export type Operator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
+
+/** A filter, its names resolved and its values of the attribute's type; instants are milliseconds. */
+export type Filter =
+  | { kind: 'and' | 'or'; filters: Filter[] }
+  | { kind: 'not'; filter: Filter }
+  | { kind: 'present'; target: Target }
+  | { kind: 'compare'; target: Target; operator: Operator; value: string | boolean | number }
+  /** One element of the attribute satisfies the filter, whose targets are sub-attributes of it. */
+  | { kind: 'element'; attribute: Attribute; filter: Filter };
+
+const limits = { length: 4096, depth: 32, terms: 64, unindexed: 16 };
+
+interface Reading {
+  tokens: Token[];
+  next: number;
+  depth: number;
+  /** Inside of brackets, the attribute before them. */
+  within: Attribute | null;
+}
+
+/** The filter in the text; 400 `invalidFilter` when it is malformed, too large or names what cannot be evaluated. */
+export function parseFilter(text: string): Filter {
+  return read(text, null);
+}
+
+/** The filter between the brackets of a value path, on the sub-attributes of the attribute. */
+export function parseElementFilter(text: string, attribute: Attribute): Filter {
+  return read(text, attribute);
+}
+
+function read(text: string, within: Attribute | null): Filter {
+  if (text.length > limits.length) throw invalidFilter(`it is longer than ${limits.length} characters`);
+  const reading: Reading = { tokens: tokenize(text), next: 0, depth: 0, within };
+  const filter = readAny(reading);
+  const rest = reading.tokens[reading.next];
+  if (rest !== undefined) throw invalidFilter(`"${rest.text.slice(0, 100)}" was not expected`);
+  const terms = termsOf(filter);
+  if (terms.length > limits.terms) throw invalidFilter(`it has more than ${limits.terms} terms`);
+  if (terms.filter((term) => !isIndexed(term)).length > limits.unindexed) {
+    throw invalidFilter(`it has more than ${limits.unindexed} terms on attributes without an index`);
+  }
+  return filter;
+}
+
+/** The comparisons that the filter is made of. */
+export function termsOf(filter: Filter): Filter[] {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.flatMap(termsOf);
+  return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];
+}
+
+/** Whether the term asks for what is in a column that the database has an index on, or need not look at all. */
+function isIndexed(term: Filter): boolean {
+  if (term.kind !== 'compare' && term.kind !== 'present') return false;
+  const column = columnOf(term.target);
+  if (term.kind === 'present') return column !== null && column !== 'email';
+  return column === 'created' || column === 'lastModified' || (column !== null && term.operator === 'eq');
+}
+
+function readAny(reading: Reading): Filter {
+  return readChain(reading, 'or', () => readChain(reading, 'and', () => readOne(reading)));
+}
+
+function readChain(reading: Reading, kind: 'and' | 'or', readPart: () => Filter): Filter {
+  const first = readPart();
+  const filters = [first];
+  while (takeWord(reading, kind)) filters.push(readPart());
+  return filters.length === 1 ? first : { kind, filters };
+}
+
+function readOne(reading: Reading): Filter {
+  if (reading.tokens[reading.next + 1]?.kind === '(' && takeWord(reading, 'not')) {
+    return { kind: 'not', filter: readOne(reading) };
+  }
+  if (!take(reading, '(')) return readTerm(reading);
+  return readNested(reading, ')');
+}
+
+function readNested(reading: Reading, end: ')' | ']'): Filter {
+  reading.depth += 1;
+  if (reading.depth > limits.depth) throw invalidFilter(`it nests deeper than ${limits.depth}`);
+  const filter = readAny(reading);
+  if (!take(reading, end)) throw invalidFilter(`a "${end}" is missing`);
+  reading.depth -= 1;
+  return filter;
+}
+
+function readTerm(reading: Reading): Filter {
+  const target = resolve(reading.within, wordOf(reading, 'an attribute'));
+  if (take(reading, '[')) return readElement(reading, target);
+  return readComparison(reading, target);
+}
+
+function readElement(reading: Reading, { attribute, sub }: Target): Filter {
+  if (attribute.type !== 'complex' || sub !== null)
+    throw invalidFilter(`${attribute.name} takes no brackets`);
+  reading.within = attribute;
+  const filter = readNested(reading, ']');
+  // As Entra asks: emails[type eq "work"].value eq "x".
+  const after = reading.tokens[reading.next];
+  if (after?.kind === 'word' && after.text.startsWith('.')) {
+    reading.next += 1;
+    const also = readComparison(reading, resolve(attribute, after.text.slice(1)));
+    reading.within = null;
+    return { kind: 'element', attribute, filter: { kind: 'and', filters: [filter, also] } };
+  }
+  reading.within = null;
+  return { kind: 'element', attribute, filter };
+}
+
+function readComparison(reading: Reading, named: Target): Filter {
+  const word = wordOf(reading, 'an operator').toLowerCase();
+  if (word === 'pr') return { kind: 'present', target: named };
+  if (!isOperator(word)) throw invalidFilter(`"${word.slice(0, 100)}" is not an operator`);
+  const target = scalarOf(named);
+  const token = reading.tokens[reading.next];
+  if (token?.kind !== 'text' && token?.kind !== 'word') throw invalidFilter(`${word} needs a value`);
+  reading.next += 1;
+  if (token.kind === 'word' && token.text.toLowerCase() === 'null') return readNull(word, target);
+  const value = filterValue(target.sub ?? target.attribute, word, token.text);
+  return { kind: 'compare', target, operator: word, value };
+}
+
+function readNull(operator: Operator, target: Target): Filter {
+  const present: Filter = { kind: 'present', target };
+  if (operator === 'ne') return present;
+  if (operator === 'eq') return { kind: 'not', filter: present };
+  throw invalidFilter(`${operator} does not compare with null`);
+}
+
+function resolve(within: Attribute | null, name: string): Target {
+  const sub = within === null ? null : findSub(within, name);
+  const target = within === null ? findTarget(name) : sub && { attribute: sub, sub: null };
+  if (target === null) throw invalidFilter(`it names no attribute of a User with "${name.slice(0, 100)}"`);
+  if (!(target.sub ?? target.attribute).searchable) throw invalidFilter(`${name} cannot be searched for`);
+  return target;
+}
+
+// RFC 7643 §2.4: a complex attribute without sub-attribute stands for its `value`.
+function scalarOf(target: Target): Target {
+  const { attribute, sub } = target;
+  if (sub !== null || attribute.type !== 'complex') return target;
+  const value = findSub(attribute, 'value');
+  if (value === null) throw invalidFilter(`${attribute.name} needs a sub-attribute to compare`);
+  return { attribute, sub: value };
+}
+
+function isOperator(word: string): word is Operator {
+  return ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'].includes(word);
+}
+
+function take(reading: Reading, kind: Token['kind']): boolean {
+  if (reading.tokens[reading.next]?.kind !== kind) return false;
+  reading.next += 1;
+  return true;
+}
+
+function takeWord(reading: Reading, word: string): boolean {
+  const token = reading.tokens[reading.next];
+  if (token?.kind !== 'word' || token.text.toLowerCase() !== word) return false;
+  reading.next += 1;
+  return true;
+}
+
+function wordOf(reading: Reading, what: string): string {
+  const token = reading.tokens[reading.next];
+  if (token?.kind !== 'word') throw invalidFilter(`${what} is missing`);
+  reading.next += 1;
+  return token.text;
+}

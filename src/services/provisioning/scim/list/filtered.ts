@@ -1,0 +1,96 @@
+import { dialectOfDatabase, select } from '../../../../database/select.ts';
+import { OutOfTime, type Query, selectWithin, whileInTime } from '../../../../database/select-within.ts';
+import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
+import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+import type { Filter } from '../filter.ts';
+import { type Key, keysOf } from '../filter-keys.ts';
+import { filterCondition } from '../filter-sql.ts';
+import { sortExpression } from '../sort.ts';
+import type { Dialect } from '../sql.ts';
+import { areFew, recordsWith } from './few.ts';
+import { inTurn } from './turns.ts';
+
+/** A list that is not simply the whole one in its own order. */
+export interface Asked {
+  filter: Filter | null;
+  sortBy: string | undefined;
+  descending: boolean;
+  from: number;
+  count: number;
+}
+
+const budgetMs = 2000;
+
+/**
+ * A page of a filtered or sorted list, and how many there are in all. What an index leads to few records for is answered
+ * at once; the rest may look at every record, so it is read aside, in turn and within 2 s, or refused with 400 `tooMany`.
+ */
+export async function readFiltered(
+  organizationId: string,
+  asked: Asked,
+): Promise<{ total: number; records: Entry[] }> {
+  const keys = asked.filter === null ? null : keysOf(asked.filter);
+  const atOnce = keys !== null && (await areFew(organizationId, keys));
+  const queries = composeQueries(organizationId, asked, atOnce ? keys : null);
+  if (atOnce) return readPage(asked, queries, (query) => select(query.sql, query.bind));
+  const until = performance.now() + budgetMs;
+  try {
+    return await inTurn(organizationId, until, () =>
+      readPage(asked, queries, (query) => selectWithin(until - performance.now(), query)),
+    );
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    throw scimRefusal(400, 'tooMany', 'The filter takes too long; ask by userName, externalId or e-mail.');
+  }
+}
+
+/** Bare, SQLite without statistics would rather walk the whole list in its order. */
+function foundBy(keys: Key[], bind: unknown[], dialect: Dialect): string {
+  const bare = dialect === 'sqlite' ? '+' : '';
+  return `r.id IN (${recordsWith(keys, bind)})
+    AND ${bare}r.organization_id = $1 AND ${bare}r.hidden = $2`;
+}
+
+interface Queries {
+  page: Query;
+  count: Query;
+}
+
+type Read = <R extends object>(query: Query) => Promise<R[]>;
+
+async function readPage({ from, count }: Asked, queries: Queries, read: Read) {
+  const rows = count === 0 ? [] : await read<Row>(queries.page);
+  const records = rows.map(entryOf);
+  // A page that is not full ends the list, and says so how long that is.
+  if (rows.length < count && (rows.length > 0 || from === 0)) return { total: from + rows.length, records };
+  const [counted] = await read<{ total: number | string }>(queries.count);
+  return { total: Number(counted?.total ?? 0), records };
+}
+
+/** The statements of a page: with keys, on the few records that have any of them; else on all, as long as there is time. */
+export function composeQueries(organizationId: string, asked: Asked, keys: Key[] | null): Queries {
+  const { filter, sortBy, descending, from, count } = asked;
+  const dialect = dialectOfDatabase();
+  const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
+  const condition = filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
+  const bind = [organizationId, false, ...(condition?.bind ?? [])];
+  const where = [
+    keys === null
+      ? `r.organization_id = $1 AND r.hidden = $2 AND ${whileInTime(dialect)}`
+      : foundBy(keys, bind, dialect),
+    condition?.sql ?? 'true',
+  ].join(' AND ');
+  const direction = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
+  const order = `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`;
+  return {
+    page: {
+      // The resources, which can be large, are read of the page alone and not sorted along.
+      sql: `SELECT ${columns} FROM (
+          SELECT r.id FROM scim_records r WHERE ${where} ${order}
+           LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
+        JOIN scim_records r ON r.id = page.id ${order}`,
+      bind: [...bind, count, from],
+    },
+    count: { sql: `SELECT count(*) AS total FROM scim_records r WHERE ${where}`, bind },
+  };
+}

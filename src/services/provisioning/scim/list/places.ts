@@ -1,0 +1,104 @@
+import type { Context } from '../../../../context.ts';
+import { select } from '../../../../database/select.ts';
+import { firstKey } from '../../../foundation/page.ts';
+import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+
+// Clients crawl by `startIndex`, and want the total with every page. Neither is counted from the beginning each time:
+// every so many records, the process remembers where in the list that is. Records only join at the end of the list;
+// when one goes from its midst, the organization's number of shifts says so and the places are found anew.
+
+/** A record's place in the order of the list. */
+export interface Place {
+  created_at: string | Date;
+  id: string;
+}
+
+/** What is remembered of an organization's list. */
+export interface Places {
+  /** The number of shifts at which it was true. */
+  shifts: number;
+  /** The last of every `step` records. */
+  at: readonly Place[];
+}
+
+const step = 500;
+// Writers that began before may still be about to finish, and their records would stand before a younger place.
+const settledAfterMs = 40_000;
+const mostOrganizations = 500;
+/** Before every record. */
+export const beginning: Place = { created_at: new Date(0), id: firstKey };
+
+/** A page of the whole list, and how long the list is. */
+export async function readWholeList(
+  ctx: Context,
+  organizationId: string,
+  window: { from: number; count: number },
+): Promise<{ total: number; records: Entry[] }> {
+  const { places, total } = await survey(ctx, organizationId);
+  const passed = Math.min(Math.floor(window.from / step), places.at.length);
+  const after = places.at[passed - 1] ?? beginning;
+  if (window.count === 0 || window.from >= total) return { total, records: [] };
+  const rows = await select<Row>(
+    `SELECT ${columns} FROM (
+       SELECT id FROM scim_records
+        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)
+        ORDER BY created_at, id LIMIT $5 OFFSET $6) page
+       JOIN scim_records r ON r.id = page.id ORDER BY r.created_at, r.id`,
+    [organizationId, false, after.created_at, after.id, window.count, window.from - passed * step],
+  );
+  return { total, records: rows.map(entryOf) };
+}
+
+/** The places of the list, as far as they can be known, and its length. */
+async function survey(ctx: Context, organizationId: string): Promise<{ places: Places; total: number }> {
+  const remembered = ctx.scim.places.get(organizationId);
+  let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
+  let places = remembered?.shifts === shifts ? remembered : { shifts, at: [] };
+  if (places !== remembered || tail === 2 * step) {
+    places = { shifts, at: await extend(ctx, organizationId, places.at) };
+    ({ shifts, tail } = await countAfter(organizationId, places.at.at(-1)));
+  }
+  remember(ctx, organizationId, places);
+  return { places, total: places.at.length * step + tail };
+}
+
+/** How often the list has shifted, and how many records come after the place; at most so many, if that is said. */
+async function countAfter(
+  organizationId: string,
+  after: Place = beginning,
+  most?: number,
+): Promise<{ shifts: number; tail: number }> {
+  const limit = most === undefined ? '' : `LIMIT ${most}`;
+  const [row] = await select<{ shifts: number | null; tail: number | string }>(
+    `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
+       SELECT 1 FROM scim_records
+        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) ${limit}) later`,
+    [organizationId, false, after.created_at, after.id],
+  );
+  return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
+}
+
+/** The places after those that are known, one short look at a time, so that others get their turn. */
+async function extend(ctx: Context, organizationId: string, known: readonly Place[]): Promise<Place[]> {
+  const settled = new Date(ctx.now.getTime() - settledAfterMs);
+  const at = [...known];
+  for (;;) {
+    const after = at.at(-1) ?? beginning;
+    const [place] = await select<Place>(
+      `SELECT created_at, id FROM scim_records
+        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
+        ORDER BY created_at, id LIMIT 1 OFFSET ${step - 1}`,
+      [organizationId, false, after.created_at, after.id, settled],
+    );
+    if (place === undefined) return at;
+    at.push(place);
+  }
+}
+
+/** Remembers the places; of too many organizations, not those that nobody has asked about for longest. */
+function remember({ scim }: Context, organizationId: string, places: Places): void {
+  scim.places.delete(organizationId);
+  scim.places.set(organizationId, places);
+  const [oldest] = scim.places.keys();
+  if (scim.places.size > mostOrganizations && oldest !== undefined) scim.places.delete(oldest);
+}

@@ -1,0 +1,59 @@
+import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
+import { isObject, member } from '../../foundation/scim-user/values.ts';
+
+/** One operation of a PATCH. */
+export interface Operation {
+  op: 'add' | 'replace' | 'remove';
+  /** Null for the resource itself. */
+  path: string | null;
+  /** Undefined when none was given. */
+  value: unknown;
+}
+
+const most = 200;
+const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** The operations of a PATCH body, in whatever case of letters its members are spelled. */
+export function readOperations(body: unknown): Operation[] {
+  const operations = isObject(body) ? member(body, 'Operations') : undefined;
+  if (!Array.isArray(operations)) {
+    throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');
+  }
+  if (operations.length > most) {
+    throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${most} operations.`);
+  }
+  return operations.map(readOperation);
+}
+
+function readOperation(given: unknown): Operation {
+  if (!isObject(given)) throw scimRefusal(400, 'invalidSyntax', 'An operation is an object.');
+  const named = member(given, 'op');
+  const op = typeof named === 'string' ? named.toLowerCase() : '';
+  if (op !== 'add' && op !== 'replace' && op !== 'remove') {
+    throw scimRefusal(400, 'invalidSyntax', 'The op of an operation is add, replace or remove.');
+  }
+  const path = member(given, 'path') ?? null;
+  if (path !== null && typeof path !== 'string') {
+    throw scimRefusal(400, 'invalidPath', 'The path of an operation is a string.');
+  }
+  const value = member(given, 'value');
+  if (value === undefined && op !== 'remove') {
+    throw scimRefusal(400, 'invalidValue', `An operation that is to ${op} has a value.`);
+  }
+  refuseUnsafeKeys(value);
+  return { op, path: path?.trim() ? path : null, value };
+}
+
+function refuseUnsafeKeys(value: unknown): void {
+  // Breadth first and without recursion: how deep a body nests is its sender's choice.
+  const open = [value];
+  for (const one of open) {
+    if (typeof one !== 'object' || one === null) continue;
+    for (const [key, part] of Object.entries(one)) {
+      if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
+        throw scimRefusal(400, 'invalidPath', 'A value names something that no attribute is called.');
+      }
+      open.push(part);
+    }
+  }
+}

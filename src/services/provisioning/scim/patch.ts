@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Attribute,
+  enterpriseSchema,
+  type ScimResource,
+} from '../../foundation/scim-user/attributes.ts';
+import { findSchema } from '../../foundation/scim-user/names.ts';
+import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
+import { assertSound } from '../../foundation/scim-user/resource.ts';
+import {
+  coerce,
+  isComplex,
+  isEmptied,
+  isObject,
+  isUnset,
+  merge,
+  setOwn,
+  setValue,
+  unwrapped,
+  valueIn,
+} from '../../foundation/scim-user/values.ts';
+import { termsOf } from './filter.ts';
+import { applyToElements, applyToList } from './patch-elements.ts';
+import { type Operation, readOperations } from './patch-operations.ts';
+import { findPath, type Path } from './path.ts';
+
+/** What a PATCH makes of a resource. */
+export interface Patched {
+  resource: ScimResource;
+  /** False for a no-op: version and lastModified stay. */
+  changed: boolean;
+  /** `resource.active`. */
+  active: boolean;
+}
+
+/** The `id` and `meta` under which clients see a resource. */
+export interface Own {
+  id: string;
+  meta: ScimResource;
+}
+
+/**
+ * The resource after a PATCH body (RFC 7644 §3.5.2), all of it or a refusal. Hand it the stored resource with the
+ * `active` of the record set; its `id` and `meta` come by themselves.
+ */
+export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
+  const operations = readOperations(body);
+  const patched = structuredClone(resource);
+  const patching = { resource: patched, own, terms: 0, changes: 0 };
+  for (const operation of operations) apply(patching, operation);
+  assertSound(patched);
+  return {
+    resource: patched,
+    changed: !isDeepStrictEqual(patched, resource),
+    active: patched['active'] === true,
+  };
+}
+
+type Op = Operation['op'];
+
+interface Patching {
+  resource: ScimResource;
+  own: Own | undefined;
+  /** How many terms its paths had so far: each reads every value of an attribute. */
+  terms: number;
+  /** How many attributes it was to change so far: a value without a path names one with each of its members. */
+  changes: number;
+}
+
+const mostTerms = 50;
+const mostChanges = 500;
+
+function apply(patching: Patching, { op, path, value }: Operation): void {
+  const schema = path === null ? '' : findSchema(path.trim());
+  if (path === null && op === 'remove') throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
+  if (path === null) applyEach(patching, op, value, '');
+  else if (schema !== null) applyToSchema(patching, op, schema, value);
+  else applyAt(patching, op, requirePath(path), value);
+}
+
+function requirePath(text: string): Path {
+  const path = findPath(text);
+  if (path !== null) return path;
+  throw scimRefusal(400, 'invalidPath', `A User has nothing called "${text.slice(0, 100)}".`);
+}
+
+function applyToSchema(patching: Patching, op: Op, schema: string, value: unknown): void {
+  if (op !== 'remove' && !isUnset(value)) applyEach(patching, op, value, `${schema}:`);
+  else if (schema === enterpriseSchema) setOwn(patching.resource, enterpriseSchema, undefined);
+  else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
+}
+
+/** Every member of the value by itself; as on POST, what a User does not have is dropped, but not when it is all there is. */
+function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
+  const given = unwrapped(value);
+  if (!isObject(given)) throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
+  let known = 0;
+  for (const [key, part] of Object.entries(given)) {
+    const schema = findSchema(key);
+    const path = schema === null ? findPath(`${prefix}${key}`) : null;
+    if (schema === null && path === null) continue;
+    known += 1;
+    if (schema !== null) applyToSchema(patching, op, schema, part);
+    else if (path !== null && !isIgnored(path) && !isOwn(patching, path, part)) {
+      applyAt(patching, op, path, part);
+    }
+  }
+  if (known === 0 && Object.keys(given).length > 0) {
+    throw scimRefusal(400, 'invalidPath', 'The value holds nothing that a User has.');
+  }
+}
+
+// Okta sends `password` along, and libraries the `schemas` of the resource.
+function isIgnored({ attribute }: Path): boolean {
+  return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
+}
+
+/** Whether the value repeats the resource's own `id` or `meta`, as some clients send it back. */
+function isOwn({ own }: Patching, { attribute, sub }: Path, given: unknown): boolean {
+  if (own === undefined || sub !== null) return false;
+  if (attribute.name === 'id') return given === own.id;
+  if (attribute.name !== 'meta' || !isObject(given)) return false;
+  return Object.entries(given).every(([name, part]) => part === own.meta[name]);
+}
+
+function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
+  const { resource } = patching;
+  const { attribute, filter, sub } = path;
+  patching.changes += 1;
+  if (patching.changes > mostChanges) {
+    throw scimRefusal(400, 'invalidValue', `A PATCH has at most ${mostChanges} changes.`);
+  }
+  patching.terms += filter === null ? 0 : termsOf(filter).length;
+  if (patching.terms > mostTerms) {
+    throw scimRefusal(400, 'invalidFilter', `The paths of a PATCH have at most ${mostTerms} terms.`);
+  }
+  for (const part of [attribute, sub]) {
+    if (part === null || part.mutability === 'readWrite') continue;
+    throw scimRefusal(400, 'mutability', `${part.name} is not a client's to change.`);
+  }
+  if (filter !== null || (attribute.multiValued && sub !== null)) applyToElements(resource, op, path, value);
+  else if (attribute.multiValued) applyToList(resource, op, attribute, value);
+  else applyToOne(resource, op, path, value);
+}
+
+function applyToOne(resource: ScimResource, op: Op, { attribute, sub }: Path, value: unknown): void {
+  const given = op === 'remove' || isUnset(value) ? undefined : value;
+  if (attribute.type === 'complex') applyToParts(resource, attribute, sub, given);
+  else {
+    const fit = given === undefined ? undefined : coerce(attribute, given);
+    if (fit === undefined) refuseUnset(attribute.name);
+    setValue(resource, attribute, fit);
+  }
+}
+
+function applyToParts(
+  resource: ScimResource,
+  attribute: Attribute,
+  sub: Attribute | null,
+  given: unknown,
+): void {
+  const held = valueIn(resource, attribute);
+  const parts = isComplex(held) ? held : {};
+  // RFC 7644 §3.5.2.3: what the value does not name of a complex attribute stays.
+  if (sub !== null) setOwn(parts, sub.name, given === undefined ? undefined : coerce(sub, given));
+  else if (given === undefined || given === '') {
+    setValue(resource, attribute, undefined);
+    return;
+  } else if (!merge(attribute, parts, given)) {
+    throw scimRefusal(400, 'invalidValue', `The value holds nothing that ${attribute.name} has.`);
+  }
+  const isGone = Object.keys(parts).length === 0 || isEmptied(attribute, parts);
+  setValue(resource, attribute, isGone ? undefined : parts);
+}
+
+function refuseUnset(name: string): void {
+  if (name === 'active') throw scimRefusal(400, 'invalidValue', 'active is true or false, never nothing.');
+  if (name === 'userName') throw scimRefusal(400, 'mutability', 'A User needs its userName.');
+}

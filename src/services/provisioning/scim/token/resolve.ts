@@ -1,0 +1,28 @@
+import type { Actor, Context } from '../../../../context.ts';
+import { isEqual } from '../../../../crypto/equal.ts';
+import { hashOfSecret } from '../../../../crypto/secret.ts';
+import { select } from '../../../../database/select.ts';
+import { noteScimTokenUse } from './uses.ts';
+
+interface Row {
+  organization_id: string;
+  prefix: string;
+  hash: string;
+  last_used_at: string | Date | null;
+}
+
+/**
+ * The provisioning client that the token makes of whoever asks about this organization, or null: for no token of ours,
+ * another organization's, and an organization that is not there, alike. One read, past the ORM.
+ */
+export async function findScimActor(ctx: Context, org: string, credential: string): Promise<Actor | null> {
+  const hash = hashOfSecret('scim_', credential);
+  if (hash === null) return null;
+  const [row] = await select<Row>(
+    'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1 AND suspended_at IS NULL',
+    [hash],
+  );
+  if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
+  noteScimTokenUse(ctx, hash, row.last_used_at === null ? null : new Date(row.last_used_at));
+  return { kind: 'scim', organizationId: org, name: row.prefix };
+}

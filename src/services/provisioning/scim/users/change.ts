@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Context } from '../../../../context.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../../database/unique.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { fold } from '../../../foundation/scim-user/names.ts';
+import { type Named, nameOf, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import { findRecordNamed, type Held, requireHeld } from '../../../tenancy/scim-records/find.ts';
+import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import { changeRecord } from '../../../tenancy/scim-records/write.ts';
+import { notUnique, requireMatch } from './checks.ts';
+import { followResource } from './follow.ts';
+import type { AtUser } from './input.ts';
+import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
+
+/** What a resource is to become. */
+export type Decided = Named & { active: boolean };
+
+/**
+ * Changes one User as `decide` says, given what it is now and its record: record, membership and account in one
+ * transaction. What changes nothing leaves version, lastModified and events alone.
+ */
+export async function changeUser(
+  ctx: Context,
+  organizationId: string,
+  { id, ifMatch }: Pick<AtUser, 'id' | 'ifMatch'>,
+  decide: (current: Decided, record: Entry) => Decided,
+): Promise<Entry> {
+  const changing = transaction(async () => {
+    const held = await requireHeld(organizationId, id);
+    requireMatch(ifMatch, held.record.version);
+    // What the client saw, also where the takeover changes the record.
+    const seen = { ...held.record };
+    const decided = () => decide({ ...resourceOf(held.record), active: held.record.active }, seen);
+    const becoming = decided();
+    const joins = becoming.active && !held.record.active;
+    // The record of a member of whom no client has spoken is written anew by it.
+    const renamed = joins && (await reclaimHeld(ctx, held, nameSaid(held.record, becoming)));
+    await apply(ctx, held, renamed ? decided() : becoming);
+    return held.record;
+  });
+  return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
+}
+
+/** The name that the client gives the person; null where the record has only that of the account. */
+function nameSaid(record: Entry, becoming: Named): string | null {
+  const name = nameOf(becoming);
+  return record.link === 'member' && name === nameOf(resourceOf(record)) ? null : name;
+}
+
+async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Promise<void> {
+  const { record } = held;
+  const { active: _, ...before } = resourceOf(record);
+  const resource = rest as Named; // TypeScript forgets the named members of a rest.
+  const [rewritten, toggled] = [!isDeepStrictEqual(before, resource), active !== record.active];
+  if (!rewritten && !toggled) return;
+  if (fold(resource.userName) !== fold(record.userName)) await requireFreeName(record, resource);
+  const link = record.link === 'member' && rewritten ? 'adopted' : record.link;
+  if (rewritten) await followResource(ctx, held, resource);
+  await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
+  if (rewritten) {
+    await recordEvent(ctx, { ...about(held, 'scim.user.updated'), data: changes(before, resource) });
+  }
+  if (toggled && active) await activateMember(ctx, held, 'member.added');
+  if (toggled && !active) await deactivateMember(ctx, held);
+}
+
+async function requireFreeName(record: Entry, resource: Named): Promise<void> {
+  const holder = await findRecordNamed(record.organizationId, resource.userName);
+  if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
+}
+
+/** The names of the attributes that differ; their values are the client's business. */
+function changes(before: object, after: object): { attributes: string[] } {
+  const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const names = new Set([...was.keys(), ...is.keys()]);
+  return { attributes: [...names].filter((name) => !isDeepStrictEqual(was.get(name), is.get(name))) };
+}

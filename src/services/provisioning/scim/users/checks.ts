@@ -1,0 +1,25 @@
+import { Refusal } from '../../../../errors.ts';
+import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
+import { etag } from '../view.ts';
+
+/** Refuses when `If-Match` names other versions than this (RFC 7644 §3.14). */
+export function requireMatch(ifMatch: string | undefined, version: number): void {
+  if (ifMatch === undefined || namesTag(ifMatch, etag(version))) return;
+  throw new Refusal('version_mismatch', 'The User has changed since.', {
+    hint: 'Read it again and send what meta.version says then.',
+  });
+}
+
+/** Whether the header, a list of entity tags or `*`, names this one; weak or strong is all the same here. */
+export function namesTag(header: string, tag: string): boolean {
+  return header.split(',').some((named) => named.trim() === '*' || opaque(named) === opaque(tag));
+}
+
+function opaque(tag: string): string {
+  return tag.trim().replace(/^W\//i, '').replace(/^"|"$/g, '');
+}
+
+/** The refusal of a name or address that another User of the organization has. */
+export function notUnique(userName: string): Refusal {
+  return scimRefusal(409, 'uniqueness', `There is a User ${userName.slice(0, 200)} already.`);
+}

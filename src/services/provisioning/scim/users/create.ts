@@ -1,0 +1,94 @@
+import type { Context } from '../../../../context.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { retryOnceWhenOvertaken } from '../../../../database/unique.ts';
+import { requireScim } from '../../../foundation/authority/require.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import { calledBy } from '../../../foundation/scim-user/called.ts';
+import { fold } from '../../../foundation/scim-user/names.ts';
+import { emailOf, nameOf, readCreation } from '../../../foundation/scim-user/resource.ts';
+import { attachProvisioned } from '../../../tenancy/identities/attach.ts';
+import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
+import { findRecord, type Held, holdRecord } from '../../../tenancy/scim-records/find.ts';
+import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.ts';
+import { readProjection } from '../view.ts';
+import { notUnique } from './checks.ts';
+import { followResource } from './follow.ts';
+import type { AtUsers } from './input.ts';
+import { about, activateMember, reclaimHeld } from './membership.ts';
+import { type Presented, present } from './present.ts';
+
+type Creation = ScimResource & { userName: string; active: boolean };
+
+/**
+ * Provisions a person (spec §4.3): account, record and membership in one transaction. Whoever was deactivated is found
+ * again, by name or address, under the same id. Of several at the same moment one succeeds.
+ */
+export async function createUser(ctx: Context, input: AtUsers & { body: unknown }): Promise<Presented> {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  const resource = readCreation(input.body);
+  const record = await retryOnceWhenOvertaken(() =>
+    transaction(() => provision(ctx, organizationId, resource)),
+  );
+  return present(ctx, record, project);
+}
+
+async function provision(ctx: Context, organizationId: string, resource: Creation): Promise<Entry> {
+  const email = emailOf(resource);
+  const known = await findRecord(organizationId, { userName: resource.userName, email });
+  if (known === null) return admit(ctx, organizationId, resource, email);
+  if (isNamed(known, resource) || !known.active || known.link === 'member') {
+    return comeBack(ctx, known, resource);
+  }
+  // Two people of one address are not made one: the second has an account that knows none.
+  const record = await admit(ctx, organizationId, resource, null);
+  await recordEvent(ctx, {
+    kind: 'scim.address.taken',
+    organizationId,
+    subject: { type: 'user', id: record.accountId, name: calledBy(resource) },
+    data: { email, record: record.id, holder: known.id },
+  });
+  return record;
+}
+
+async function admit(
+  ctx: Context,
+  organizationId: string,
+  resource: Creation,
+  email: string | null,
+): Promise<Entry> {
+  const name = calledBy(resource);
+  const { account, link } = await attachProvisioned(ctx, { organizationId, email, name });
+  const { active } = resource;
+  if (active && link === 'attached') await reclaimMember(ctx, account, organizationId, nameOf(resource));
+  const whose = { organizationId, accountId: account.id, link };
+  const record = await insertRecord({ ...whose, resource, active, at: ctx.now });
+  await begin(ctx, { record, account });
+  return record;
+}
+
+/** The person of a record that is there already: refused while they are an active member. */
+async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
+  const held = await holdRecord(found);
+  if (held === null) return provision(ctx, found.organizationId, resource);
+  const { record } = held;
+  const { active } = resource;
+  if (record.active) throw notUnique(resource.userName);
+  const link = record.link === 'member' ? 'adopted' : record.link;
+  if (active) await reclaimHeld(ctx, held, nameOf(resource));
+  await followResource(ctx, held, resource);
+  await changeRecord(ctx, record, { resource, active, hidden: false, link });
+  await begin(ctx, held);
+  return record;
+}
+
+function isNamed(record: Entry, { userName }: Creation): boolean {
+  return fold(record.userName) === fold(userName);
+}
+
+async function begin(ctx: Context, held: Held): Promise<void> {
+  if (held.record.active) await activateMember(ctx, held, 'scim.user.provisioned');
+  else await recordEvent(ctx, about(held, 'scim.user.recorded'));
+}

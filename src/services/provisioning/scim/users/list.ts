@@ -1,0 +1,45 @@
+import type { Context } from '../../../../context.ts';
+import { requireScim } from '../../../foundation/authority/require.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import { parseFilter } from '../filter.ts';
+import { readFiltered } from '../list/filtered.ts';
+import { readWholeList } from '../list/places.ts';
+import { readProjection } from '../view.ts';
+import type { AtUsers } from './input.ts';
+import { mostInPage } from './most.ts';
+import { present } from './present.ts';
+
+/** The query of a list (RFC 7644 §3.4.2), numbers as they were asked for. */
+export interface ListQuery extends AtUsers {
+  filter?: string | undefined;
+  sortBy?: string | undefined;
+  sortOrder?: string | undefined;
+  startIndex?: number | undefined;
+  count?: number | undefined;
+}
+
+const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const usual = 100;
+
+/** The Users of the organization, members and those who were; a page of them, with the number of all. */
+export async function listUsers(ctx: Context, input: ListQuery): Promise<ScimResource> {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  const filter = input.filter === undefined ? null : parseFilter(input.filter);
+  const startIndex = Math.max(1, input.startIndex ?? 1);
+  const count = Math.min(mostInPage, Math.max(0, input.count ?? usual));
+  const { sortBy } = input;
+  const window = { from: startIndex - 1, count };
+  const descending = input.sortOrder?.toLowerCase() === 'descending';
+  const { total, records } =
+    filter === null && sortBy === undefined
+      ? await readWholeList(ctx, organizationId, window)
+      : await readFiltered(organizationId, { filter, sortBy, descending, ...window });
+  return {
+    schemas: [listSchema],
+    totalResults: total,
+    startIndex,
+    itemsPerPage: records.length,
+    Resources: records.map((record) => present(ctx, record, project).body),
+  };
+}

@@ -1,0 +1,13 @@
+import type { Context } from '../../../../context.ts';
+import { requireScim } from '../../../foundation/authority/require.ts';
+import { requireRecord } from '../../../tenancy/scim-records/find.ts';
+import { readProjection } from '../view.ts';
+import type { AtUser } from './input.ts';
+import { type Presented, present } from './present.ts';
+
+/** One User (RFC 7644 §3.4.1). */
+export async function showUser(ctx: Context, input: AtUser): Promise<Presented> {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  return present(ctx, await requireRecord(organizationId, input.id), project);
+}

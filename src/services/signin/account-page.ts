@@ -1,0 +1,88 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../context.ts';
+import { AccessToken } from '../../database/models/access-token.ts';
+import { Account } from '../../database/models/account.ts';
+import { OAuthApp } from '../../database/models/app.ts';
+import { Identity } from '../../database/models/identity.ts';
+import { Organization } from '../../database/models/organization.ts';
+import { Session } from '../../database/models/session.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { requireUser } from '../foundation/authority/require.ts';
+import { domainOf } from '../foundation/domain-names/canonical.ts';
+import { isMailConfigured } from '../foundation/mail/configured.ts';
+import { findMethods } from '../tenancy/signin-settings/methods.ts';
+import { isTrusted } from '../tenancy/sso/trusted.ts';
+import { asksOwnSecondFactor } from './methods/sso/own-second-factor.ts';
+
+/** What the account page says beside the views of the API: passwords, where a code is asked for, and organizations by name. */
+export async function describeAccount(ctx: Context) {
+  const { accountId } = requireUser(ctx, 'me.see');
+  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  const [password, singleSignOn, sessions, apps] = await Promise.all([
+    describePassword(ctx, account),
+    listSingleSignOn(ctx, account),
+    organizationsOfSessions(accountId),
+    appsOfTokens(accountId),
+  ]);
+  return { password, singleSignOn, sessions, apps };
+}
+
+/** Whether there is a password, and if not, whether the person may choose one by mail. */
+async function describePassword(ctx: Context, { email, passwordHash }: Account) {
+  if (passwordHash !== null) return 'there' as const;
+  if (email === null || !isMailConfigured(ctx)) return 'none' as const;
+  const methods = await findMethods(ctx, domainOf(email));
+  return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
+}
+
+/** The single sign-on that lets this person in, and whether it asks for the account's own second factor (security P12). */
+async function listSingleSignOn(ctx: Context, { id, email }: Account) {
+  const keys = await Identity.findAll({
+    where: { accountId: id, kind: 'sso' },
+    attributes: ['connectionId'],
+  });
+  const own = { id: keys.map(({ connectionId }) => connectionId) };
+  const ways = email === null ? [own] : [own, { emailDomain: domainOf(email) }];
+  const connections = await SsoConnection.findAll({ where: { enabled: true, [Op.or]: ways }, order: ['id'] });
+  const names = await namesOf(connections.map(({ organizationId }) => organizationId));
+  const found = [];
+  for (const connection of connections) {
+    if (!(await isTrusted(ctx, connection))) continue;
+    const organization = names.get(connection.organizationId) ?? '';
+    found.push({ organization, asksHere: await asksOwnSecondFactor(connection, id) });
+  }
+  return found;
+}
+
+/** The name of the organization that each session came through, by the session's id. */
+async function organizationsOfSessions(accountId: string): Promise<Map<string, string>> {
+  const where = { accountId, endedAt: null, organizationId: { [Op.ne]: null } };
+  const sessions = await Session.findAll({ where, attributes: ['id', 'organizationId'] });
+  const names = await namesOf(sessions.flatMap(({ organizationId }) => organizationId ?? []));
+  return new Map(sessions.map(({ id, organizationId }) => [id, names.get(organizationId ?? '') ?? '']));
+}
+
+/** The app that each bot token was made for, and its organization, by the token's id. */
+async function appsOfTokens(accountId: string) {
+  const tokens = await AccessToken.findAll({
+    where: { accountId, kind: 'bot' },
+    attributes: ['id', 'appId'],
+    include: {
+      model: OAuthApp,
+      as: 'app',
+      required: true,
+      include: [{ model: Organization, as: 'organization' }],
+    },
+  });
+  return new Map(
+    tokens.flatMap(({ id, app }) =>
+      app ? [[id, { name: app.name, organization: app.organization?.name ?? null }] as const] : [],
+    ),
+  );
+}
+
+async function namesOf(ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await Organization.findAll({ where: { id: [...new Set(ids)] }, attributes: ['id', 'name'] });
+  return new Map(found.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,101 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { type AttemptStage, attemptStages, SsoAttempt } from '../../../database/models/sso-attempt.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import type { Said } from '../methods/sso/claims.ts';
+import { claimsToKeep, type KeptClaims } from './claims.ts';
+
+// The last sign-ins of a connection, for whoever sets it up. One is kept from the accepted state on: what comes
+// before costs a stranger nothing. Those that name nobody are bounded by themselves, so that strangers who begin
+// sign-ins without end cannot push out those of people.
+
+const mostNamed = 400;
+const mostNameless = 100;
+
+/** Runs a sign-in whose state was accepted, and keeps how far it came; `learn` takes what the provider said. */
+export async function keepAttempt<T>(
+  ctx: Context,
+  connectionId: string,
+  signIn: (learn: (said: Said) => void) => Promise<T>,
+): Promise<T> {
+  let said: Said | undefined;
+  const keep = (outcome: Outcome) =>
+    record(ctx, connectionId, outcome, said).catch((error: unknown) => {
+      ctx.log.warn({ err: error }, 'attempt not kept');
+    });
+  try {
+    const session = await signIn((learned) => {
+      said = learned;
+    });
+    await keep({ stage: 'session', ok: true, code: null });
+    return session;
+  } catch (error) {
+    await keep({ ...failureOf(error, said === undefined ? 'token' : 'account'), ok: false });
+    throw error;
+  }
+}
+
+interface Outcome {
+  stage: AttemptStage;
+  ok: boolean;
+  code: string | null;
+}
+
+const nobody: KeptClaims = { email: null, groups: null, groupsMalformed: false };
+
+async function record(ctx: Context, connectionId: string, outcome: Outcome, said: Said | undefined) {
+  await transaction(async () => {
+    const connection = await SsoConnection.findByPk(connectionId);
+    if (connection === null) return;
+    const claims = said === undefined ? nobody : claimsToKeep(said);
+    const { now: at, requestId: reference } = ctx;
+    await SsoAttempt.create({ id: orderedId(), connectionId, at, reference, ...outcome, ...claims });
+    await dropOldest(connectionId, claims.email !== null);
+  });
+}
+
+async function dropOldest(connectionId: string, named: boolean): Promise<void> {
+  const alike = { connectionId, email: named ? { [Op.ne]: null } : null };
+  const surplus = await SsoAttempt.findOne({
+    where: alike,
+    order: [['id', 'DESC']],
+    offset: named ? mostNamed : mostNameless,
+  });
+  if (surplus !== null) await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
+}
+
+const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
+const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
+
+/** Where the sign-in ended and why, in codes of our own; `at` is for what does not tell. */
+function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
+  if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
+  const told = reasoned.safeParse(error.cause).data;
+  if (told?.cause instanceof Refusal) return failureOf(told.cause, at);
+  const upstream = staged.safeParse(error.extra).data;
+  if (upstream === undefined) return { stage: stageOf(told?.reason, at), code: told?.reason ?? error.code };
+  const { stage, reason } = upstream;
+  return { stage, code: error.code === 'outbound_refused' ? error.code : reason };
+}
+
+function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
+  switch (reason) {
+    case 'connection_changed':
+    case 'domain_not_verified':
+      return 'connection';
+    case 'refused_by_provider':
+      return 'authorization';
+    case 'subject_missing':
+      return 'claims';
+    case 'identity_conflict':
+      return 'account';
+    case undefined:
+      return at;
+    default:
+      return reason.startsWith('email_') ? 'claims' : 'session';
+  }
+}

@@ -1,0 +1,89 @@
+import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
+import { insertRow } from '../../database/execute.ts';
+import type { Account } from '../../database/models/account.ts';
+import type { SignInMethod } from '../../database/models/session.ts';
+import { Tombstone } from '../../database/models/tombstone.ts';
+import { countSignIn } from '../foundation/events/outcomes.ts';
+import { recordEvent } from '../foundation/events/record.ts';
+import { after, sessionSeconds } from '../foundation/time.ts';
+import { lockAccount } from '../people/accounts/lock.ts';
+import { isEmailVerified } from '../people/accounts/view.ts';
+import { emailUnverified, signInFailed } from '../people/sessions/failed.ts';
+import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
+import { acceptSecondFactor, type SecondFactor } from '../people/two-factor/answer.ts';
+import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
+
+// The only code that issues a session. It asks, in this order: account enabled, e-mail verified, not
+// tombstoned, method allowed, second factor. No sign-in path goes round it.
+
+/** How the person has proved who they are. */
+export interface SignIn {
+  method: SignInMethod;
+  /** The organization's connection the sign-in came through, if it did. */
+  connection?: { id: string; organizationId: string };
+  /** Of a social sign-in, the canonical address that the provider answers for; null when for none. */
+  provenEmail?: string | null;
+  /** What `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
+  secondFactor?: SecondFactor | null;
+}
+
+/** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
+export async function beginSession(ctx: Context, account: Account, via: SignIn) {
+  // A second factor's step is written to the account, and a connection's person may go on to join.
+  const plain = via.connection === undefined && !via.secondFactor;
+  const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
+  if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
+  const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
+  if (changed) throw signInFailed('changed_meanwhile');
+  if (!isEmailVerified(ctx, now)) throw emailUnverified();
+  if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
+  await requireMethodAllowed(ctx, now, via);
+  const passed = via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
+  const session = {
+    id: orderedId(),
+    expiresAt: after(ctx.now, sessionSeconds),
+    secondFactorAt: passed ? ctx.now : null,
+  };
+  const refresh = await nextRefreshToken(ctx, session);
+  // The signatures are made elsewhere meanwhile.
+  countSignIn(ctx, via.method, 'succeeded');
+  const signed = signSession(ctx, account, session, refresh);
+  const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
+  return answer;
+}
+
+/** Past the ORM, as nothing is written more often. */
+async function keepSession(
+  ctx: Context,
+  { id, name }: Account,
+  { method, connection }: SignIn,
+  session: { id: string; expiresAt: Date; secondFactorAt: Date | null },
+  refresh: Awaited<ReturnType<typeof nextRefreshToken>>,
+): Promise<void> {
+  await insertRow('sessions', {
+    id: session.id,
+    account_id: id,
+    method,
+    connection_id: connection?.id ?? null,
+    organization_id: connection?.organizationId ?? null,
+    address: ctx.client.address,
+    user_agent: ctx.client.userAgent,
+    created_at: ctx.now,
+    last_seen_at: ctx.now,
+    expires_at: session.expiresAt,
+    second_factor_at: session.secondFactorAt,
+  });
+  await keepRefreshToken(session, refresh);
+  await recordEvent(ctx, {
+    kind: 'session.started',
+    organizationId: connection?.organizationId ?? null,
+    subject: { type: 'user', id, name },
+    data: { method, session: session.id },
+  });
+}
+
+async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
+  const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
+  if (tombstone !== null) throw signInFailed('deactivated');
+}

@@ -1,0 +1,47 @@
+import type { Context } from '../../../../context.ts';
+import type { Account } from '../../../../database/models/account.ts';
+import { queueMail } from '../../../foundation/mail/queue.ts';
+import { findByEmail } from '../../../people/accounts/find.ts';
+import { lockAccount } from '../../../people/accounts/lock.ts';
+import { listCredentials } from '../../../people/credentials/list-credentials.ts';
+import { takeOver } from '../../../tenancy/identities/reclaim.ts';
+import { bindInvitation } from '../../../tenancy/invitations/join.ts';
+import { belongsSomewhere } from '../../../tenancy/memberships/find.ts';
+import { createSignedUp, type SignedUp } from '../../sign-up/signed-up.ts';
+
+/**
+ * Makes the account that somebody signed up for, and mails a code to its address. A sign-up that waits for its code is
+ * replaced (security P11). If the account has more than that, only the code ends it. The owner of a proved account is told,
+ * and nothing else happens. Call it inside a transaction.
+ */
+export async function admitSignUp(
+  ctx: Context,
+  { invitation, ...signedUp }: SignedUp & { invitation: string | null },
+): Promise<void> {
+  const { email, name, locale, passwordHash } = signedUp;
+  const found = await findByEmail(email);
+  const holder = found === null ? null : await lockAccount(found.id);
+  if (holder !== null && holder.disabledAt !== null) return;
+  if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
+  const codeOnly = () => queueMail(ctx, { about: 'code', purpose: 'verify', email });
+  if (holder !== null && (await hasMoreThanSignUp(ctx, holder))) return codeOnly();
+  if (holder !== null) {
+    await takeOver(ctx, holder, { by: 'signup' });
+    // A member is called what their organization knows them by (security I4), and stays as they are.
+    const own = { name, ...(locale === null ? {} : { locale }) };
+    const described = (await belongsSomewhere(holder.id)) ? {} : own;
+    await holder.update({ ...described, passwordHash, awaitsCode: true, signUpReplacedAt: ctx.now });
+  }
+  const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
+  if (invitation !== null) await bindInvitation(invitation, account);
+  await codeOnly();
+}
+
+/**
+ * Whether an account without proof has credentials that no sign-up made, such as a token that the operator made for a SCIM
+ * User: anyone can sign up with an address, so that alone must not end them.
+ */
+async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
+  const credentials = await listCredentials(ctx, id);
+  return credentials.some(({ kind }) => kind !== 'password' || !awaitsCode);
+}

@@ -1,0 +1,75 @@
+import type { Context } from '../../../../context.ts';
+import type { Account } from '../../../../database/models/account.ts';
+import type { CodePurpose } from '../../../../database/models/mail-code.ts';
+import { Refusal } from '../../../../errors.ts';
+import type { Limit } from '../../../foundation/limits/limit.ts';
+import { passwordLimits, rememberClient } from '../../../foundation/limits/password.ts';
+import { giveBack, requireRoom, spend } from '../../../foundation/limits/spend.ts';
+import { requireMail } from '../../../foundation/mail/configured.ts';
+import { findByEmail } from '../../../people/accounts/find.ts';
+import { lockAccount } from '../../../people/accounts/lock.ts';
+import { giveTryBack, type RightCode, spendCode, tryCode } from '../../../people/codes/code.ts';
+import { reasonToRecord, recordRefusedSignIn } from '../../refused.ts';
+
+/** A right code, and what it may open. */
+export interface Opening {
+  /** As it was when the code was compared. */
+  account: Account;
+  /**
+   * Spends the code, and answers the account as it is now, held; once, inside the transaction that it opens.
+   * Refuses `code_invalid` when another use was first.
+   */
+  open(): Promise<Account>;
+}
+
+/**
+ * Does what a right code opens. A wrong one counts like a wrong password, committed before it is compared, and the
+ * answer to all that is wrong is one (security P7, P10); what is refused for another reason costs nothing.
+ */
+export async function answerCode<T>(
+  ctx: Context,
+  { email, code, purpose }: { email: string; code: string; purpose: CodePurpose },
+  enter: (opening: Opening) => Promise<T>,
+): Promise<T> {
+  requireMail(ctx);
+  const limits = await passwordLimits(ctx, email);
+  await requireRoom(ctx, limits);
+  await spend(ctx, limits);
+  const account = await findByEmail(email);
+  const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
+  try {
+    if (account === null || right === null || account.disabledAt !== null) throw codeInvalid();
+    return await enter({ account, open: () => open(ctx, email, right, limits) });
+  } catch (error) {
+    if (isCodeInvalid(error)) await recordRefusedSignIn(ctx, refused(account));
+    else await giveBack(ctx, limits);
+    const reason = reasonToRecord(error);
+    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'magicCode', account, reason });
+    if (right !== null) await giveTryBack(right);
+    throw error;
+  }
+}
+
+async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]): Promise<Account> {
+  const account = await lockAccount(code.accountId);
+  if (account === null || account.disabledAt !== null || !(await spendCode(code))) throw codeInvalid();
+  await rememberClient(ctx, email);
+  await giveBack(ctx, limits);
+  return account;
+}
+
+function refused(account: Account | null) {
+  const reason = account === null ? 'unknown_account' : 'wrong_code';
+  return { method: 'magicCode' as const, account, reason };
+}
+
+/** The one answer to a code that opens nothing, whatever the reason. */
+export function codeInvalid(): Refusal {
+  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
+    hint: 'Request a new one.',
+  });
+}
+
+function isCodeInvalid(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'code_invalid';
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../../../../context.ts';
+import { type Account, defaultLocale } from '../../../../database/models/account.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { isProved } from '../../../people/accounts/view.ts';
+import { localPart, takeOver } from '../../../tenancy/identities/reclaim.ts';
+import { joinInvited } from '../../../tenancy/invitations/join.ts';
+import { isNamedByClient } from '../../../tenancy/scim-records/find.ts';
+import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
+import { joinByDomain } from '../../../tenancy/signin-settings/join-by-domain.ts';
+
+/**
+ * Records that the reader of the mailbox proved the address of an account without proof. What an earlier holder left
+ * ends, unless the client that confirms its own sign-up left it (security P11). Call it with the account held.
+ */
+export async function proveAddress(
+  ctx: Context,
+  account: Account,
+  by: 'signup' | 'another code',
+): Promise<void> {
+  if (isProved(account)) return;
+  if (by !== 'signup') {
+    await takeOver(ctx, account, { by: 'mail' });
+    await forgetName(ctx, account);
+  }
+  await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
+  await recordEvent(ctx, {
+    kind: 'user.email.verified',
+    subject: { type: 'user', id: account.id, name: account.name },
+  });
+  await joinInvited(ctx, account);
+  await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
+}
+
+/** Takes off the name and language that an earlier holder chose; those that provisioning gave stay (security I4). */
+async function forgetName(ctx: Context, account: Account): Promise<void> {
+  if (await isNamedByClient(account.id)) return;
+  await account.update({ name: localPart(account), locale: defaultLocale });
+  await recordRenamed(ctx, account);
+}

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import type { Context } from '../../../../context.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { hashNewPassword } from '../../../people/accounts/password.ts';
+import { isProved } from '../../../people/accounts/view.ts';
+import { endSignIns } from '../../../people/credentials/credentials.ts';
+import { acceptSecondFactor, answerSecondFactor } from '../../../people/two-factor/answer.ts';
+import { answerCode } from './answer.ts';
+import { proveAddress } from './prove.ts';
+import type { resetPasswordInput } from './schema.ts';
+
+/** Gives an account a new password by a code that was mailed, and the second factor where that is on; ends all its sessions and every other code. */
+export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>): Promise<void> {
+  await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
+    // The second factor of somebody who never proved the address is not this person's (security P11).
+    const own = isProved(found);
+    const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
+    const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;
+    await transaction(async () => {
+      const account = await open();
+      await proveAddress(ctx, account, 'another code');
+      await acceptSecondFactor(account, secondFactor);
+      await account.update({ passwordHash });
+      await endSignIns(ctx, { accountId: account.id });
+      await recordEvent(ctx, {
+        kind: 'user.password.reset',
+        subject: { type: 'user', id: account.id, name: account.name },
+      });
+    });
+  });
+}

@@ -1,0 +1,122 @@
+import type { DirectoryAccount, DirectoryQuery, DirectoryVisit } from '../../../../../outbound/outbound.ts';
+import { parentsOf } from '../../../../tenancy/ldap/dn.ts';
+import type { Person, Reading } from '../person.ts';
+import {
+  type Ask,
+  type Finding,
+  found,
+  refusedWith,
+  type Step,
+  type Take,
+  unreached,
+  viewStep,
+  wrong,
+} from './finding.ts';
+import { lookAtPeople } from './people.ts';
+import { reasonWords } from './words.ts';
+
+/** What is examined: the settings, the account that searches, and who is tried. */
+export interface Trial extends Reading {
+  uri: string;
+  tls: boolean;
+  account: DirectoryAccount;
+  username: string | undefined;
+  password: string | undefined;
+  /** Told whose password is about to be tried; it may refuse. */
+  proving: (person: Person) => Promise<void>;
+}
+
+/** What an examination found; it ends with the first step that fails. */
+export interface Examination {
+  steps: Step[];
+  /** How many sample entries were returned; undefined when it did not come to that. */
+  entries: number | undefined;
+  /** Who has the user name and the password, when both were tried and right. */
+  person: Person | null;
+}
+
+/** Looks at a directory step by step (spec §4.2, security L9); a step that fails is no refusal. */
+export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Promise<Examination> {
+  const examination: Examination = { steps: [], entries: undefined, person: null };
+  const step: Take = async (name, expected, look) => {
+    const finding = await look().catch((error: unknown) => unreached(error).finding);
+    examination.steps.push(viewStep(name, expected, finding));
+    return finding;
+  };
+  if (!(await greet(visit, trial, examination.steps))) return examination;
+  const ask: Ask = (query) => visit.search(trial.account, query);
+  if (!(await lookAtBase(ask, trial, step))) return examination;
+  const people = await lookAtPeople(ask, trial, step);
+  if (people === null) return examination;
+  examination.entries = people.sample.length;
+  const { person } = people;
+  const { password } = trial;
+  if (person === null || password === undefined) return examination;
+  await trial.proving(person);
+  const proved = await step('password', 'the directory accepts it for this entry', async () => {
+    const answer = await visit.prove({ dn: person.dn, password });
+    return answer.ok ? found(null, 'accepted') : refusedWith(answer);
+  });
+  return { ...examination, person: proved.ok ? person : null };
+}
+
+const greetings = [
+  ['name', 'a host that connections may reach'],
+  ['connection', 'the server accepts it'],
+  ['TLS', 'a trusted certificate for this host, valid now'],
+] as const;
+
+/** The first three steps come of one connection: it fails at one of them, or at none. */
+async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
+  const greeted = await visit.greet().catch(unreached);
+  const until = 'validUntil' in greeted ? greeted.validUntil?.toISOString().slice(0, 10) : undefined;
+  const host = uri.replace(/^ldaps?:\/\/|:\d+$/g, '');
+  const seen = {
+    name: host,
+    connection: 'accepted',
+    TLS: tls ? `a trusted certificate, valid until ${until}` : 'none: this connection goes without',
+  };
+  for (const [name, expected] of greetings) {
+    const failed = 'finding' in greeted && greeted.at === name;
+    steps.push(viewStep(name, expected, failed ? greeted.finding : found(null, seen[name])));
+    if (failed) return false;
+  }
+  return true;
+}
+
+async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Promise<boolean> {
+  let answer: Awaited<ReturnType<Ask>> | undefined;
+  const bound = await step('service bind', 'the directory accepts bind DN and password', async () => {
+    answer = await ask(entryAt(base));
+    return answer.ok || answer.at === 'search' ? found(null, 'accepted') : refusedWith(answer);
+  });
+  if (!bound.ok || answer === undefined) return false;
+  const first = answer;
+  const based = await step('base', 'the search base is there to be read', () => judgeBase(ask, base, first));
+  return based.ok;
+}
+
+function entryAt(base: string): DirectoryQuery {
+  return { base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'], limit: 1 };
+}
+
+/** Whether the base is there; for one that is not, its deepest parent that is, in the text that was given (security L9). */
+async function judgeBase(ask: Ask, base: string, answer: Awaited<ReturnType<Ask>>): Promise<Finding> {
+  if (answer.ok && answer.value.entries.length > 0) return found(null, 'there');
+  if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
+  const parent = await deepestParent(ask, base);
+  const parents = parent === null ? 'nor is any parent of it' : `of its parents ${parent} is there`;
+  const seen = `${base} is not there, or the service account may not see it; ${parents}`;
+  return answer.ok ? wrong({ ...reasonWords.base_missing, seen }) : refusedWith(answer, seen);
+}
+
+/** Each parent is another connection and bind, so a base of absurd depth is not followed to its root. */
+const mostParents = 12;
+
+async function deepestParent(ask: Ask, base: string): Promise<string | null> {
+  for (const parent of parentsOf(base).slice(0, mostParents)) {
+    const answer = await ask(entryAt(parent));
+    if (answer.ok && answer.value.entries.length > 0) return parent;
+  }
+  return null;
+}

@@ -1,0 +1,123 @@
+import type { DirectoryEntry, DirectoryQuery, FoundEntries } from '../../../../outbound/outbound.ts';
+import { canonicalEmail } from '../../../foundation/domain-names/canonical.ts';
+import { name as nameField } from '../../../foundation/fields.ts';
+import { canonicalDn, isUnder } from '../../../tenancy/ldap/dn.ts';
+import { fillFilter } from '../../../tenancy/ldap/filter.ts';
+
+/** The settings that say how a person is found and read. */
+export interface Reading {
+  searchBase: string;
+  searchFilter: string;
+  emailAttribute: string;
+  givenNameAttribute: string;
+  familyNameAttribute: string;
+  groupsAttribute: string | null;
+}
+
+/** Who a directory says has this user name. */
+export interface Person {
+  /** Exactly as received, for that is what is bound with. */
+  dn: string;
+  /** The key: entryUUID or objectGUID, which outlive a change of name, else the DN (security I1). */
+  issuer: 'entryUUID' | 'objectGUID' | 'dn';
+  subject: string;
+  /** Canonical, in the order of the directory. */
+  emails: string[];
+  name: string | null;
+  /** As received; null when they are not read, or too many to be known. */
+  groups: string[] | null;
+}
+
+/** Why a search does not name exactly one person who can be kept (security L4). */
+export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base' | 'entry_malformed';
+
+const mostGroups = 1000;
+const mostEmails = 1000;
+// An index of PostgreSQL takes 2704.
+const mostBytes = 2000;
+
+/** What is asked for a person: the entry of exactly this user name, and no more than it takes to see a second one (security L4). */
+export function personQuery(reading: Reading, username: string): DirectoryQuery {
+  return {
+    base: reading.searchBase,
+    scope: 'sub',
+    filter: fillFilter(reading.searchFilter, username),
+    attributes: attributesOf(reading),
+    limit: 2,
+  };
+}
+
+/** The attributes that are read of a person. */
+export function attributesOf(reading: Reading): string[] {
+  const { emailAttribute, givenNameAttribute, familyNameAttribute, groupsAttribute } = reading;
+  const named = [emailAttribute, givenNameAttribute, familyNameAttribute];
+  return [...named, ...(groupsAttribute === null ? [] : [groupsAttribute]), 'entryUUID', 'objectGUID'];
+}
+
+/** The one person found, or why there is none (security L4). */
+export function onePerson(
+  { entries, more }: FoundEntries,
+  reading: Reading,
+): { ok: true; person: Person } | { ok: false; reason: Missing } {
+  const [entry] = entries;
+  if (entry === undefined) return { ok: false, reason: 'user_not_found' };
+  if (entries.length > 1 || more) return { ok: false, reason: 'user_ambiguous' };
+  const dn = canonicalDn(entry.dn);
+  const base = canonicalDn(reading.searchBase);
+  if (dn === null || base === null || !isUnder(dn, base)) return { ok: false, reason: 'dn_outside_base' };
+  const person = readPerson(entry, dn, reading);
+  return [person.dn, person.subject].every(isStorable)
+    ? { ok: true, person }
+    : { ok: false, reason: 'entry_malformed' };
+}
+
+/** The texts of an attribute, whatever else it holds. */
+export function textsOf(entry: DirectoryEntry, attribute: string): string[] {
+  const values = entry.attributes.get(attribute.toLowerCase()) ?? [];
+  return values.filter((value) => typeof value === 'string');
+}
+
+function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Person {
+  const emails = textsOf(entry, reading.emailAttribute).slice(0, mostEmails).map(canonicalEmail);
+  return {
+    dn: entry.dn,
+    ...keyOf(entry, dn),
+    emails: emails.filter((email) => email !== null),
+    name: nameOf(entry, reading),
+    groups: reading.groupsAttribute === null ? null : groupsOf(entry, reading.groupsAttribute),
+  };
+}
+
+/** Whether databases can keep and find the text, and events can tell it. */
+function isStorable(text: string): boolean {
+  return Buffer.byteLength(text) <= mostBytes && !/\p{Cc}/u.test(text);
+}
+
+function keyOf(entry: DirectoryEntry, dn: string[]): Pick<Person, 'issuer' | 'subject'> {
+  const [uuid] = textsOf(entry, 'entryUUID');
+  if (uuid !== undefined && uuid !== '') return { issuer: 'entryUUID', subject: uuid.toLowerCase() };
+  const [guid] = entry.attributes.get('objectguid') ?? [];
+  if (Buffer.isBuffer(guid) && guid.length === 16) return { issuer: 'objectGUID', subject: guidOf(guid) };
+  return { issuer: 'dn', subject: dn.join(',') };
+}
+
+/** As Windows writes it: the first three parts with their bytes in reverse (MS-DTYP §2.3.4). */
+function guidOf(bytes: Buffer): string {
+  const reversed = [3, 2, 1, 0, 5, 4, 7, 6].map((at) => bytes.readUInt8(at));
+  const hex = Buffer.concat([Buffer.from(reversed), bytes.subarray(8)]).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** The first given name and the first family name, of those that there are. */
+function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute }: Reading): string | null {
+  const parts = [givenNameAttribute, familyNameAttribute].flatMap((one) => textsOf(entry, one).slice(0, 1));
+  return nameField.safeParse(parts.join(' ')).data ?? null;
+}
+
+/** Active Directory gives so many and no more, under another name: then they are not known. */
+function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
+  const inPart = `${attribute.toLowerCase()};range=`;
+  const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));
+  const groups = textsOf(entry, attribute);
+  return parted || groups.length > mostGroups ? null : groups;
+}

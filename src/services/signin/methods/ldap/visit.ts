@@ -1,0 +1,35 @@
+import type { Context } from '../../../../context.ts';
+import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
+import { Refusal } from '../../../../errors.ts';
+import { signInFailed } from '../../../people/sessions/failed.ts';
+import { openBindPassword } from '../../../tenancy/ldap/secret.ts';
+import { tryingBind } from './bind-tries.ts';
+import { onePerson, type Person, personQuery } from './person.ts';
+
+/**
+ * Asks the directory who has this user name, and whether this is their password (spec §4.2 step 1 to 3). `found` is
+ * told of the entry before the password is tried, and may refuse. Refuses `signin_failed`, or `upstream_failed` when it cannot be asked.
+ */
+export async function provePerson(
+  ctx: Context,
+  connection: LdapConnection,
+  given: { username: string; password: string },
+  found: (person: Person) => Promise<void>,
+): Promise<Person> {
+  const visit = await ctx.outbound.visitDirectory(connection);
+  const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
+  const query = personQuery(connection, given.username);
+  const search = await tryingBind(ctx, connection, (watch) => watch(visit).search(account, query)).catch(
+    (error: unknown) => {
+      const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+      throw tooMany ? signInFailed('service_too_many_tries') : error;
+    },
+  );
+  if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
+  const one = onePerson(search.value, connection);
+  if (!one.ok) throw signInFailed(one.reason);
+  await found(one.person);
+  const proved = await visit.prove({ dn: one.person.dn, password: given.password });
+  if (!proved.ok) throw signInFailed(proved.reason);
+  return one.person;
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { randomToken } from '../../../crypto/secret.ts';
+import { Account } from '../../../database/models/account.ts';
+import { LoginLink } from '../../../database/models/login-link.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { commandLine } from '../../../shell-word.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { after } from '../../foundation/time.ts';
+import { requireAccount } from '../../people/accounts/find.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import type { userRefInput } from '../../people/accounts/schema.ts';
+import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { accountAsked } from '../../people/two-factor/refusals.ts';
+import type { openLoginLinkInput } from '../../tenancy/signin-settings/schema.ts';
+import { beginSession } from '../begin.ts';
+import { holdForSecondFactor } from '../pending.ts';
+
+// Break-glass (security O4): the operator on the host lets somebody in whatever the settings say.
+
+type Input = z.output<typeof openLoginLinkInput>;
+
+const linkSeconds = 600;
+
+/** A link that signs the account in once within ten minutes; one made before for it is void. */
+export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
+  requireOperator(ctx);
+  const account = await requireAccount(input.user);
+  const token = randomToken(256);
+  const expiresAt = after(ctx.now, linkSeconds);
+  await transaction(async () => {
+    // Held, so that no link is made beside what ends them.
+    const held = await lockAccount(account.id);
+    if (held === null || held.disabledAt !== null) throw disabled(account);
+    await LoginLink.destroy({ where: { accountId: account.id } });
+    await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
+    await recordEvent(ctx, {
+      kind: 'user.login_link.created',
+      subject: { type: 'user', id: account.id, name: account.name },
+    });
+  });
+  return { url: `${ctx.config.baseUrl}/login/link?token=${token}`, expiresAt: expiresAt.toISOString() };
+}
+
+/** Whom an unused link lets in; it is not used up by this. */
+export async function lookAtLoginLink(ctx: Context, { token }: Input) {
+  const { email, name } = await requireLinked(ctx, token);
+  return { email, name };
+}
+
+/** Begins the session of the link, which is used up by this; the second factor, where there is one, is still asked. */
+export async function openLoginLink(ctx: Context, { token }: Input) {
+  const account = await requireLinked(ctx, token);
+  try {
+    const session = await transaction(async () => {
+      await spend(account, token);
+      return enterByLink(ctx, account, null);
+    });
+    return { ...session, returnTo: '/' };
+  } catch (error) {
+    if (accountAsked(error) === null) throw error;
+    throw await transaction(async () => {
+      await spend(account, token);
+      return holdForSecondFactor(ctx, account.id, { by: 'loginLink' });
+    });
+  }
+}
+
+/** What a link that was used up leads to; `secondFactor` is what was answered, or null. */
+export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
+  return transaction(() => beginSession(ctx, account, { method: 'loginLink', secondFactor }));
+}
+
+async function requireLinked(ctx: Context, token: string): Promise<Account> {
+  const link = await LoginLink.findByPk(idOf(token));
+  if (link === null || link.expiresAt <= ctx.now) throw spent();
+  return Account.findByPk(link.accountId, { rejectOnEmpty: true });
+}
+
+async function spend({ id }: Account, token: string): Promise<void> {
+  // Held before the link, as by everything that ends links, so that nobody waits in a circle.
+  await lockAccount(id);
+  if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+function spent(): Refusal {
+  return new Refusal('invalid_credential', 'This link was used already, or is older than ten minutes.', {
+    hint: 'Ask the operator for another one.',
+  });
+}
+
+function disabled({ id, email, name }: Account): Refusal {
+  return new Refusal('conflict', `The account of ${email ?? name} is disabled.`, {
+    hint: `Let them sign in again first: ${commandLine('idctl user enable', email ?? id)}`,
+  });
+}

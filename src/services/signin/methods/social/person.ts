@@ -1,0 +1,27 @@
+import type { SocialWord } from '../../../../outbound/outbound.ts';
+import { canonicalEmail, domainOf } from '../../../foundation/domain-names/canonical.ts';
+import { name as nameField } from '../../../foundation/fields.ts';
+import { signInFailed } from '../../../people/sessions/failed.ts';
+import { answersFor } from '../../redirect/answers-for.ts';
+
+/** Somebody whose address the provider has verified. */
+export interface SocialPerson {
+  issuer: string;
+  subject: string;
+  /** Canonical. */
+  email: string;
+  /** Whether the provider answers for it that the address is theirs today; else the key alone says who they are. */
+  proven: boolean;
+  name: string;
+}
+
+/** Who the provider says has signed in, if it says that it has verified their address (security O5). */
+export function requirePerson(word: SocialWord): SocialPerson {
+  const { issuer, subject, email, emailVerified, name } = word;
+  if (email === null) throw signInFailed('email_missing');
+  if (!emailVerified) throw signInFailed('email_not_verified');
+  const address = canonicalEmail(email);
+  if (address === null) throw signInFailed('email_malformed');
+  const called = nameField.safeParse(name).data ?? address.slice(0, address.indexOf('@'));
+  return { issuer, subject, email: address, proven: answersFor(word, domainOf(address)), name: called };
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { randomToken } from '../../crypto/secret.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { after } from '../foundation/time.ts';
+import { lockAccount } from '../people/accounts/lock.ts';
+import { signInFailed } from '../people/sessions/failed.ts';
+import { secondFactorRequired } from '../people/two-factor/refusals.ts';
+import type { SeenConnection } from './methods/ldap/admit.ts';
+import type { Person } from './methods/ldap/person.ts';
+import type { SocialPerson } from './methods/social/person.ts';
+import type { Said } from './methods/sso/claims.ts';
+import type { FlowState } from './redirect/state.ts';
+
+const pendingSeconds = 5 * 60;
+
+/** What a sign-in goes on with once the code is there: all of it bounded, and nothing that is not used. */
+export type Arrival =
+  | { by: 'sso'; state: FlowState; said: Said }
+  | { by: 'social'; state: FlowState; person: SocialPerson }
+  | { by: 'loginLink' }
+  | { by: 'password'; checked: string; returnTo: string }
+  | { by: 'ldap'; connection: SeenConnection; person: Person; returnTo: string };
+
+/** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
+export async function holdForSecondFactor(
+  ctx: Context,
+  accountId: string,
+  arrival: Arrival,
+): Promise<Refusal> {
+  const token = randomToken(256);
+  const row = { id: idOf(token), accountId, payload: arrival, expiresAt: after(ctx.now, pendingSeconds) };
+  await transaction(async () => {
+    // Held, so that nothing is kept beside what ends it.
+    const account = await lockAccount(accountId, 'beside');
+    if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
+    await PendingSignIn.create(row);
+  });
+  return secondFactorRequired(accountId, token);
+}
+
+/** The arrival that the token stands for, unexpired. */
+export async function requirePending(ctx: Context, token: string | undefined) {
+  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
+  if (row === null || row.expiresAt <= ctx.now) throw nothingPending();
+  // Written by `holdForSecondFactor` alone.
+  return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
+}
+
+/** Uses the arrival up; of two that answer at once, one goes on. */
+export async function spendPending(id: string): Promise<void> {
+  const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
+  if (spent === 0) throw nothingPending();
+}
+
+function nothingPending(): Refusal {
+  return new Refusal('invalid_credential', 'This sign-in has expired.', {
+    hint: 'Sign in again.',
+  });
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

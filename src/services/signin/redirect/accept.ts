@@ -1,0 +1,67 @@
+import type { Context } from '../../../context.ts';
+import { SpentState } from '../../../database/models/spent-state.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import { signInFailed } from '../../people/sessions/failed.ts';
+import { claimCode } from './claim-code.ts';
+import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
+import { type Places, placesOf } from './under-way.ts';
+
+/** What comes back with a person, as far as it does not concern the provider alone. */
+interface Returned {
+  state?: string | undefined;
+  code?: string | undefined;
+  /** The flow cookie. */
+  flow?: string | undefined;
+  fromBrowser: boolean;
+}
+
+/**
+ * Does the work with the state if it is ours, unexpired, from this browser and not used before; it is used up by this
+ * (security S2, S3), and the code that came with it is bound to its provider (security S5). Refuses `overloaded`, and
+ * uses nothing up, where too many wait for the provider (security S9).
+ */
+export async function acceptState<T>(
+  ctx: Context,
+  kind: Flow,
+  returned: Returned,
+  work: (state: FlowState) => Promise<T>,
+): Promise<T> {
+  const state = returned.state === undefined ? null : readState(ctx, kind, returned.state);
+  if (state === null) throw signInFailed('state_invalid');
+  if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow)) {
+    throw signInFailed('other_browser');
+  }
+  const places = placesOf(ctx, state.connection);
+  try {
+    await spend(state, places);
+    const { code } = returned;
+    const claimed = code === undefined || (await transaction(() => claimCode(ctx, state, code)));
+    if (!claimed) throw signInFailed('code_of_another_provider');
+    return await work(state);
+  } finally {
+    places.leave();
+  }
+}
+
+/** A browser always shows its cookie; so must everyone where the way here is not encrypted. */
+function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
+  const { protocol, hostname } = new URL(ctx.config.baseUrl);
+  return fromBrowser || (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+}
+
+async function spend(state: FlowState, places: Places): Promise<void> {
+  const spending = transaction(async () => {
+    await refusingDuplicate(SpentState.create({ id: state.id, expiresAt: new Date(state.expires * 1000) }), {
+      message: 'This sign-in was finished already.',
+    });
+    // Last, so that a refusal takes the use of the state back.
+    places.take();
+  });
+  await spending.catch((error: unknown) => {
+    throw error instanceof Refusal && error.code === 'already_exists'
+      ? signInFailed('state_replayed')
+      : error;
+  });
+}

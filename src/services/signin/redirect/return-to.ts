@@ -1,0 +1,32 @@
+import type { Context } from '../../../context.ts';
+import { refuseField } from '../../../errors.ts';
+
+/** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
+export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
+  if (returnTo === undefined) return '/';
+  const { baseUrl, http } = ctx.config;
+  const target = URL.canParse(returnTo, baseUrl) ? new URL(returnTo, baseUrl) : null;
+  if (
+    target !== null &&
+    isPath(returnTo) &&
+    isPath(target.pathname) &&
+    target.origin === new URL(baseUrl).origin
+  ) {
+    return target.pathname + target.search + target.hash;
+  }
+  // Put together here, for `origin` of `blob:https://host/…` is that host's.
+  const place = `${target?.protocol}//${target?.host}`;
+  const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
+  if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
+  // People are told no key of the configuration; the operator finds it here, with the origin to add.
+  if (target !== null && target.origin !== new URL(baseUrl).origin) {
+    const host = place.slice(0, 300);
+    ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');
+  }
+  throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
+}
+
+/** Not `//host`, nor what a browser reads as that; asked of the normal form as well, for `/.//host` becomes it. */
+function isPath(text: string): boolean {
+  return /^\/(?![/\\])/.test(text);
+}

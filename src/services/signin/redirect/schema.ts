@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { domain } from '../../foundation/fields.ts';
+
+// What the two public steps of a sign-in by redirect are given, whoever the provider is (RFC 6749 §4.1, RFC 9207).
+
+/** The fields of the first step. */
+export const startFields = {
+  returnTo: z.string().max(2000).optional(),
+  flow: z.string().max(200).optional(),
+};
+
+/** Where the person is sent. */
+export const startView = z.object({ authorizationUrl: z.string() });
+
+/** What comes back with the person. */
+export const callbackInput = z.strictObject({
+  state: z.string().max(4096).optional(),
+  code: z.string().max(4096).optional(),
+  iss: z.string().max(2000).optional(),
+  error: z.string().max(200).optional(),
+  flow: z.string().max(200).optional(),
+  fromBrowser: z.boolean(),
+});
+
+export const startSsoInput = z.strictObject({ domain, ...startFields });

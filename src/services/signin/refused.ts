@@ -1,0 +1,38 @@
+import type { Context } from '../../context.ts';
+import type { Account } from '../../database/models/account.ts';
+import type { SignInMethod } from '../../database/models/session.ts';
+import { unsynced } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { tallyEvent } from '../foundation/events/tally.ts';
+import { networkOf, siteOf } from '../foundation/limits/network.ts';
+
+/**
+ * Writes down a sign-in that was refused: one counted event per account and method in a quarter of an hour. Without an
+ * account it is one per client site, and names the client network that failed last: a site has 65536 networks (security X5).
+ */
+export async function recordRefusedSignIn(
+  ctx: Context,
+  { method, account, reason }: { method: SignInMethod; account: Account | null; reason: string },
+): Promise<void> {
+  const address = networkOf(ctx.client.address);
+  const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
+  const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
+  await unsynced(() =>
+    tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart: method }),
+  );
+}
+
+/** Why the one answer to a failed sign-in was given, or null for every other error. */
+export function reasonOfFailure(error: unknown): string | null {
+  if (!(error instanceof Refusal) || error.code !== 'signin_failed') return null;
+  const { cause } = error;
+  const said = typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
+  return String(said);
+}
+
+/** What is written down of why somebody was not let in; null for what is no refusal of the person. */
+export function reasonToRecord(error: unknown): string | null {
+  const told = error instanceof Refusal ? error.code : null;
+  if (told === 'signin_method_off') return 'method_off';
+  return told === 'sign_in_first' ? told : reasonOfFailure(error);
+}

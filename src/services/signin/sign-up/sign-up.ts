@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Invitation } from '../../../database/models/invitation.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner, isClaimed } from '../../foundation/domain-names/owns.ts';
+import { countAsking } from '../../foundation/limits/mail.ts';
+import { clientLimit } from '../../foundation/limits/password.ts';
+import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { queueAsked } from '../../foundation/mail/queue.ts';
+import { hashNewPassword } from '../../people/accounts/password.ts';
+import type { signUpInput } from '../../people/accounts/schema.ts';
+import { signUpTicket } from '../../people/codes/ticket.ts';
+import { findByToken } from '../../tenancy/invitations/find.ts';
+import { bindInvitation, joinInvited } from '../../tenancy/invitations/join.ts';
+import { selfSignupAllowed } from '../../tenancy/signin-settings/require.ts';
+import { beginSession } from '../begin.ts';
+import { createSignedUp, type SignedUp } from './signed-up.ts';
+
+type Input = z.output<typeof signUpInput>;
+
+/**
+ * Makes an account for whoever comes. Where the instance sends mail, a code confirms the address first, and the ticket
+ * shows then who signed up; the answer and the work are the same for an address that has an account, whose owner is told
+ * by mail (security P7).
+ */
+export async function signUp(ctx: Context, input: Input) {
+  const invitation = await requireAdmitted(ctx, input);
+  const { email, name, locale = null } = input;
+  const hash = () => hashNewPassword(ctx, input.password, input);
+  if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
+  // Before the hash, as everything that is limited is (security P6).
+  await countAsking(ctx);
+  const passwordHash = await hash();
+  const signedUp = { email, name, locale, passwordHash };
+  await transaction(() =>
+    queueAsked(ctx, { about: 'signup', ...signedUp, invitation: invitation?.id ?? null }),
+  );
+  return { emailVerification: 'required' as const, ticket: signUpTicket(ctx, passwordHash) };
+}
+
+/**
+ * Makes the account and signs it in. Nobody has proven its address: the instance takes it as verified (spec §2.6), and
+ * the organization that owns the domain does not (security I3).
+ */
+async function signUpAtOnce(
+  ctx: Context,
+  input: Input,
+  invitation: Invitation | null,
+  hash: () => Promise<string>,
+) {
+  const limits = [clientLimit(ctx)];
+  await requireRoom(ctx, limits);
+  const { email, name, locale = null } = input;
+  const signedUp: SignedUp = { email, name, locale, passwordHash: await hash() };
+  // That an address is taken is no secret to whoever may sign up; asking for many at once is what is limited.
+  await spend(ctx, limits);
+  const session = await transaction(async () => {
+    // Asked again: an organization may have verified the domain while the hash was computed.
+    await requireAdmitted(ctx, input);
+    const account = await createSignedUp(ctx, signedUp, 'auto');
+    await giveBack(ctx, limits);
+    if (invitation !== null) {
+      await bindInvitation(invitation.id, account);
+      await joinInvited(ctx, account);
+    }
+    return beginSession(ctx, account, { method: 'password' });
+  });
+  return { emailVerification: 'done' as const, ...session };
+}
+
+/** The invitation that lets this person sign up, or null where everybody may; refuses `signup_closed`. */
+export async function requireAdmitted(
+  ctx: Context,
+  { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
+): Promise<Invitation | null> {
+  const domain = domainOf(email);
+  const invitation = token === undefined ? null : await findInvitation(ctx, email, token);
+  if (invitation !== null && (await mayInvite(invitation, domain))) return invitation;
+  if (await selfSignupAllowed(ctx, domain)) return null;
+  if (await isClaimed(domain)) {
+    throw new Refusal('signup_closed', `Addresses on ${domain} belong to an organization.`, {
+      hint: 'Sign in through your organization, or ask its administrator for an account.',
+    });
+  }
+  throw new Refusal('signup_closed', 'Sign-up is closed here.', {
+    hint: 'Sign in through your organization, or ask your administrator for an account.',
+  });
+}
+
+async function findInvitation(ctx: Context, email: string, token: string): Promise<Invitation | null> {
+  const invitation = await findByToken(ctx, token);
+  return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
+}
+
+/** How people of a domain come to an account is for the organization that has verified it to say, and for no other (security O1). */
+async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
+  const owner = await findOwner(domain);
+  return owner === null || owner === organizationId;
+}

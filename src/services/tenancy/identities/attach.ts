@@ -1,0 +1,334 @@
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { insertRow } from '../../../database/execute.ts';
+import { Account, type EmailProof } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner } from '../../foundation/domain-names/owns.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { idLikeOthers } from '../../people/accounts/id-like-others.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
+import { detachIdentities, recordUnlinked } from './detach.ts';
+import { providerNames, type SocialProvider } from './providers.ts';
+import { reclaim } from './reclaim.ts';
+
+// The one door by which an outside proof reaches an account (security I1). Nothing else may join an
+// e-mail address to an account.
+
+/** What a connection's directory has proved, checked by the caller down to the domain. */
+export interface OutsideProof {
+  kind: 'sso' | 'ldap';
+  connection: { id: string; organizationId: string };
+  issuer: string;
+  subject: string;
+  /** The host of the directory; null for SSO, whose issuer says it. */
+  server: string | null;
+  /** Canonical, on a domain that the organization has verified now (security I2). */
+  email: string;
+  name: string;
+}
+
+/**
+ * The account of the proof: by its key if that is known, whatever the address says now; else the
+ * account of the address, which the key is then bound to; else a new one. Null when the address's account has
+ * another key on this connection, or on one that was in its place: a conflict, until it is unlinked or relinked.
+ * Call it inside the sign-in's transaction.
+ */
+export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
+  const known = await findByKey(ctx, proof);
+  if (known !== undefined) return known;
+  const holder = await findByEmail(proof.email);
+  if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
+  const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
+  // The same key, when another sign-in has bound it since we looked.
+  if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
+  await reclaim(ctx, holder, proof.connection.organizationId, proof.name);
+  return link(ctx, proof, holder);
+}
+
+/**
+ * The account of the key; null for a conflict, undefined for a new key. A key is void once the account's domain is
+ * another organization's: what this one linked while the domain was its own, it does not keep (security I2).
+ */
+async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
+  const { connection, issuer, subject, server } = proof;
+  const current = await Identity.findOne({ where: { connectionId: connection.id, issuer, subject } });
+  // Another server may name any entry, also by what it knows of this one's.
+  if (current !== null && current.server !== server) return null;
+  const key = current ?? (await findFormer(proof));
+  const account = key === null ? null : await Account.findByPk(key.accountId);
+  if (key === null || account === null) return undefined;
+  if (await belongsToAnother(ctx, account, connection.organizationId)) {
+    await detachIdentities(ctx, [key]);
+    await recordUnlinked(ctx, key, account.name);
+    return undefined;
+  }
+  return key === current ? account : adopt(ctx, key, account, proof);
+}
+
+/** This very key, from a connection that this one was made in place of. */
+function findFormer(proof: OutsideProof): Promise<Identity | null> {
+  const { issuer, subject, server } = proof;
+  return Identity.findOne({
+    where: { ...inPlaceOf(proof), issuer, subject, server },
+    order: [['id', 'DESC']],
+  });
+}
+
+/** Makes a former key one of the connection that has just proved it; null when its account has another one there. */
+async function adopt(
+  ctx: Context,
+  key: Identity,
+  account: Account,
+  { connection }: OutsideProof,
+): Promise<Account | null> {
+  const { id: connectionId } = connection;
+  // Another sign-in may have adopted it since it was read.
+  await lockAccount(account.id);
+  await key.reload();
+  if (key.connectionId === connectionId) return account;
+  if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
+  // The first sign-in through this connection is yet to sync its groups (security I7).
+  await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
+  await recordLinked(ctx, key, account);
+  return account;
+}
+
+/** The keys of the organization's connections of this kind: it has one at a time, all other keys are former ones. */
+function inPlaceOf({ kind, connection }: OutsideProof) {
+  return { kind, organizationId: connection.organizationId };
+}
+
+function isBound(key: Identity, { connection, issuer, subject, server }: OutsideProof): boolean {
+  return (
+    key.connectionId === connection.id &&
+    key.issuer === issuer &&
+    key.subject === subject &&
+    key.server === server
+  );
+}
+
+async function belongsToAnother(ctx: Context, { email }: Account, organizationId: string): Promise<boolean> {
+  if (ctx.config.trust.domains === 'off' || email === null) return false;
+  const owner = await findOwner(domainOf(email));
+  return owner !== null && owner !== organizationId;
+}
+
+/** What a social provider has proved of somebody whose address it has verified. */
+export interface SocialProof {
+  provider: SocialProvider;
+  issuer: string;
+  subject: string;
+  /** Canonical. */
+  email: string;
+  /** Whether the provider answers for the address; else it finds and makes no account. */
+  proven: boolean;
+  name: string;
+}
+
+/**
+ * The account of a social proof, and whether it is new: by its key if that is known; else that of `linkTo`, who is
+ * signed in and asked for it; else that of the address; else a new one. A key is bound to an account only whose address
+ * somebody has proved (security O5): whoever made it could not be told from its person otherwise. Null when the key is
+ * another account's, or the account has another key of this provider. Call it inside the sign-in's transaction.
+ */
+export async function attachSocial(
+  ctx: Context,
+  proof: SocialProof,
+  linkTo: string | undefined,
+): Promise<{ account: Account; created: boolean } | null> {
+  const { provider, issuer, subject, email } = proof;
+  const key = await Identity.findOne({ where: { connectionId: provider, issuer, subject } });
+  if (key !== null) {
+    const account = await Account.findByPk(key.accountId, { rejectOnEmpty: true });
+    return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
+  }
+  if (linkTo === undefined && !proof.proven) {
+    // The same for an address with an account and for one without.
+    throw connectFirst(provider, `${providerNames[provider]} does not vouch for the address ${email}.`);
+  }
+  const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
+  const entry = {
+    kind: 'social' as const,
+    connection: { id: provider, organizationId: null },
+    issuer,
+    subject,
+  };
+  if (holder === null) {
+    const account = await createAccount(ctx, { ...proof, emailProof: 'social', by: provider });
+    return { account: await link(ctx, entry, account), created: true };
+  }
+  if (!isProved(holder)) throw signInFirst(ctx, provider);
+  if (linkTo === undefined && !isProvedForGood(holder)) {
+    throw connectFirst(provider, `The organization that vouched for ${email} has given its domain up.`);
+  }
+  const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });
+  return other > 0 ? null : { account: await link(ctx, entry, holder), created: false };
+}
+
+function signInFirst(ctx: Context, provider: SocialProvider): Refusal {
+  const name = providerNames[provider];
+  return new Refusal('sign_in_first', "This account's e-mail address has not been verified yet.", {
+    hint: isMailConfigured(ctx)
+      ? `Reset its password by mail: this verifies the address. Then use ${name}.`
+      : `Sign in through your organization, or ask the operator to delete that account. Then use ${name}.`,
+  });
+}
+
+function connectFirst(provider: SocialProvider, message: string): Refusal {
+  const name = providerNames[provider];
+  return new Refusal('sign_in_first', message, {
+    hint: `Sign in another way, then connect ${name} on the account page: from then on it signs you in.`,
+  });
+}
+
+/** What provisioning has to do with of an account. */
+type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
+
+/** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
+export interface Provisioned {
+  organizationId: string;
+  /** Canonical, and of nobody else in the organization; null when it is not known. */
+  email: string | null;
+  name: string;
+}
+
+/**
+ * The account for a new record: the one of the address, which gains nothing by this, else a new one, whose address is
+ * proven if the organization has verified its domain (security I4). Call it inside the transaction that writes the record.
+ */
+export async function attachProvisioned(
+  ctx: Context,
+  { organizationId, email, name }: Provisioned,
+): Promise<{ account: Holder; link: 'attached' | 'created' }> {
+  const { holder, emailProof } = await lookUp(organizationId, email);
+  // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
+  const held = holder === null ? null : await lockAccount(holder.id);
+  if (held !== null) return { account: held, link: 'attached' };
+  const isStrangers = email !== null && emailProof !== 'domain';
+  const account = { id: isStrangers ? await idLikeOthers(ctx) : orderedId(), email, name };
+  const row = { ...account, email_proof: emailProof, locale: 'en', created_at: ctx.now };
+  await insertRow('accounts', row);
+  return { account: { ...account, emailProof }, link: 'created' };
+}
+
+/**
+ * Gives an account that provisioning made without an address the one that has become known, unless another account has
+ * it. Whether it did. An address on a domain of others is not given: whether it was free would tell of an account
+ * elsewhere (security I4).
+ */
+export async function attachAddress(
+  ctx: Context,
+  account: Pick<Account, 'id' | 'email'>,
+  { organizationId, email }: { organizationId: string; email: string },
+): Promise<boolean> {
+  const { holder, emailProof } = await lookUp(organizationId, email);
+  if (account.email !== null || holder !== null) return false;
+  if (emailProof !== 'domain' && ctx.config.trust.domains !== 'off') return false;
+  await Account.update({ email, emailProof }, { where: { id: account.id } });
+  return true;
+}
+
+/** Whose the address is, or what the word of the organization is worth for one that is nobody's; past the ORM. */
+async function lookUp(
+  organizationId: string,
+  email: string | null,
+): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
+  if (email === null) return { holder: null, emailProof: 'none' };
+  const [row] = await select<{
+    id: string | null;
+    domain: string | null;
+  }>(
+    `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
+       LEFT JOIN accounts a ON a.email = $1
+       LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
+    [email, organizationId, domainOf(email), 'Verified'],
+  );
+  if (row === undefined) return { holder: null, emailProof: 'none' };
+  const { id } = row;
+  if (id !== null) return { holder: { id }, emailProof: 'none' };
+  return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
+}
+
+/** Whether the domain is there still; it is not given up until the transaction ends, so that no proof outlives it. */
+async function keepsDomain(id: string | null): Promise<boolean> {
+  // On SQLite the transaction keeps everything.
+  if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;
+  return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
+}
+
+function createForOrganization(ctx: Context, proof: OutsideProof): Promise<Account> {
+  const { kind: by, email, name, connection } = proof;
+  return createAccount(ctx, {
+    email,
+    name,
+    emailProof: 'domain',
+    by,
+    organizationId: connection.organizationId,
+  });
+}
+
+interface NewAccount {
+  email: string;
+  name: string;
+  emailProof: EmailProof;
+  /** What made it, for the event. */
+  by: string;
+  organizationId?: string;
+}
+
+async function createAccount(ctx: Context, given: NewAccount): Promise<Account> {
+  const { email, name, emailProof, by, organizationId = null } = given;
+  const account = await Account.create({ id: orderedId(), email, emailProof, name, createdAt: ctx.now });
+  await recordEvent(ctx, {
+    kind: 'user.created',
+    organizationId,
+    subject: { type: 'user', id: account.id, name: account.name },
+    data: { by },
+  });
+  return account;
+}
+
+/** A key as it is bound. */
+interface Entry {
+  kind: Identity['kind'];
+  connection: { id: string; organizationId: string | null };
+  issuer: string;
+  subject: string;
+  server?: string | null;
+}
+
+async function link(ctx: Context, entry: Entry, account: Account): Promise<Account> {
+  const { kind, connection, issuer, subject, server = null } = entry;
+  const key = await Identity.create({
+    id: orderedId(),
+    accountId: account.id,
+    kind,
+    connectionId: connection.id,
+    organizationId: connection.organizationId,
+    issuer,
+    subject,
+    server,
+    linkedAt: ctx.now,
+  });
+  await recordLinked(ctx, key, account);
+  return account;
+}
+
+function recordLinked(
+  ctx: Context,
+  { kind, organizationId, issuer }: Identity,
+  account: Account,
+): Promise<void> {
+  return recordEvent(ctx, {
+    kind: 'identity.linked',
+    organizationId,
+    subject: { type: 'user', id: account.id, name: account.name },
+    data: { kind, issuer },
+  });
+}

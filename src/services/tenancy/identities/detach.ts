@@ -1,0 +1,39 @@
+import type { Context } from '../../../context.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { endSessions } from '../../people/sessions/end.ts';
+import { socialProviders } from './providers.ts';
+
+// Fewer than SQLite's 32766 parameters of one statement.
+const atOnce = 1000;
+
+/**
+ * Takes keys off their accounts and ends the sessions that came through their connection or provider; answers how many
+ * sessions. Whoever held a key is linked anew, by the verified address, at the next sign-in. Call it inside
+ * a transaction.
+ */
+export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
+  let ended = 0;
+  for (const [connectionId, keys] of Map.groupBy(identities, (key) => key.connectionId)) {
+    for (let from = 0; from < keys.length; from += atOnce) {
+      const some = keys.slice(from, from + atOnce);
+      await Identity.destroy({ where: { id: some.map(({ id }) => id) } });
+      const accountId = some.map(({ accountId }) => accountId);
+      const provider = socialProviders.find((one) => one === connectionId);
+      const through = provider === undefined ? { connectionId } : { method: provider };
+      ended += await endSessions(ctx, { accountId, ...through });
+    }
+  }
+  return ended;
+}
+
+/** Says of one key that it is no longer its account's; `name` is the account's. */
+export function recordUnlinked(ctx: Context, identity: Identity, name: string): Promise<void> {
+  const { kind, issuer, organizationId, accountId } = identity;
+  return recordEvent(ctx, {
+    kind: 'identity.unlinked',
+    organizationId,
+    subject: { type: 'user', id: accountId, name },
+    data: { kind, issuer },
+  });
+}

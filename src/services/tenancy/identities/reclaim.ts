@@ -1,0 +1,109 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
+import { endCredentials } from '../../people/credentials/credentials.ts';
+import { recordRenamed } from '../scim-records/member.ts';
+import { detachIdentities, recordUnlinked } from './detach.ts';
+import { belongsElsewhere } from './elsewhere.ts';
+
+/**
+ * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
+ * the address, or nobody but an earlier owner of the domain, what an earlier holder left ends, the name too (security
+ * I3); else only what earlier owners have linked does (security I2). `name` is what the organization calls the person,
+ * if it does. Call it inside the transaction that links the account or makes it a member, before that.
+ */
+export async function reclaim(
+  ctx: Context,
+  account: Account,
+  organizationId: string,
+  name: string | null = null,
+): Promise<void> {
+  if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
+  // A proved account's second factor guards the other organizations that trust it (security P12).
+  const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
+  await account.update({ emailProof: 'domain', awaitsCode: false, name: name ?? localPart(account) });
+  await recordRenamed(ctx, account, organizationId);
+  await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
+}
+
+/** Who takes an account over, and what of it stays. */
+interface Takeover {
+  by: 'domain' | 'mail' | 'operator' | 'signup';
+  /** The organization that does, which keeps the keys of its own connections (security I1). */
+  organizationId?: string | null;
+  keepsTotp?: boolean;
+}
+
+/** What is looked at of an account before it is made a member. */
+type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
+
+/**
+ * Reclaims the account that the organization is about to make a member, if it owns the domain and no proof stands
+ * against that (security I3). Whether it did; `account` has the new name then. Call it inside that transaction.
+ */
+export async function reclaimMember(
+  ctx: Context,
+  account: Candidate,
+  organizationId: string,
+  name: string | null,
+): Promise<boolean> {
+  if (!(await isToReclaim(ctx, account, organizationId))) return false;
+  const whole = await Account.findByPk(account.id, { rejectOnEmpty: true });
+  await reclaim(ctx, whole, organizationId, name);
+  const { emailProof, name: renamed } = whole;
+  Object.assign(account, { emailProof, name: renamed });
+  return true;
+}
+
+/** Whether `reclaimMember` would; inside a transaction the domain is then not given up until that ends. */
+export async function isToReclaim(
+  ctx: Context,
+  account: Candidate,
+  organizationId: string,
+): Promise<boolean> {
+  const { email } = account;
+  if (email === null || isProvedForGood(account)) return false;
+  const domain = domainOf(email);
+  if ((await findVerified(organizationId, domain)) !== null) return true;
+  return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
+}
+
+/** What an account is called that nobody has named: the local part of its address. */
+export function localPart({ email, name }: Account): string {
+  return email === null ? name : email.slice(0, email.lastIndexOf('@'));
+}
+
+/**
+ * Ends what somebody left on an account whose address they never proved, for whoever has now proved it, or signs up
+ * for it in their place (security I3, P11).
+ */
+export async function takeOver(
+  ctx: Context,
+  account: Account,
+  { by, organizationId = null, keepsTotp = false }: Takeover,
+): Promise<void> {
+  await endCredentials(ctx, account.id, { organizationId, keepsTotp });
+  // What goes on with the account must see none of it.
+  await account.reload();
+  await recordEvent(ctx, {
+    kind: 'account.reclaimed',
+    organizationId,
+    subject: { type: 'user', id: account.id, name: account.name },
+    data: { by },
+  });
+}
+
+/** Other organizations can only have linked the address while its domain was theirs. */
+async function dropForeignLinks(ctx: Context, account: Account, organizationId: string): Promise<void> {
+  if (ctx.config.trust.domains === 'off') return;
+  const foreign = await Identity.findAll({
+    where: { accountId: account.id, organizationId: { [Op.ne]: organizationId } },
+  });
+  await detachIdentities(ctx, foreign);
+  for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
+}

@@ -1,0 +1,18 @@
+import type { Context } from '../../../context.ts';
+import { refuseField } from '../../../errors.ts';
+
+/** Refuses what would send passwords in clear (security L5); the address itself is looked at when it is connected to. */
+export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
+  if (tls) return;
+  if (uri.startsWith('ldaps:')) {
+    throw refuseField('tls', 'is always on with ldaps://', 'Leave it on, or use an ldap:// address.');
+  }
+  if (ctx.config.ldap.allowPlaintext === 'on' || local.test(uri)) return;
+  throw refuseField(
+    'tls',
+    'can be off only for a directory on this machine',
+    'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
+  );
+}
+
+const local = /^ldap:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|$)/;

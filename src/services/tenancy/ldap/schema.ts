@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { ref } from '../../foundation/fields.ts';
+import { affectedView } from '../sso/schema.ts';
+import { certificatesIn } from './certificates.ts';
+import { canonicalDn } from './dn.ts';
+import { faultOfFilter } from './filter.ts';
+
+const control = /\p{Cc}/u;
+const text = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(most, `must have at most ${most} characters`)
+    .refine((given) => !control.test(given), 'must not hold control characters');
+
+const uri = z
+  .string()
+  .max(300)
+  .regex(
+    /^ldaps?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?\/?$/i,
+    'must be ldaps://HOST or ldap://HOST, with or without :PORT',
+  )
+  .refine((given) => Number(/:(\d+)\/?$/.exec(given)?.[1] ?? 1) <= 65535, 'must have a port of at most 65535')
+  .overwrite((given) => given.toLowerCase().replace(/\/$/, ''));
+const bindDn = text(1000).refine(
+  (given) => /[=@\\]/.test(given),
+  'must be a DN such as cn=idctl,dc=example,dc=com, or for Active Directory user@domain',
+);
+const searchBase = text(1000).refine(
+  (given) => canonicalDn(given) !== null,
+  'must be a DN such as ou=people,dc=example,dc=com',
+);
+const searchFilter = text(2000).superRefine((given, ctx) => {
+  const message = faultOfFilter(given);
+  if (message !== null) ctx.addIssue({ code: 'custom', message });
+});
+const attribute = z
+  .string()
+  .max(100)
+  .regex(/^[a-z][a-z0-9-]*(;[a-z0-9-]+)*$/i, 'must be the name of an attribute, such as mail')
+  .refine((given) => given.toLowerCase() !== 'dn', 'must be the name of an attribute, which dn is not');
+const caCertificate = z
+  .string()
+  .max(100_000)
+  .refine((given) => certificatesIn(given) !== null, 'must be one or more certificates in PEM');
+/** Bytes are what directories count; a NUL would end it for some of them (security L2). */
+const secret = z
+  .string()
+  .refine((given) => Buffer.byteLength(given) <= 1024, 'must have at most 1024 bytes')
+  .refine((given) => !given.includes('\0'), 'must not hold NUL');
+
+const settings = {
+  uri,
+  tls: z.boolean(),
+  caCertificate: caCertificate.nullable(),
+  bindDn,
+  bindPassword: secret.optional(),
+  searchBase,
+  searchFilter,
+  emailAttribute: attribute,
+  givenNameAttribute: attribute,
+  familyNameAttribute: attribute,
+  groupsAttribute: attribute.nullable(),
+};
+
+/** The whole connection; what is absent is its default, but for the stored password (spec §2.5). */
+export const saveLdapInput = z.strictObject({
+  org: ref,
+  ...settings,
+  tls: settings.tls.default(true),
+  caCertificate: settings.caCertificate.default(null),
+  givenNameAttribute: attribute.default('givenName'),
+  familyNameAttribute: attribute.default('sn'),
+  groupsAttribute: settings.groupsAttribute.default(null),
+  enabled: z.boolean().default(false),
+});
+/** Those settings of the connection that change. */
+export const changeLdapInput = z
+  .strictObject({ org: ref, ...settings })
+  .partial()
+  .required({ org: true });
+export const ldapRefInput = z.strictObject({ org: ref });
+
+export const ldapView = z.object({
+  uri: z.string(),
+  tls: z.boolean(),
+  caCertificate: z.string().nullable(),
+  bindDn: z.string(),
+  hasBindPassword: z.boolean(),
+  searchBase: z.string(),
+  searchFilter: z.string(),
+  emailAttribute: z.string(),
+  givenNameAttribute: z.string(),
+  familyNameAttribute: z.string(),
+  groupsAttribute: z.string().nullable(),
+  enabled: z.boolean(),
+});
+export const ldapDisabledView = ldapView.extend(affectedView.shape);
+export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
+
+/** The people whom a change of directory affects: they are linked again when they next sign in. */
+export const ldapRelinkedView = z.object({
+  uri: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
+
+const username = z
+  .string()
+  .refine((given) => given.trim() !== '', 'is required')
+  .refine((given) => [...given].length <= 256, 'must have at most 256 characters')
+  .refine((given) => !control.test(given), 'must not hold control characters');
+const password = secret.refine((given) => given !== '', 'is required');
+
+export const signInByLdapInput = z.strictObject({
+  username,
+  password,
+  org: ref.optional(),
+  totpCode: z.string().max(20).optional(),
+});
+
+/** What is tried instead of what is stored, and as whom. */
+export const testLdapInput = changeLdapInput.extend({
+  enabled: z.boolean().optional(),
+  username: username.optional(),
+  password: password.optional(),
+});
+export const testLdapView = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  /** How many sample entries were returned; absent when the search was not reached. */
+  entries: z.int().optional(),
+  /** In order, those that were run. */
+  steps: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      expected: z.string().optional(),
+      seen: z.string().optional(),
+      /** The one thing to change. */
+      hint: z.string().optional(),
+    }),
+  ),
+});

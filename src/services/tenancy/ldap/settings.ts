@@ -1,0 +1,22 @@
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+
+/** What is set of a connection, but for its password and whether it is enabled. */
+export function settingsOf(connection: LdapConnection) {
+  return {
+    uri: connection.uri,
+    tls: connection.tls,
+    caCertificate: connection.caCertificate,
+    bindDn: connection.bindDn,
+    searchBase: connection.searchBase,
+    searchFilter: connection.searchFilter,
+    emailAttribute: connection.emailAttribute,
+    givenNameAttribute: connection.givenNameAttribute,
+    familyNameAttribute: connection.familyNameAttribute,
+    groupsAttribute: connection.groupsAttribute,
+  };
+}
+
+/** A connection without its password. */
+export function viewLdap(connection: LdapConnection) {
+  return { ...settingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
+}

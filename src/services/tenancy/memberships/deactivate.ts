@@ -1,0 +1,64 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { Role } from '../../../database/models/membership.ts';
+import { selectTogether } from '../../../database/together.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { endingThrough } from '../../people/sessions/end.ts';
+import { recordLeft } from '../scim-records/member.ts';
+import type { requireMembership } from './find.ts';
+import { leaveProjects } from './leave-projects.ts';
+
+/** As `endMembership`, of an account that is not held yet; its record says so too. */
+export async function deactivate(
+  ctx: Context,
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<void> {
+  await lockAccount(account.id);
+  await recordLeft(ctx, organizationId, account.id);
+  await endMembership(ctx, organizationId, account);
+}
+
+/** Ends a membership by hand: somebody else's, or one's own. */
+export async function endMember(
+  ctx: Context,
+  organizationId: string,
+  { membership, account, shown }: Awaited<ReturnType<typeof requireMembership>>,
+): Promise<void> {
+  await deactivate(ctx, organizationId, account);
+  await recordEvent(ctx, {
+    kind: 'member.removed',
+    organizationId,
+    subject: { type: 'user', id: account.id, name: shown.name },
+    data: { role: membership.role },
+  });
+}
+
+/**
+ * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the
+ * organization's connections, and all of them when it has verified the domain of the address, and takes back the
+ * invitation that still waits (security I5). Answers the role that ended. Call it with the account held. Past the ORM:
+ * provisioning does it by the thousand.
+ */
+export async function endMembership(
+  ctx: Context,
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<Role | null> {
+  const domain = account.email === null ? null : domainOf(account.email);
+  const [ended] = await selectTogether<{ role: Role }>(
+    [
+      'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
+      `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
+       ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
+      // Only one that is made from now on lifts the tombstone.
+      'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
+      endingThrough,
+    ],
+    [organizationId, account.id, ctx.now, account.email, domain],
+  );
+  await leaveProjects(organizationId, account.id);
+  return ended?.role ?? null;
+}

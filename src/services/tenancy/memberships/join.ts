@@ -1,0 +1,63 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { selectTogether } from '../../../database/together.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { shownIn } from '../../foundation/authority/shown.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
+import { endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
+import { recordMember } from '../scim-records/member.ts';
+
+/** As what somebody joins, and how they came to. */
+interface Joining {
+  role: Role;
+  origin: Origin;
+}
+
+/** Writes a membership and lifts the tombstone, if any. Refuses `already_exists` for a member. */
+export async function joinOrganization(
+  ctx: Context,
+  organization: Pick<Organization, 'id' | 'slug'>,
+  account: Account,
+  as: Joining,
+): Promise<Membership> {
+  await lockAccount(account.id);
+  const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
+    message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
+    hint: 'idctl member role changes what they may do.',
+  });
+  await endSessionsPastSecondFactor(ctx, account.id);
+  await endVouchedTokens(ctx, account.id, organization.id);
+  await recordMember(ctx, organization.id, account);
+  const { name } = await shownIn(organization.id, account);
+  await recordEvent(ctx, {
+    kind: 'member.added',
+    organizationId: organization.id,
+    subject: { type: 'user', id: account.id, name },
+    data: { role: as.role, origin: as.origin.kind },
+  });
+  return membership;
+}
+
+/** The membership itself, for provisioning, which writes record and event in words of its own; past the ORM. */
+export async function addMembership(
+  ctx: Context,
+  organizationId: string,
+  accountId: string,
+  as: Joining,
+): Promise<Membership> {
+  const key = { organizationId, accountId };
+  const { role, origin } = as;
+  await selectTogether(
+    [
+      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at) VALUES ($1, $2, $3, $4, $5)
+       RETURNING role`,
+      'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
+    ],
+    [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
+  );
+  return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
+}

@@ -1,0 +1,97 @@
+import type { Account, EmailProof } from '../../../database/models/account.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { isUuid } from '../../foundation/fields.ts';
+import { fold } from '../../foundation/scim-user/names.ts';
+import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
+import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
+
+/** The organization's record of this name, in any case of letters; hidden ones too. */
+export async function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2`,
+    [organizationId, fold(userName)],
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** The organization's record of the account; hidden ones too. */
+export async function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.organization_id = $2`,
+    [accountId, organizationId],
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** Whether the account is a member that provisioning made, and so is called what the client said. */
+export async function isNamedByClient(accountId: string): Promise<boolean> {
+  const rows = await select(
+    'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
+    [accountId, 'created', true],
+  );
+  return rows.length > 0;
+}
+
+/** The record of whoever has the name, else of whoever has the address; hidden ones too. */
+export async function findRecord(
+  organizationId: string,
+  { userName, email }: { userName: string; email: string | null },
+): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns}, 1 AS rank FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2
+     UNION ALL
+     SELECT ${columns}, 2 AS rank FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id AND r.organization_id = $1 WHERE a.email = $3
+     ORDER BY rank LIMIT 1`,
+    [organizationId, fold(userName), email],
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** The record of this id that clients of the organization see, or 404. */
+export async function requireRecord(organizationId: string, id: string): Promise<Entry> {
+  const rows = isUuid(id)
+    ? await select<Row>(
+        `SELECT ${columns} FROM scim_records r WHERE r.id = $1 AND r.organization_id = $2 AND r.hidden = $3`,
+        [id.toLowerCase(), organizationId, false],
+        { prepared: true },
+      )
+    : [];
+  if (rows[0] === undefined) throw noSuchUser(id);
+  return entryOf(rows[0]);
+}
+
+/** The refusal of a User that is not there for the client. */
+function noSuchUser(id: string) {
+  return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
+}
+
+/** A record and its account, which stay as they are until the transaction ends. */
+export interface Held {
+  record: Entry;
+  account: Person & Pick<Account, 'emailProof'>;
+}
+
+/**
+ * Holds the record as it is now, and its account before it, as everybody does, so that nobody waits for each other; null
+ * when it is gone.
+ */
+export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
+  // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
+  const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
+  const [row] = await select<Row & Pick<Person, 'email' | 'name'> & { email_proof: EmailProof }>(
+    `SELECT ${columns}, a.email, a.email_proof, a.name FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
+    [of.id, of.organizationId],
+  );
+  if (row === undefined) return null;
+  const { account_id: id, email, email_proof: emailProof, name } = row;
+  return { account: { id, email, emailProof, name }, record: entryOf(row) };
+}
+
+/** As `holdRecord`, of this id, which clients of the organization see, or 404. */
+export async function requireHeld(organizationId: string, id: string): Promise<Held> {
+  const held = isUuid(id) ? await holdRecord({ id: id.toLowerCase(), organizationId }) : null;
+  if (held === null || held.record.hidden) throw noSuchUser(id);
+  return held;
+}

@@ -1,0 +1,63 @@
+import type { Context } from '../../../context.ts';
+import { select } from '../../../database/select.ts';
+import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
+import { findRecordNamed, findRecordOf } from './find.ts';
+import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
+import { changeRecord, insertRecord } from './write.ts';
+
+// Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
+
+/** Sees that a new member has a record, which says that they are one. */
+export async function recordMember(ctx: Context, organizationId: string, account: Person): Promise<void> {
+  const record = await findRecordOf(organizationId, account.id);
+  if (record === null) await insertMemberRecord(organizationId, account, ctx.now);
+  else if (!record.active || record.hidden) {
+    const renamed = record.link === 'member' ? { resource: resourceIn(record, account) } : {};
+    await changeRecord(ctx, record, { active: true, hidden: false, ...renamed });
+  }
+}
+
+/** Says in the record of whoever has left that they have. */
+export async function recordLeft(ctx: Context, organizationId: string, accountId: string): Promise<void> {
+  const record = await findRecordOf(organizationId, accountId);
+  if (record?.active) await changeRecord(ctx, record, { active: false });
+}
+
+/** Writes the record of a member of whom no client has spoken. */
+export async function insertMemberRecord(organizationId: string, account: Person, at: Date): Promise<void> {
+  const resource = resourceOfMember(account);
+  // A client may have given the name to somebody else: that must keep nobody from joining.
+  const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
+  await insertRecord({
+    organizationId,
+    accountId: account.id,
+    link: 'member',
+    resource: taken ? { ...resource, userName: account.id } : resource,
+    active: true,
+    at,
+  });
+}
+
+/**
+ * Tells the clients that have not named a member themselves what the member is called now. Whoever has left is not
+ * followed, but by the organization (`by`) that has just renamed them.
+ */
+export async function recordRenamed(ctx: Context, account: Person, by: string | null = null): Promise<void> {
+  const rows = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
+        AND (r.active = $3 OR r.organization_id = $4)`,
+    [account.id, 'member', true, by],
+  );
+  for (const record of rows.map(entryOf)) {
+    await changeRecord(ctx, record, { resource: resourceIn(record, account) });
+  }
+}
+
+/** The resource of a member under the name that the record has. */
+function resourceIn({ userName }: Entry, account: Person): Named {
+  return { ...resourceOfMember(account), userName };
+}
+
+function resourceOfMember({ id, email, name }: Person): Named {
+  return memberResource({ email: email ?? id, name });
+}

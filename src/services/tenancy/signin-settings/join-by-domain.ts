@@ -1,0 +1,17 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { Origin } from '../../../database/models/membership.ts';
+import { Tombstone } from '../../../database/models/tombstone.ts';
+import { ensureMember } from '../memberships/ensure.ts';
+import { findGoverningSettings } from './governing.ts';
+
+/**
+ * Makes a Member of somebody whose address has just been proved, where the organization that has verified its domain
+ * lets people sign up by themselves; not of one whom it took out (security I5). Call it inside a transaction.
+ */
+export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
+  const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
+  if (organizationId === null || !verified || !settings.allowSelfSignup) return;
+  if ((await Tombstone.count({ where: { organizationId, accountId: account.id } })) > 0) return;
+  await ensureMember(ctx, organizationId, account, origin);
+}

@@ -1,0 +1,44 @@
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findSocialClient, socialProviders } from '../identities/providers.ts';
+import { isTrusted } from '../sso/trusted.ts';
+import { isAllowed } from './allowed.ts';
+import { findDirectory } from './directory.ts';
+import { findGoverningDomain } from './governing.ts';
+import type { listMethodsInput, offeredMethod } from './schema.ts';
+
+type Offered = z.output<typeof offeredMethod>;
+
+/**
+ * The ways to sign in that are offered for an address or a domain. The domain and the instance decide, never whether
+ * there is such an account (interface page).
+ */
+export async function listMethods(ctx: Context, { identifier: domain }: z.output<typeof listMethodsInput>) {
+  const methods = await findMethods(ctx, domain);
+  const startUrl = `${ctx.config.baseUrl}/auth/sso/start?domain=${encodeURIComponent(domain)}`;
+  return { methods, ...(methods.includes('sso') ? { sso: { startUrl } } : {}) };
+}
+
+/** The ways to sign in that are offered for a canonical e-mail domain, in the order in which they are shown. */
+export async function findMethods(ctx: Context, domain: string): Promise<Offered[]> {
+  const governing = await findGoverningDomain(ctx, domain);
+  const offered: [Offered, boolean][] = [
+    ['password', isAllowed(governing, 'password')],
+    ['magicCode', isAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
+    ['sso', await hasSso(ctx, domain)],
+    ['ldap', (await findDirectory(governing.organizationId)) !== null],
+    ...socialProviders.map((provider): [Offered, boolean] => [
+      provider,
+      isAllowed(governing, provider) && findSocialClient(ctx, provider) !== null,
+    ]),
+  ];
+  return offered.filter(([, is]) => is).map(([method]) => method);
+}
+
+/** Whether single sign-on is offered for the e-mail domain. */
+export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean> {
+  const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
+  return connection !== null && isTrusted(ctx, connection);
+}

@@ -1,0 +1,120 @@
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { findSocialClient, socialProviders } from '../identities/providers.ts';
+import { pushedIn } from '../memberships/pushed.ts';
+import { isAllowed } from './allowed.ts';
+import { findGoverningSettings, type Governing } from './governing.ts';
+import { hasSso } from './methods.ts';
+import type { Settings } from './settings.ts';
+
+// A way to sign in counts only if it is known to lead to the account: a password that is set, or can be by mail; a
+// code by mail; Google or GitHub once they have been used, but not under a restriction to verified domains, for nobody
+// knows which address they will speak of; single sign-on or a directory for the address.
+
+/**
+ * Refuses `owners_locked_out` where a change of settings takes something and leaves no owner a way to sign in
+ * (security O3).
+ */
+export async function requireOwnersLetIn(
+  ctx: Context,
+  organization: Organization,
+  { before, after }: { before: Settings; after: Settings },
+): Promise<void> {
+  if (!takesAway(before, after)) return;
+  const owners = await findOwners(organization);
+  const pushed = await findPushedOwners(ctx, organization);
+  for (const owner of owners) {
+    // Whether they have a way would tell the organization of an account that is none of its business (security O8).
+    if (pushed.has(owner.id)) continue;
+    const governing = await findGoverningSettings(ctx, owner.email);
+    const settings = governing.organizationId === organization.id ? after : governing.settings;
+    if (await canSignIn(ctx, owner, { ...governing, settings })) return;
+  }
+  if (owners.length > 0) throw lockedOut(organization, owners);
+}
+
+/** How many owners who are not disabled there are, and those of them who have no way to sign in. */
+export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
+  const owners = await findOwners(organization);
+  const stuck: { called: string; ref: string }[] = [];
+  for (const owner of owners) {
+    if (await canSignIn(ctx, owner, await findGoverningSettings(ctx, owner.email))) continue;
+    stuck.push({ called: owner.email ?? owner.name, ref: owner.email ?? owner.id });
+  }
+  return { owners: owners.length, stuck };
+}
+
+function takesAway(before: Settings, after: Settings): boolean {
+  const ways = ['password', 'magicCode', 'google', 'github'] as const;
+  if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;
+  return ways.some((way) => before[way] && !after[way]);
+}
+
+async function findOwners({ id: organizationId }: Organization): Promise<Account[]> {
+  const memberships = await Membership.findAll({
+    where: { organizationId, role: 'owner' },
+    include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+    order: ['accountId'],
+  });
+  return memberships.map(({ account }) => account);
+}
+
+async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set<string>> {
+  const rows = await select<{ id: string }>(
+    `SELECT a.id FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = $1 AND m.role = 'owner' AND ${pushedIn(ctx)}`,
+    [id],
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {
+  const mailed = isMailConfigured(ctx) && owner.email !== null;
+  if (isAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
+  if (isAllowed(governing, 'magicCode') && mailed) return true;
+  const linked = await Identity.findAll({ where: { accountId: owner.id } });
+  return (
+    hasSocial(ctx, governing, linked) ||
+    (owner.email !== null && (await hasSso(ctx, domainOf(owner.email)))) ||
+    (await hasDirectory(governing, linked))
+  );
+}
+
+function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): boolean {
+  if (governing.settings.restrictOauthToVerifiedDomains) return false;
+  return socialProviders.some(
+    (provider) =>
+      isAllowed(governing, provider) &&
+      findSocialClient(ctx, provider) !== null &&
+      linked.some(({ connectionId }) => connectionId === provider),
+  );
+}
+
+async function hasDirectory({ organizationId, verified }: Governing, linked: Identity[]): Promise<boolean> {
+  const enabled = await LdapConnection.findAll({ where: { enabled: true } });
+  return enabled.some(
+    (connection) =>
+      (verified && connection.organizationId === organizationId) ||
+      linked.some(({ connectionId }) => connectionId === connection.id),
+  );
+}
+
+function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
+  const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
+  const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
+  return new Refusal(
+    'owners_locked_out',
+    `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
+    {
+      hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+    },
+  );
+}

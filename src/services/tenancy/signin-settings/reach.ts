@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
+import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { findGoverningDomain } from './governing.ts';
+import type { signInSettingsRefInput } from './schema.ts';
+import { settingNames } from './settings.ts';
+
+/** Whether the organization's sign-in settings hold for no address: what whoever sets them has to be told. */
+export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
+  const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
+  return governsNobody(ctx, organization);
+}
+
+/** The slug of the first organization, if the second, just made by the operator, ends the reach of its settings. */
+export async function findOverruled(ctx: Context): Promise<string | null> {
+  requireOperator(ctx);
+  if (ctx.config.orgs.creation === 'anyone') return null;
+  const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
+  if (first === undefined || second === undefined || third !== undefined) return null;
+  const said = saysSomething(await SignInSettings.findByPk(first.id));
+  return said && (await governsNobody(ctx, first)) ? first.slug : null;
+}
+
+/** Whether an organization has a word of its own about ways to sign in. */
+export function saysSomething(settings: SignInSettings | null): boolean {
+  return settings !== null && settingNames.some((name) => settings[name] !== null);
+}
+
+/** Whether the organization governs no account: it has no verified domain, and does not count as the only one (security O1). */
+export async function governsNobody(
+  ctx: Context,
+  { id: organizationId }: Pick<Organization, 'id'>,
+): Promise<boolean> {
+  if ((await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0) return false;
+  return (await findGoverningDomain(ctx, '')).organizationId !== organizationId;
+}

@@ -1,0 +1,35 @@
+import { Account } from '../../../database/models/account.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findSynced } from '../projects/synced.ts';
+
+/** Whom it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
+export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
+  const { id, organizationId } = connection;
+  const linked = await Identity.findAll({
+    where: { connectionId: id },
+    include: { model: Account, as: 'account', required: true },
+    order: ['accountId'],
+  });
+  const isOn = ({ account: { email } }: Identity) => email !== null && domainOf(email) === domain;
+  const identities = domain === undefined ? linked : linked.filter(isOn);
+  const owners = await Membership.findAll({ where: { organizationId, role: 'owner' } });
+  const ownerIds = new Set(owners.map(({ accountId }) => accountId));
+  const named = ({ account }: Identity) => account.email ?? account.name;
+  return {
+    /** Who signs in through it. */
+    people: identities.map(named),
+    /** Those of them who are owners. */
+    owners: identities.filter(({ accountId }) => ownerIds.has(accountId)).map(named),
+    /** What group sync through it has given. */
+    memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
+  };
+}
+
+/** Nobody. */
+export const nobodyAffected: Awaited<ReturnType<typeof findAffected>> = {
+  people: [],
+  owners: [],
+  memberships: [],
+};

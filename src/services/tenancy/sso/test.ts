@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { refuseField } from '../../../errors.ts';
+import { parse } from '../../../input.ts';
+import type { ExaminedStep } from '../../../outbound/outbound.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { requireConnection } from './find.ts';
+import { saveSsoInput, type testSsoInput } from './schema.ts';
+import { openClientSecret, requireSameClient } from './secret.ts';
+import { redirectUriOf } from './view.ts';
+
+type Input = z.output<typeof testSsoInput>;
+
+/** Looks at the provider step by step, with what is given in place of what is stored; nothing is changed. */
+export async function testSso(ctx: Context, input: Input) {
+  const { organization } = await requireAuthority(ctx, 'sso.test', input.org);
+  const client = await clientOf(ctx, organization, input);
+  const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
+  return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
+}
+
+const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
+const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
+
+async function clientOf(ctx: Context, organization: Organization, input: Input) {
+  const stored =
+    input.issuer === undefined
+      ? await requireConnection(organization)
+      : await SsoConnection.findOne({ where: { organizationId: organization.id } });
+  const { issuer, clientId, redirectUri } = stored ?? {};
+  const client = parse(clientInput, { issuer, clientId, redirectUri, ...input });
+  return {
+    issuer: client.issuer,
+    clientId: client.clientId,
+    clientSecret: client.clientSecret || storedSecret(ctx, stored, client),
+    redirectUri: redirectUriOf(ctx, client),
+  };
+}
+
+function storedSecret(
+  ctx: Context,
+  stored: SsoConnection | null,
+  client: { issuer: string; clientId: string },
+): string {
+  if (stored === null) throw refuseField('clientSecret', 'is required');
+  requireSameClient(stored, client);
+  return openClientSecret(ctx, stored);
+}
+
+function messageOf(steps: ExaminedStep[]): string {
+  const at = steps.findIndex(({ ok }) => !ok);
+  const step = steps[at];
+  if (step === undefined) return 'All is right that can be seen without a browser.';
+  return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
+}

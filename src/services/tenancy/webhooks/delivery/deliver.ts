@@ -1,0 +1,127 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { Op } from 'sequelize';
+import type { Context } from '../../../../context.ts';
+import { Webhook } from '../../../../database/models/webhook.ts';
+import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
+import { select } from '../../../../database/select.ts';
+import { unsynced } from '../../../../database/transaction.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { after } from '../../../foundation/time.ts';
+import { planAfter } from './plan.ts';
+import { type Outcome, sendMessage } from './send.ts';
+
+// One daemon at a time delivers to a webhook, one message after the other: it holds a lease, which it renews with every
+// result. A daemon that dies leaves its message to be sent again, with the same id, once the lease is over.
+
+/** Longer than any try takes, with room for the clocks of several hosts. */
+const leaseSeconds = 20;
+const mostAtOnce = 20;
+
+/** What the clock gives to a job that goes on for a while. */
+interface Turn {
+  /** Aborted when the process is to end. */
+  stop: AbortSignal;
+  /** A context of the instant at which it is asked for. */
+  anew(): Context;
+}
+
+/** A webhook held by this turn, and what is to be sent to it next. */
+interface Held {
+  leaseId: string;
+  webhook: Webhook;
+  delivery: WebhookDelivery;
+}
+
+/** Sends what is due: to each webhook in order, to many at once. */
+export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
+  const due = await findDue(ctx.now);
+  await Promise.all(
+    due.map(({ id }) =>
+      serve(id, turn).catch((error: unknown) => {
+        ctx.log.error({ webhook: id, err: error }, 'a webhook was not served');
+      }),
+    ),
+  );
+}
+
+/** Who has waited longest comes first: an organization that always has something to send keeps no other waiting. */
+function findDue(now: Date): Promise<{ id: string }[]> {
+  return select(
+    `SELECT w.id FROM webhooks w
+     WHERE w.enabled AND (w.leased_until IS NULL OR w.leased_until <= $1)
+       AND (w.paused_until IS NULL OR w.paused_until <= $1)
+       AND EXISTS (SELECT 1 FROM webhook_deliveries d
+         WHERE d.webhook_id = w.id AND d.status = 'waiting' AND d.next_at <= $1)
+     ORDER BY (SELECT MIN(d.next_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting')
+     LIMIT ${mostAtOnce}`,
+    [now],
+  );
+}
+
+async function serve(id: string, turn: Turn): Promise<void> {
+  let held = await claim(turn.anew(), id);
+  while (held !== null) {
+    const outcome = await sendMessage(turn.anew(), held.webhook, held.delivery, turn.stop);
+    held = outcome === null ? await release(held) : await settle(turn, held, outcome);
+  }
+}
+
+/** Takes the webhook for this turn, unless another has it or there is nothing to send to it any more. */
+async function claim(ctx: Context, id: string): Promise<Held | null> {
+  const leaseId = randomUUID();
+  const free = { [Op.or]: [{ leasedUntil: null }, { leasedUntil: { [Op.lte]: ctx.now } }] };
+  return unsynced(async () => {
+    const lease = { leaseId, leasedUntil: after(ctx.now, leaseSeconds) };
+    const [claimed] = await Webhook.update(lease, { where: { id, ...free } });
+    return claimed === 0 ? null : next(ctx, id, leaseId);
+  });
+}
+
+/** Writes what came of a try, and holds on to the webhook if there is more for it. */
+async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | null> {
+  const ctx = turn.anew();
+  const { webhook, delivery, leaseId } = held;
+  const { attempts } = delivery;
+  const { failingSince } = webhook;
+  const plan = planAfter(outcome, { attempts, failingSince, now: ctx.now, jitter: randomInt(1000) / 1000 });
+  return unsynced(async () => {
+    const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
+    const ours = { where: { id: webhook.id, leaseId } };
+    const [kept] = await Webhook.update({ ...plan.webhook, ...lease }, ours);
+    // Removed meanwhile, or so late that another has taken over: what it writes counts.
+    if (kept === 0) return null;
+    await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
+    if (plan.disabled !== null) await recordDisabled(ctx, webhook, plan.disabled, plan.webhook.failingSince);
+    return turn.stop.aborted ? release(held) : next(ctx, webhook.id, leaseId);
+  });
+}
+
+/** What is to be sent now to a webhook that is held, or null, and then it is not held any more. */
+async function next(ctx: Context, id: string, leaseId: string): Promise<Held | null> {
+  const webhook = await Webhook.findOne({ where: { id, leaseId } });
+  if (webhook === null) return null;
+  const resting = !webhook.enabled || (webhook.pausedUntil !== null && webhook.pausedUntil > ctx.now);
+  const due = { webhookId: id, status: 'waiting', nextAt: { [Op.lte]: ctx.now } };
+  const delivery = resting ? null : await WebhookDelivery.findOne({ where: due, order: ['id'] });
+  return delivery === null ? release({ webhook, leaseId }) : { webhook, delivery, leaseId };
+}
+
+async function release({ webhook, leaseId }: Omit<Held, 'delivery'>): Promise<null> {
+  const free = { leaseId: null, leasedUntil: null };
+  await unsynced(() => Webhook.update(free, { where: { id: webhook.id, leaseId } }));
+  return null;
+}
+
+function recordDisabled(
+  ctx: Context,
+  { id, organizationId, url }: Webhook,
+  reason: 'gone' | 'failing',
+  failingSince: Date | null,
+): Promise<void> {
+  return recordEvent(ctx, {
+    kind: 'webhook.disabled',
+    organizationId,
+    subject: { type: 'webhook', id, name: url },
+    data: { reason, ...(failingSince === null ? {} : { failingSince: failingSince.toISOString() }) },
+  });
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../../../../context.ts';
+import { signMessage } from '../../../../crypto/webhook-signature.ts';
+import type { Webhook } from '../../../../database/models/webhook.ts';
+import { Refusal } from '../../../../errors.ts';
+import { readVersion } from '../../../../version.ts';
+import { signingSecrets } from '../secret.ts';
+
+/** What came of one try: the status that was answered, or why there was none. */
+export type Outcome = { status: number } | { status: null; error: string };
+
+/** Sends one message, signed as Standard Webhooks has it, within 10 s; null when it was broken off by `stop`. */
+export async function sendMessage(
+  ctx: Context,
+  webhook: Webhook,
+  { id, body }: { id: string; body: string },
+  stop: AbortSignal,
+): Promise<Outcome | null> {
+  const timestamp = Math.floor(ctx.now.getTime() / 1000);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `idctl/${readVersion()}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signMessage(signingSecrets(ctx, webhook), { id, timestamp, body }),
+  };
+  try {
+    return { status: await ctx.outbound.postMessage(webhook.url, { headers, body, signal: stop }) };
+  } catch (error) {
+    if (stop.aborted) return null;
+    if (!(error instanceof Refusal)) throw error;
+    return { status: null, error: [error.message, error.hint].filter(Boolean).join(' ') };
+  }
+}
+
+/** Whether the answer says that the message was taken. */
+export function isTaken({ status }: Outcome): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
