@@ -57,7 +57,11 @@ async function writePrograms(): Promise<void> {
   const opening = reachedFrom([
     ...['app.ts', 'config/load.ts', 'cli/operator.ts', 'cli/run.ts'],
     ...['database/node-sqlite.ts', 'database/sqlite-driver.ts'],
-    ...['services/foundation/authority/require.ts', 'services/foundation/fields.ts', 'services/foundation/page.ts'],
+    ...[
+      'services/foundation/authority/require.ts',
+      'services/foundation/fields.ts',
+      'services/foundation/page.ts',
+    ],
   ]);
   await bundle.write({
     dir: dist,

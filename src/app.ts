@@ -11,9 +11,9 @@ import { Refusal } from './errors.ts';
 import { createLog } from './log.ts';
 import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
+import { createScimMemory } from './scim-memory.ts';
 import { requireRightKey } from './services/foundation/keys/canary.ts';
 import { ensureSigningKey } from './services/foundation/keys/ensure.ts';
-import { createScimMemory } from './services/provisioning/scim/memory.ts';
 
 interface OpenOptions {
   /** Whether migrations that are pending are applied, or refused as `not_ready`. */

@@ -7,7 +7,7 @@ import type { TokenScope } from './database/models/access-token.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
-import type { ScimMemory } from './services/provisioning/scim/memory.ts';
+import type { ScimMemory } from './scim-memory.ts';
 
 /** What one process holds from its start to its end; everything below the doors reaches the world through it. */
 export interface App {

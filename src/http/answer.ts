@@ -5,7 +5,7 @@ import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { continuationCookies, setCookieHeader } from './cookies.ts';
 import { gatherInput } from './gather.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
-import { type Origins, refuseCrossSite } from './origins.ts';
+import { refuseCrossSite } from './origins.ts';
 import { answerBrowser } from './pages/failure.ts';
 import {
   faultProblem,
@@ -16,18 +16,8 @@ import {
   refusalOfParser,
 } from './refusals.ts';
 import { openRequest } from './request-context.ts';
-import type { Reply, Route } from './route.ts';
+import type { Door, Reply, Route } from './route.ts';
 import { traceOf } from './trace.ts';
-
-/** The service that tells who a credential belongs to, or refuses `invalid_credential`. */
-export type Authenticate = (ctx: Context, credential: string, at: CredentialPlace) => Promise<Actor>;
-
-/** What answering needs to know beside the route. */
-export interface Door {
-  app: App;
-  origins: Origins;
-  authenticate: Authenticate;
-}
 
 /** Answers the requests of one route: origin, credential, input, service, view, in this order. */
 export function answerRoute(route: Route, door: Door): RequestHandler {

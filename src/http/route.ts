@@ -1,8 +1,10 @@
 import type { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { Actor, App, Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Operation } from '../services/foundation/authority/table.ts';
+import type { CredentialPlace } from './authenticate.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
+import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -82,3 +84,13 @@ export function route<Input extends z.ZodObject, Output extends z.ZodType, View 
 export function pathKeys(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);
 }
+
+/** What answering needs to know beside the route. */
+export interface Door {
+  app: App;
+  origins: Origins;
+  authenticate: Authenticate;
+}
+
+/** The service that tells who a credential belongs to, or refuses `invalid_credential`. */
+export type Authenticate = (ctx: Context, credential: string, at: CredentialPlace) => Promise<Actor>;

@@ -4,7 +4,7 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import helmet from 'helmet';
 import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { type Authenticate, answerErrors, answerRoute, type Door, speaksToPeople } from './answer.ts';
+import { answerErrors, answerRoute, speaksToPeople } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { requireOneHost } from './host.ts';
@@ -12,7 +12,7 @@ import { allowFriends, originsOf } from './origins.ts';
 import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
 import { refuseUnsetAddress } from './pages/unset.ts';
-import type { Route } from './route.ts';
+import type { Authenticate, Door, Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
 import { traceRequests } from './trace.ts';
 

@@ -3,13 +3,10 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { type AddressKind, type AllowList, canonicalHost, entryFor, kindOf } from './address.ts';
 import { defaultLimits } from './limits.ts';
-import { inTurn, lookupsAtOnce } from './lookups.ts';
+import { inTurn, lookupsAtOnce, type ResolveHost } from './lookups.ts';
 
 // Security S9: where tenant-supplied hosts may lead. A name is resolved once, every address it has is judged, and
 // the connection goes to a judged address. `net` and `tls` never look up an IP literal, so those are judged first.
-
-/** Resolves a host name to all of its addresses, as the system does. */
-export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
 /** How a host is asked. */
 export interface Way {

@@ -1,6 +1,5 @@
 import type { LookupAddress } from 'node:dns';
 import { getDomain } from 'tldts';
-import type { ResolveHost } from './guard.ts';
 
 /**
  * How many lookups of names that tenants give run at once beside so many threads. libuv lets lookups have half of them;
@@ -84,3 +83,6 @@ function slowDomains(slowness: number) {
     },
   };
 }
+
+/** Resolves a host name to all of its addresses, as the system does. */
+export type ResolveHost = (host: string) => Promise<LookupAddress[]>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Membership } from '../../src/database/models/membership.ts';
-import { Project } from '../../src/database/models/project.ts';
-import { ProjectMembership, type ProjectRole } from '../../src/database/models/project-membership.ts';
+import { Project, type ProjectRole } from '../../src/database/models/project.ts';
+import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { outranks, projectRoles } from '../../src/services/foundation/project-roles.ts';

@@ -3,7 +3,7 @@ import { orderedId } from '../../src/crypto/id.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
-import type { ProjectRole } from '../../src/database/models/project-membership.ts';
+import type { ProjectRole } from '../../src/database/models/project.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';

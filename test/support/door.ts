@@ -10,7 +10,7 @@ import type { Route } from '../../src/http/route.ts';
 import { createServer, type HttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
-import { createScimMemory } from '../../src/services/provisioning/scim/memory.ts';
+import { createScimMemory } from '../../src/scim-memory.ts';
 import { type Client, createClient } from './http.ts';
 
 /** A door onto the routes of a test, with nothing behind them. */

@@ -6,8 +6,7 @@ import {
   type NonAttribute,
   type Sequelize,
 } from 'sequelize';
-import type { Project } from './project.ts';
-import type { ProjectRole } from './project-membership.ts';
+import type { Project, ProjectRole } from './project.ts';
 
 /** A directory's group that means a role in a project (spec §2.3). */
 export class GroupMapping extends Model<

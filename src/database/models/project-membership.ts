@@ -8,10 +8,7 @@ import {
 } from 'sequelize';
 import type { Account } from './account.ts';
 import type { Origin } from './membership.ts';
-import type { Project } from './project.ts';
-
-/** The roles of a project (spec §2.3). */
-export type ProjectRole = 'viewer' | 'commenter' | 'member' | 'admin';
+import type { Project, ProjectRole } from './project.ts';
 
 /** A member of the organization in one of its projects (spec §2.3). */
 export class ProjectMembership extends Model<

@@ -6,7 +6,6 @@ import {
   type NonAttribute,
   type Sequelize,
 } from 'sequelize';
-import type { ProjectMembership } from './project-membership.ts';
 
 /** A project of an organization; members of the organization belong to it, each with a role. */
 export class Project extends Model<InferAttributes<Project>, InferCreationAttributes<Project>> {
@@ -17,7 +16,7 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
   declare name: string;
   declare createdAt: Date;
   /** There when the query included them. */
-  declare memberships?: NonAttribute<ProjectMembership[]>;
+  declare memberships?: NonAttribute<{ role: ProjectRole }[]>;
 }
 
 /** Binds the model to the open database. */
@@ -44,3 +43,6 @@ export function initProject(sequelize: Sequelize): void {
     },
   );
 }
+
+/** The roles of a project (spec §2.3). */
+export type ProjectRole = 'viewer' | 'commenter' | 'member' | 'admin';

@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { Door } from '../answer.ts';
 import { findCredential } from '../authenticate.ts';
 import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
 import { readForm } from '../form.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest } from '../request-context.ts';
+import type { Door } from '../route.ts';
 import { traceOf } from '../trace.ts';
 import { textOf } from './html.ts';
 import { lookOf, present } from './layout.ts';

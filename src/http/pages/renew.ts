@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { refuseField } from '../../errors.ts';
 import { resumeSession } from '../../services/signin/methods/resume.ts';
-import type { Door } from '../answer.ts';
 import { readCookie, sessionCookies, setCookieHeader } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { openRequest } from '../request-context.ts';
+import type { Door } from '../route.ts';
 import { traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 

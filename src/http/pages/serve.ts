@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import type { Door } from '../answer.ts';
+import type { Door } from '../route.ts';
 import { answerPage } from './answer.ts';
 import { serveAssets } from './assets.ts';
 import type { Page } from './page.ts';

@@ -1,4 +1,4 @@
-import type { ProjectRole } from '../../database/models/project-membership.ts';
+import type { ProjectRole } from '../../database/models/project.ts';
 
 /** The roles of a project in the order of their rank, the lowest first, and what each grants (spec §2.3). */
 export const projectRoles = [

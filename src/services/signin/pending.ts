@@ -8,7 +8,6 @@ import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/lock.ts';
 import { signInFailed } from '../people/sessions/failed.ts';
 import { secondFactorRequired } from '../people/two-factor/refusals.ts';
-import type { SeenConnection } from './methods/ldap/admit.ts';
 import type { Person } from './methods/ldap/person.ts';
 import type { SocialPerson } from './methods/social/person.ts';
 import type { Said } from './methods/sso/claims.ts';
@@ -63,4 +62,15 @@ function nothingPending(): Refusal {
 
 function idOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
+}
+
+/** Where a sign-in that is answered in two steps goes on to. */
+export interface TwoSteps {
+  returnTo: string;
+}
+
+/** A connection as it was when it was asked. */
+export interface SeenConnection {
+  id: string;
+  settings: string;
 }

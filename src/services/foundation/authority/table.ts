@@ -1,5 +1,5 @@
 import type { Role } from '../../../database/models/membership.ts';
-import type { ProjectRole } from '../../../database/models/project-membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
 
 // Who may do what: the one table of it. Operations prove themselves by it, routes name their row of it, and the
 // operator may do everything in it. What has no row is the operator's alone (`requireOperator`).

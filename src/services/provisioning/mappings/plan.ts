@@ -1,4 +1,4 @@
-import type { ProjectRole } from '../../../database/models/project-membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 
 // Pure: the preview and the sign-in both run this, so that the preview is the truth.

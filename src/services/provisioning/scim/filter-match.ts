@@ -1,7 +1,8 @@
 import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-user/attributes.ts';
 import { fold, type Target } from '../../foundation/scim-user/names.ts';
 import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
-import type { Filter, Operator } from './filter.ts';
+import type { Filter } from './filter.ts';
+import type { Operator } from './filter-value.ts';
 
 /** Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter. */
 export function matches(resource: ScimResource, filter: Filter): boolean {

@@ -1,8 +1,9 @@
 import type { Attribute, Column } from '../../foundation/scim-user/attributes.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
-import type { Filter, Operator } from './filter.ts';
+import type { Filter } from './filter.ts';
 import { emailsIn } from './filter-keys.ts';
+import type { Operator } from './filter-value.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
 // Names and JSON paths come from the table of attributes, values are parameters: no text of a client is ever SQL.

@@ -1,6 +1,5 @@
 import type { Attribute } from '../../foundation/scim-user/attributes.ts';
 import { isStorable } from '../../foundation/scim-user/values.ts';
-import type { Operator } from './filter.ts';
 import { invalidFilter } from './filter-tokens.ts';
 
 const equality: Operator[] = ['eq', 'ne'];
@@ -39,3 +38,6 @@ function readInstant(attribute: Attribute, text: string): number {
   if (!(year >= 1 && year <= 9999)) throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
   return instant;
 }
+
+/** A comparison of RFC 7644 §3.4.2.2 other than `pr`. */
+export type Operator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';

@@ -1,13 +1,10 @@
 import type { Attribute } from '../../foundation/scim-user/attributes.ts';
 import { columnOf, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
 import { invalidFilter, type Token, tokenize } from './filter-tokens.ts';
-import { filterValue } from './filter-value.ts';
+import { filterValue, type Operator } from './filter-value.ts';
 
 // RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that whoever evaluates a filter
 // meets nothing it does not know. Chains are flat; only brackets and `not` nest, and nesting is bounded.
-
-/** A comparison of RFC 7644 §3.4.2.2 other than `pr`. */
-export type Operator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
 /** A filter, its names resolved and its values of the attribute's type; instants are milliseconds. */
 export type Filter =

@@ -1,4 +1,4 @@
-import type { Operator } from './filter.ts';
+import type { Operator } from './filter-value.ts';
 
 // What the two databases say differently, for conditions on JSON. Every expression is true or false, never NULL, so
 // that NOT means what it does in a filter.

@@ -8,15 +8,10 @@ import { signInFailed } from '../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../people/two-factor/answer.ts';
 import { accountAsked } from '../../people/two-factor/refusals.ts';
 import { beginSession } from '../begin.ts';
-import { type Arrival, holdForSecondFactor } from '../pending.ts';
+import { type Arrival, holdForSecondFactor, type TwoSteps } from '../pending.ts';
 
 // The screen asks for the code of the second factor after the password. What is kept meanwhile is which hash the
 // password was right for: neither the password, nor anything that another one would do for.
-
-/** Where a sign-in that is answered in two steps goes on to. */
-export interface TwoSteps {
-  returnTo: string;
-}
 
 /** Makes of a refusal that asks for a code one that can be answered by the code alone; every other error stays. */
 export async function holdPassword(

@@ -12,8 +12,9 @@ import { inWordsOf, signInFailed } from '../../people/sessions/failed.ts';
 import type { signInInput } from '../../people/sessions/schema.ts';
 import { answerSecondFactor } from '../../people/two-factor/answer.ts';
 import { beginSession } from '../begin.ts';
+import type { TwoSteps } from '../pending.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from '../refused.ts';
-import { holdPassword, type TwoSteps } from './password-second-step.ts';
+import { holdPassword } from './password-second-step.ts';
 
 type Input = z.output<typeof signInInput>;
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account, type EmailProof } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
-import type { ProjectRole } from '../../../database/models/project-membership.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { requireUser } from '../../foundation/authority/require.ts';

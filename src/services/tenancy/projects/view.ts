@@ -1,5 +1,5 @@
-import type { Project } from '../../../database/models/project.ts';
-import type { ProjectMembership, ProjectRole } from '../../../database/models/project-membership.ts';
+import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import type { ProjectMembership } from '../../../database/models/project-membership.ts';
 import type { Shown } from '../../foundation/authority/shown.ts';
 
 /** A project as others see it, with how many belong to it and the role of the person who asks, if they have one. */

@@ -1,25 +1,12 @@
 import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
+import type { Place, Places } from '../../../../scim-memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 
 // Clients crawl by `startIndex`, and want the total with every page. Neither is counted from the beginning each time:
 // every so many records, the process remembers where in the list that is. Records only join at the end of the list;
 // when one goes from its midst, the organization's number of shifts says so and the places are found anew.
-
-/** A record's place in the order of the list. */
-export interface Place {
-  created_at: string | Date;
-  id: string;
-}
-
-/** What is remembered of an organization's list. */
-export interface Places {
-  /** The number of shifts at which it was true. */
-  shifts: number;
-  /** The last of every `step` records. */
-  at: readonly Place[];
-}
 
 const step = 500;
 // Writers that began before may still be about to finish, and their records would stand before a younger place.

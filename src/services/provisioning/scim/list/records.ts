@@ -4,11 +4,12 @@ import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
+import type { Place } from '../../../../scim-memory.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
 import { firstKey, readPage } from '../../../foundation/page.ts';
 import type { listScimUsersInput } from '../schema.ts';
-import { beginning, type Place } from './places.ts';
+import { beginning } from './places.ts';
 
 /** Whom the organization's SCIM client sees: who they are to it, and whether they are members. */
 export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {

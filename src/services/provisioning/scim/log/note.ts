@@ -1,15 +1,4 @@
-import type { ScimMemory } from '../memory.ts';
-
-/** A request of a SCIM client, as it is kept for whoever sets the client up. */
-export interface Noted {
-  organizationId: string;
-  at: Date;
-  method: string;
-  path: string;
-  status: number;
-  /** Why it was refused; null when it was not. */
-  reason: string | null;
-}
+import type { Noted, ScimMemory } from '../../../../scim-memory.ts';
 
 const mostUnwritten = 2000;
 

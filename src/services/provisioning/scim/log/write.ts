@@ -4,7 +4,7 @@ import { orderedId } from '../../../../crypto/id.ts';
 import { Organization } from '../../../../database/models/organization.ts';
 import { ScimRequest } from '../../../../database/models/scim-request.ts';
 import { transaction } from '../../../../database/transaction.ts';
-import type { Noted } from './note.ts';
+import type { Noted } from '../../../../scim-memory.ts';
 
 // Bounded, so that nobody fills the disk; and requests without a right token, which strangers can send, by themselves,
 // so that they cannot push out those of the client.

@@ -14,8 +14,8 @@ import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { settingsOf } from '../../../tenancy/ldap/settings.ts';
 import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
 import { beginSession } from '../../begin.ts';
-import { holdForSecondFactor } from '../../pending.ts';
-import type { TwoSteps } from '../password-second-step.ts';
+import type { TwoSteps } from '../../pending.ts';
+import { holdForSecondFactor, type SeenConnection } from '../../pending.ts';
 import type { Person } from './person.ts';
 
 /**
@@ -41,12 +41,6 @@ export async function admit(
     }
     return enterOnce(ctx, seen, person, await answerSecondFactor(ctx, account, totpCode));
   }
-}
-
-/** A connection as it was when it was asked. */
-export interface SeenConnection {
-  id: string;
-  settings: string;
 }
 
 /** What is to be the same still when the person is let in. */

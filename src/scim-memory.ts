@@ -1,5 +1,27 @@
-import type { Places } from './list/places.ts';
-import type { Noted } from './log/note.ts';
+/** A record's place in the order of the list. */
+export interface Place {
+  created_at: string | Date;
+  id: string;
+}
+
+/** What is remembered of an organization's list. */
+export interface Places {
+  /** The number of shifts at which it was true. */
+  shifts: number;
+  /** The last of every `step` records. */
+  at: readonly Place[];
+}
+
+/** A request of a SCIM client, as it is kept for whoever sets the client up. */
+export interface Noted {
+  organizationId: string;
+  at: Date;
+  method: string;
+  path: string;
+  status: number;
+  /** Why it was refused; null when it was not. */
+  reason: string | null;
+}
 
 /** What one process keeps of SCIM between requests; nothing in it is missed when it is lost. */
 export interface ScimMemory {
