@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
+import { by } from './by.ts';
+
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
@@ -15,6 +17,9 @@ export async function tellOlderDaemon(call: Call): Promise<void> {
     '../services/instance/daemons/look.ts'
   );
   const configuration = configurationFile(await readConfiguration(call.flags));
-  const found = await call.operate(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration), {});
+  const found = await call.operate(
+    by(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration)),
+    {},
+  );
   if (found === 'older') call.note(`${olderConfiguration} ${restartIt}`);
 }

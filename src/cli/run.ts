@@ -11,8 +11,11 @@ import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, printSteps } from './steps.ts';
 
-/** A service as a door sees it. */
-type Service<Input, View> = (ctx: Context, input: Input) => Promise<View>;
+/** An operation as a door sees it: the schema of its input, and what it does with that. */
+export interface Runs<Schema extends z.ZodType, View> {
+  (ctx: Context, input: z.output<Schema>): Promise<View>;
+  readonly input: Schema;
+}
 
 /** A page of a list. */
 interface Page<Item> {
@@ -38,14 +41,12 @@ export interface Call {
   readonly flags: Flags;
   /** Checks the input, then runs the service as the operator. */
   operate<S extends z.ZodType, View>(
-    schema: S,
-    service: Service<z.output<S>, View>,
+    operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
   /** Runs a listing service until it has given its last page. */
   every<S extends z.ZodType, Item>(
-    schema: S,
-    service: Service<z.output<S>, Page<Item>>,
+    operation: Runs<S, Page<Item>>,
     input?: Record<string, unknown>,
   ): Promise<Item[]>;
   /** Prints one view as the command's result. */
@@ -66,21 +67,18 @@ export interface Call {
   confirm(question: string, usual?: boolean): Promise<void>;
   /** Runs a service and shows its answer; a dry run takes it back and shows the same. */
   perform<S extends z.ZodType, View>(
-    schema: S,
-    service: Service<z.output<S>, View>,
+    operation: Runs<S, View>,
     fields: Fields<View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
   /** Runs a service as it would run, refuses as it would, and takes it back. */
   rehearse<S extends z.ZodType, View>(
-    schema: S,
-    service: Service<z.output<S>, View>,
+    operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
   /** Runs a service that destroys once that is confirmed; a dry run takes it back and shows what it would answer. */
   destroy<S extends z.ZodType, View>(
-    schema: S,
-    service: Service<z.output<S>, View>,
+    operation: Runs<S, View>,
     telling: Destruction<View>,
     input?: Record<string, unknown>,
   ): Promise<void>;
@@ -98,17 +96,17 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     opened ??= readConfiguration(flags).then((loaded) => openOperator(loaded));
     return opened;
   };
-  const operate: Call['operate'] = async (schema, service, given = input) => {
-    const checked = parse(schema, given);
+  const operate: Call['operate'] = async (operation, given = input) => {
+    const checked = parse(operation.input, given);
     return withProgress(async () => {
       const { run } = await operator();
-      return run((ctx) => service(ctx, checked));
+      return run((ctx) => operation(ctx, checked));
     }, !flags.quiet);
   };
-  const rehearsed: typeof operate = async (schema, service, given) => {
-    parse(schema, given);
+  const rehearsed: typeof operate = async (operation, given) => {
+    parse(operation.input, given);
     const { app } = await operator();
-    const view = await app.rehearse(() => operate(schema, service, given));
+    const view = await app.rehearse(() => operate(operation, given));
     if (flags.dryRun) speech.note('Dry run: nothing was changed.');
     return view;
   };
@@ -119,23 +117,21 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     operate,
     here: (command) =>
       flags.config === undefined ? command : `${command} --config ${shellWord(flags.config)}`,
-    every: (schema, service, given = input) => {
-      return everyPage((at) => operate(schema, service, { ...given, limit: 200, ...at }));
+    every: (operation, given = input) => {
+      return everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
     },
     rehearse: rehearsed,
-    perform: async (schema, service, fields, given = input) => {
-      const view = flags.dryRun
-        ? await rehearsed(schema, service, given)
-        : await operate(schema, service, given);
+    perform: async (operation, fields, given = input) => {
+      const view = flags.dryRun ? await rehearsed(operation, given) : await operate(operation, given);
       speech.show(view, fields);
       return view;
     },
-    destroy: async (schema, service, { fields, details, question, done }, given = input) => {
-      const foreseen = await rehearsed(schema, service, given);
+    destroy: async (operation, { fields, details, question, done }, given = input) => {
+      const foreseen = await rehearsed(operation, given);
       if (flags.dryRun) return speech.show(foreseen, fields);
       for (const line of details?.(foreseen) ?? []) speech.note(line);
       await speech.confirm(question(foreseen));
-      const view = await operate(schema, service, given);
+      const view = await operate(operation, given);
       if (flags.json) speech.show(view, fields);
       speech.note(done(view));
     },

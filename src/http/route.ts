@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Actor, App, Context } from '../context.ts';
 import { parse } from '../input.ts';
-import type { Operation } from '../services/foundation/authority/table.ts';
+import type { Right } from '../services/foundation/authority/table.ts';
+import type { Operation } from '../services/foundation/operation.ts';
 import type { CredentialPlace } from './authenticate.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 import type { Origins } from './origins.ts';
@@ -9,7 +10,7 @@ import type { Origins } from './origins.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The row of the authority table that the service proves; the door itself only tells `public` from the rest. */
-export type Access = 'public' | Operation;
+export type Access = 'public' | Right;
 
 /**
  * What the door itself puts into a field of the input: a cookie's value (`orGiven`: unless the caller gave the
@@ -59,8 +60,51 @@ export interface Route
   answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
 }
 
-/** Ties the input and output of an operation to the service that runs it. */
+/** How an operation is reached over HTTP: what `Definition` says beside the operation itself. */
+type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
+  Definition<Input, Output, View>,
+  'method' | 'path' | 'access' | 'input' | 'output' | 'run'
+>;
+
+/** A route to an operation, whose input and output are its own. */
 export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+  method: Method,
+  path: string,
+  operation: Operation<Input, Output, View>,
+  reach: Reach<Input, Output, View>,
+): Route;
+/** A route that names its parts itself. */
+export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+  definition: Definition<Input, Output, View>,
+): Route;
+export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+  ...given:
+    | [Definition<Input, Output, View>]
+    | [Method, string, Operation<Input, Output, View>, Reach<Input, Output, View>]
+): Route {
+  return given.length === 1 ? tie(given[0]) : tie(definitionOf(...given));
+}
+
+function definitionOf<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+  method: Method,
+  path: string,
+  operation: Operation<Input, Output, View>,
+  reach: Reach<Input, Output, View>,
+): Definition<Input, Output, View> {
+  const { authority: access, input, output } = operation;
+  if (access === 'operator') throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
+  return {
+    ...reach,
+    method,
+    path,
+    access,
+    input,
+    ...(output === undefined ? {} : { output }),
+    run: operation,
+  };
+}
+
+function tie<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
   operation: Definition<Input, Output, View>,
 ): Route {
   const { status = 200, cookies, redirect, run, ...data } = operation;

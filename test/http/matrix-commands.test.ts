@@ -27,7 +27,7 @@ import { unlockUser } from '../../src/services/people/users/unlock.ts';
 import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
 import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';

@@ -9,7 +9,7 @@ import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { requireSameConnection } from '../../src/services/signin/methods/sso/same-connection.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/identities/attach.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';

@@ -1,7 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import type { Daemon } from '../support/daemon.ts';

@@ -4,7 +4,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../../src/errors.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import { fresh, password } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';

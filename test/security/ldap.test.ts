@@ -6,7 +6,7 @@ import { Domain } from '../../src/database/models/domain.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';

@@ -8,7 +8,7 @@ import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { registerApp } from '../../src/services/people/apps/register.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { showUser } from '../../src/services/people/users/show.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
 import { fresh, password, signedIn, verifiedDomain } from '../support/builders.ts';

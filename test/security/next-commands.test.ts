@@ -9,7 +9,7 @@ import { checkStored } from '../../src/services/instance/doctor/organization.ts'
 import { createUser } from '../../src/services/people/users/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { verifyDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

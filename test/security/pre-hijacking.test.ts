@@ -6,7 +6,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { showUser } from '../../src/services/people/users/show.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/list.ts';

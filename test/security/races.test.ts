@@ -22,7 +22,7 @@ import { enter, enterOnce, seenAs } from '../../src/services/signin/methods/ldap
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { admit as admitBySso } from '../../src/services/signin/methods/sso/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Refusal } from '../../src/errors.ts';
 import { surface } from '../../src/http/surface.ts';
-import { authority, type Operation, type Rule } from '../../src/services/foundation/authority/table.ts';
+import { authority, type Right, type Rule } from '../../src/services/foundation/authority/table.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
@@ -58,7 +58,7 @@ const mapping = { group: 'Everybody', project: 'website', role: 'admin' };
 type Act = (client: Client) => ReturnType<Client['send']>;
 
 /** What lets others in, with a body that an attacker would send, by the row that it needs. */
-const admissions: [Operation, string, Act][] = [
+const admissions: [Right, string, Act][] = [
   ['sso.change', 'a provider of one’s own', (c) => c.send('PUT', `${org}/sso`, { body: own })],
   ['sso.change', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
   ['ldap.change', 'a directory of one’s own', (c) => c.send('PUT', `${org}/ldap`, { body: directory })],

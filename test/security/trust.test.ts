@@ -15,9 +15,7 @@ import { createLoginLink, openLoginLink } from '../../src/services/signin/method
 import { admitSocial } from '../../src/services/signin/methods/social/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { answerPendingSignIn } from '../../src/services/signin/second-factor.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalDomain } from '../../src/services/foundation/domain-names/canonical.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import {
+  addDomain,
+  assertDomain,
+  overrideDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { type Bind, startBind } from '../support/bind.ts';
 import { fresh, organization, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -140,7 +143,7 @@ describe.skipIf(counterpartMissing('bind9'))('verified domains against BIND over
       expect(refused).toMatchObject({ status: 409, body: { code: 'domain_shared' } });
       expect((await client.get(base)).body.items).toEqual([]);
       expect(
-        await addDomain(idctl.operator(), { org: org.slug, domain: canonicalDomain(text) ?? '' }, true),
+        await overrideDomain(idctl.operator(), { org: org.slug, domain: canonicalDomain(text) ?? '' }),
       ).toMatchObject({ state: 'Pending' });
     },
   );

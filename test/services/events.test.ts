@@ -6,7 +6,7 @@ import { lastEventId, listAllEvents } from '../../src/services/foundation/events
 import { recordEvent } from '../../src/services/foundation/events/record.ts';
 import { eventView } from '../../src/services/foundation/events/schema.ts';
 import { sweepEvents } from '../../src/services/foundation/events/sweep.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

@@ -13,7 +13,7 @@ import { previewMappings } from '../../src/services/provisioning/mappings/previe
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
 import { removeMapping } from '../../src/services/provisioning/mappings/remove.ts';
 import { listAttempts } from '../../src/services/signin/attempts/list.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';
 import { listProjectMembers } from '../../src/services/tenancy/projects/list-members.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';

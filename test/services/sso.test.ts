@@ -4,7 +4,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/remove.ts';
+import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/list.ts';

@@ -1,6 +1,5 @@
 import { createUser } from '../../src/services/people/users/create.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
-import { assertDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
 import type { Client } from './http.ts';

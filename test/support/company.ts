@@ -9,7 +9,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
-import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { appView, newAppView } from '../../services/people/apps/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -44,7 +45,7 @@ export function addAppCommands(program: Command): void {
       const { registerApp } = await import('../../services/people/apps/register.ts');
       const { registerAppInput } = await import('../../services/people/apps/schema.ts');
       const { org: organization, ...input } = call.input;
-      const app = await call.operate(registerAppInput, registerApp, { ...input, organization });
+      const app = await call.operate(by(registerAppInput, registerApp), { ...input, organization });
       call.showSecret(app, made, (view) => view.clientSecret);
     },
   });
@@ -57,7 +58,7 @@ export function addAppCommands(program: Command): void {
       const { changeApp } = await import('../../services/people/apps/change.ts');
       const { changeAppInput } = await import('../../services/people/apps/schema.ts');
       const { org: organization, ...input } = call.input;
-      call.show(await call.operate(changeAppInput, changeApp, { ...input, organization }), block);
+      call.show(await call.operate(by(changeAppInput, changeApp), { ...input, organization }), block);
     },
   });
   verb(app, 'list', {
@@ -67,7 +68,7 @@ export function addAppCommands(program: Command): void {
     run: async (call) => {
       const { listApps } = await import('../../services/people/apps/list.ts');
       const { listAppsInput } = await import('../../services/people/apps/schema.ts');
-      call.table(await call.every(listAppsInput, listApps), row, 'There are no apps.');
+      call.table(await call.every(by(listAppsInput, listApps)), row, 'There are no apps.');
     },
   });
   verb(app, 'regenerate <id>', {
@@ -77,7 +78,7 @@ export function addAppCommands(program: Command): void {
     run: async (call) => {
       const { regenerateApp } = await import('../../services/people/apps/regenerate.ts');
       const { appInput } = await import('../../services/people/apps/schema.ts');
-      call.showSecret(await call.operate(appInput, regenerateApp), made, (view) => view.clientSecret);
+      call.showSecret(await call.operate(by(appInput, regenerateApp)), made, (view) => view.clientSecret);
     },
   });
   addRevoke(app);
@@ -100,7 +101,7 @@ function addRevoke(app: Command): void {
         done: ({ name }: App) => `Revoked the app ${name}.`,
       };
       const input = { ...call.input, keepTokens: String(keepTokens) };
-      await call.destroy(revokeAppInput, revokeApp, telling, input);
+      await call.destroy(by(revokeAppInput, revokeApp), telling, input);
     },
   });
 }

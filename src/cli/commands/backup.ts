@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { backupView } from '../../services/instance/backup/schema.ts';
+import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
 import type { Fields } from '../output.ts';
@@ -45,7 +46,7 @@ async function backup(call: Call): Promise<void> {
     );
   if (given !== '-' && existsSync(file)) await call.confirm(`Replace ${file}?`);
   const make = () =>
-    call.operate(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file));
+    call.operate(by(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)));
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
   call.note('The master key is not in it: keep a copy of the key file somewhere else.');

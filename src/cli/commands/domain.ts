@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { domainRemovedView, domainView } from '../../services/tenancy/domains/schema.ts';
+import type { domainRemovedView, domainView } from '../../services/tenancy/domains/view.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -47,11 +47,9 @@ export function addDomainCommands(program: Command): void {
     options: { '--override': 'take a public suffix or mail provider too; recorded' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
-      const { addDomain } = await import('../../services/tenancy/domains/add.ts');
-      const { addDomainInput } = await import('../../services/tenancy/domains/schema.ts');
+      const { addDomain, overrideDomain } = await import('../../services/tenancy/domains/operations.ts');
       const { override, ...input } = call.input;
-      const add: typeof addDomain = (ctx, given) => addDomain(ctx, given, override === true);
-      const view = await call.operate(addDomainInput, add, input);
+      const view = await call.operate(override === true ? overrideDomain : addDomain, input);
       call.show(view, block);
       call.note(
         `Publish that TXT record, then:\n  ${call.here(`idctl domain verify ${shellWord(view.domain)} --org ${shellWord(String(call.input['org']))}`)}`,
@@ -74,20 +72,18 @@ export function addDomainCommands(program: Command): void {
     required: org,
     example: 'idctl domain list --org acme',
     run: async (call) => {
-      const { listDomains } = await import('../../services/tenancy/domains/list.ts');
-      const { listDomainsInput } = await import('../../services/tenancy/domains/schema.ts');
-      call.table(await call.every(listDomainsInput, listDomains), row, 'There are no domains.');
+      const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
+      call.table(await call.every(listDomains), row, 'There are no domains.');
     },
   });
   addRemove(domain);
 }
 
 async function verify(call: Call): Promise<Domain> {
-  const { assertDomain, verifyDomain } = await import('../../services/tenancy/domains/verify.ts');
-  const { verifyDomainInput } = await import('../../services/tenancy/domains/schema.ts');
+  const { assertDomain, verifyDomain } = await import('../../services/tenancy/domains/operations.ts');
   const { wait, timeout, assert, ...input } = call.input;
-  if (assert === true) return call.operate(verifyDomainInput, assertDomain, input);
-  const once = () => call.operate(verifyDomainInput, verifyDomain, input);
+  if (assert === true) return call.operate(assertDomain, input);
+  const once = () => call.operate(verifyDomain, input);
   const limit = seconds(timeout ?? '10m');
   return wait === true
     ? until(limit, once, (refusal) => call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`))
@@ -126,9 +122,8 @@ function addRemove(domain: Command): void {
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
-      const { removeDomain } = await import('../../services/tenancy/domains/remove.ts');
-      const { removeDomainInput } = await import('../../services/tenancy/domains/schema.ts');
-      await call.destroy(removeDomainInput, removeDomain, {
+      const { removeDomain } = await import('../../services/tenancy/domains/operations.ts');
+      await call.destroy(removeDomain, {
         fields: removed,
         question: (view) => `Give ${view.domain} up?${consequences(view)}`,
         done: (view) => `Removed ${view.domain}.${consequences(view)}`,

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { operatorEventView } from '../../services/foundation/events/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -50,7 +51,7 @@ export function addEventCommands(program: Command): void {
     run: async (call) => {
       const { listAllEvents } = await import('../../services/foundation/events/list.ts');
       const { listAllEventsInput } = await import('../../services/foundation/events/schema.ts');
-      const events = await call.every(listAllEventsInput, listAllEvents);
+      const events = await call.every(by(listAllEventsInput, listAllEvents));
       const once = new Map(events.map((one) => [one.id, one]));
       call.table([...once.values()], fieldsFor(call), 'There are no such events.');
     },
@@ -72,10 +73,14 @@ async function tail(call: Call): Promise<void> {
   const { lastEventId, listAllEvents } = await import('../../services/foundation/events/list.ts');
   const { listAllEventsInput } = await import('../../services/foundation/events/schema.ts');
   const over = ended();
-  let cursor = await call.operate(listAllEventsInput, lastEventId);
+  let cursor = await call.operate(by(listAllEventsInput, lastEventId));
   call.note('Waiting for events. Ctrl-C ends it.');
   for (let shown = new Set<string>(); ; ) {
-    const page = await call.operate(listAllEventsInput, listAllEvents, { ...call.input, cursor, limit: 200 });
+    const page = await call.operate(by(listAllEventsInput, listAllEvents), {
+      ...call.input,
+      cursor,
+      limit: 200,
+    });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, fieldsFor(call));
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { identityView, unlinkedView } from '../../services/tenancy/identities/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -37,7 +38,7 @@ export function addIdentityCommands(program: Command): void {
     run: async (call) => {
       const { listIdentities } = await import('../../services/tenancy/identities/list.ts');
       const { listIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
-      const found = await call.every(listIdentitiesInput, listIdentities);
+      const found = await call.every(by(listIdentitiesInput, listIdentities));
       call.table(found, row, 'There are no identities.');
     },
   });
@@ -49,7 +50,7 @@ export function addIdentityCommands(program: Command): void {
     run: async (call) => {
       const { unlinkIdentities } = await import('../../services/tenancy/identities/unlink.ts');
       const { unlinkIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
-      await call.destroy(unlinkIdentitiesInput, unlinkIdentities, {
+      await call.destroy(by(unlinkIdentitiesInput, unlinkIdentities), {
         fields: unlinked,
         question: (view) =>
           `Unlink ${count(view)} of ${whose(view)}? Whoever the provider then says has this address is linked.`,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { invitationView, newInvitationView } from '../../services/tenancy/invitations/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -35,7 +36,11 @@ export function addInvitationCommands(program: Command): void {
     run: async (call) => {
       const { createInvitation } = await import('../../services/tenancy/invitations/create.ts');
       const { createInvitationInput } = await import('../../services/tenancy/invitations/schema.ts');
-      call.showSecret(await call.operate(createInvitationInput, createInvitation), made, (view) => view.url);
+      call.showSecret(
+        await call.operate(by(createInvitationInput, createInvitation)),
+        made,
+        (view) => view.url,
+      );
     },
   });
   verb(invitation, 'list', {
@@ -45,7 +50,7 @@ export function addInvitationCommands(program: Command): void {
     run: async (call) => {
       const { listInvitations } = await import('../../services/tenancy/invitations/list.ts');
       const { listInvitationsInput } = await import('../../services/tenancy/invitations/schema.ts');
-      call.table(await call.every(listInvitationsInput, listInvitations), fields, 'No invitation waits.');
+      call.table(await call.every(by(listInvitationsInput, listInvitations)), fields, 'No invitation waits.');
     },
   });
   verb(invitation, 'revoke <id>', {
@@ -56,7 +61,7 @@ export function addInvitationCommands(program: Command): void {
     run: async (call) => {
       const { revokeInvitation } = await import('../../services/tenancy/invitations/revoke.ts');
       const { invitationRefInput } = await import('../../services/tenancy/invitations/schema.ts');
-      await call.destroy(invitationRefInput, revokeInvitation, {
+      await call.destroy(by(invitationRefInput, revokeInvitation), {
         fields,
         question: ({ email }) => `Take back the invitation of ${email}?`,
         done: ({ email }) => `Took back the invitation of ${email}.`,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { keyView, newKeyView, newMasterKeyView } from '../../services/foundation/keys/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -50,7 +51,7 @@ export function addKeyCommands(program: Command): void {
     run: async (call) => {
       const { listKeys } = await import('../../services/foundation/keys/list.ts');
       const { listKeysInput } = await import('../../services/foundation/keys/schema.ts');
-      call.table(await call.every(listKeysInput, listKeys), row, 'There are no keys.');
+      call.table(await call.every(by(listKeysInput, listKeys)), row, 'There are no keys.');
     },
   });
   const rotate = noun(key, 'rotate', 'Put a new key in the place of an old one', 'idctl key rotate signing');
@@ -64,9 +65,9 @@ export function addKeyCommands(program: Command): void {
       const { leavingKeysInput, rotateMasterKeyInput } = await import(
         '../../services/foundation/keys/schema.ts'
       );
-      const { ids } = await call.operate(leavingKeysInput, listLeavingKeys, {});
+      const { ids } = await call.operate(by(leavingKeysInput, listLeavingKeys), {});
       if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
-      const view = await call.operate(rotateMasterKeyInput, rotateMasterKey);
+      const view = await call.operate(by(rotateMasterKeyInput, rotateMasterKey));
       call.show(view, rotated);
       call.note(view.state === 'prepared' ? call.here(advice.prepared) : advice[view.state]);
     },
@@ -77,7 +78,7 @@ export function addKeyCommands(program: Command): void {
     run: async (call) => {
       const { rotateSigningKey } = await import('../../services/foundation/keys/rotate-signing.ts');
       const { rotateSigningKeyInput } = await import('../../services/foundation/keys/schema.ts');
-      call.show(await call.operate(rotateSigningKeyInput, rotateSigningKey), made);
+      call.show(await call.operate(by(rotateSigningKeyInput, rotateSigningKey)), made);
       call.note('The old key verifies until the last token that it signed has ended.');
     },
   });

@@ -7,6 +7,7 @@ import type {
   ldapRemovedView,
   ldapView,
 } from '../../services/tenancy/ldap/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
@@ -86,7 +87,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) => {
       const { showLdap } = await import('../../services/tenancy/ldap/show.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(ldapRefInput, showLdap), fields);
+      call.show(await call.operate(by(ldapRefInput, showLdap)), fields);
     },
   });
   verb(ldap, 'enable', {
@@ -96,7 +97,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) => {
       const { enableLdap } = await import('../../services/tenancy/ldap/enable.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(ldapRefInput, enableLdap), fields);
+      call.show(await call.operate(by(ldapRefInput, enableLdap)), fields);
     },
   });
   verb(ldap, 'disable', {
@@ -107,7 +108,7 @@ export function addLdapCommands(program: Command): void {
     run: async (call) => {
       const { disableLdap } = await import('../../services/tenancy/ldap/disable.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const view = await call.perform(ldapRefInput, disableLdap, affectedFields);
+      const view = await call.perform(by(ldapRefInput, disableLdap), affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -123,7 +124,7 @@ async function set(call: Call): Promise<void> {
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
   const save = (bindPassword: string | undefined) =>
-    call.operate(changeLdapInput, changeLdap, { ...input, bindPassword });
+    call.operate(by(changeLdapInput, changeLdap), { ...input, bindPassword });
   call.show(await withPassword(given, save), fields);
 }
 
@@ -183,7 +184,7 @@ async function test(call: Call): Promise<void> {
   const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };
   const given = await givenSecret({ name: 'bind-password', stdin: undefined, file });
   const look = (bindPassword: string | undefined) =>
-    call.operate(testLdapInput, testLdap, { ...input, bindPassword });
+    call.operate(by(testLdapInput, testLdap), { ...input, bindPassword });
   const view = await withPassword(given, look);
   await tellOlderDaemon(call);
   call.examination(view);
@@ -204,7 +205,7 @@ function addRelink(ldap: Command): void {
     run: async (call) => {
       const { relinkLdap } = await import('../../services/tenancy/ldap/relink.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      await call.destroy(ldapRefInput, relinkLdap, {
+      await call.destroy(by(ldapRefInput, relinkLdap), {
         fields: relinked,
         question: ({ people, uri }) =>
           `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
@@ -224,7 +225,8 @@ function addRemove(ldap: Command): void {
     run: async (call) => {
       const { removeLdap } = await import('../../services/tenancy/ldap/remove.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      await call.destroy(ldapRefInput, removeLdap, {
+      const remove = by(ldapRefInput, removeLdap);
+      await call.destroy(remove, {
         fields: [...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),
         done: (view) =>

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 
@@ -10,7 +11,7 @@ export function addMailCommands(program: Command): void {
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
       const { testMail, testMailInput } = await import('../../services/instance/mail/test.ts');
-      const view = await call.operate(testMailInput, testMail);
+      const view = await call.operate(by(testMailInput, testMail));
       await tellOlderDaemon(call);
       call.show(view, [
         ['Sent to', ({ address }) => address],

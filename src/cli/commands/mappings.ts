@@ -6,6 +6,7 @@ import type {
   mappingView,
   previewView,
 } from '../../services/provisioning/mappings/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -54,7 +55,7 @@ export function addMappingCommands(program: Command): void {
     run: async (call) => {
       const { addMapping } = await import('../../services/provisioning/mappings/add.ts');
       const { addMappingInput } = await import('../../services/provisioning/mappings/schema.ts');
-      call.show(await call.operate(addMappingInput, addMapping), fields);
+      call.show(await call.operate(by(addMappingInput, addMapping)), fields);
       call.note('People get the role at their next sign-in.');
     },
   });
@@ -72,7 +73,7 @@ export function addMappingCommands(program: Command): void {
     run: async (call) => {
       const { removeMapping } = await import('../../services/provisioning/mappings/remove.ts');
       const { mappingRefInput } = await import('../../services/provisioning/mappings/schema.ts');
-      await call.destroy(mappingRefInput, removeMapping, {
+      await call.destroy(by(mappingRefInput, removeMapping), {
         fields: removed,
         question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
         done: (view) => `Removed the mapping of ${told(view)}.${consequence(view)}`,
@@ -119,7 +120,7 @@ function addPreview(mappings: Command): void {
         ...(groups === undefined && group === undefined ? {} : { groups: named }),
         ...(fromAttempt === undefined ? {} : { attempt: fromAttempt }),
       };
-      const plan = await call.operate(previewMappingsInput, previewMappings, given);
+      const plan = await call.operate(by(previewMappingsInput, previewMappings), given);
       if (call.flags.json) call.show(plan, []);
       else call.table(lines(plan), steps, 'The next sign-in would change nothing.');
     },
@@ -143,11 +144,11 @@ function addImport(mappings: Command): void {
       const given = { ...input, mappings: read.mappings };
       const asks = input['replace'] === true && !call.flags.dryRun;
       try {
-        if (asks) await call.destroy(importMappingsInput, importMappings, replacing, given);
-        else await call.perform(importMappingsInput, importMappings, imported, given);
+        if (asks) await call.destroy(by(importMappingsInput, importMappings), replacing, given);
+        else await call.perform(by(importMappingsInput, importMappings), imported, given);
       } catch (error) {
         const rehearse = (mappings: unknown[]) =>
-          call.rehearse(importMappingsInput, importMappings, { ...given, mappings });
+          call.rehearse(by(importMappingsInput, importMappings), { ...given, mappings });
         throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
       }
     },
@@ -205,7 +206,7 @@ function split(list: string): string[] {
 async function all(call: Call) {
   const { listMappings } = await import('../../services/provisioning/mappings/list.ts');
   const { listMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
-  return call.every(listMappingsInput, listMappings);
+  return call.every(by(listMappingsInput, listMappings));
 }
 
 function told({ group, project, role }: z.output<typeof mappingView>): string {

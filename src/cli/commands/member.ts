@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { memberView } from '../../services/tenancy/memberships/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -37,7 +38,7 @@ export function addMemberCommands(program: Command): void {
     run: async (call) => {
       const { listMembers } = await import('../../services/tenancy/memberships/list.ts');
       const { listMembersInput } = await import('../../services/tenancy/memberships/schema.ts');
-      call.table(await call.every(listMembersInput, listMembers), fields, 'There are no members.');
+      call.table(await call.every(by(listMembersInput, listMembers)), fields, 'There are no members.');
     },
   });
   verb(member, 'role <user>', {
@@ -47,7 +48,7 @@ export function addMemberCommands(program: Command): void {
     run: async (call) => {
       const { changeMemberRole } = await import('../../services/tenancy/memberships/change-role.ts');
       const { changeMemberRoleInput } = await import('../../services/tenancy/memberships/schema.ts');
-      call.show(await call.operate(changeMemberRoleInput, changeMemberRole), fields);
+      call.show(await call.operate(by(changeMemberRoleInput, changeMemberRole)), fields);
     },
   });
   verb(member, 'remove <user>', {
@@ -58,7 +59,7 @@ export function addMemberCommands(program: Command): void {
     run: async (call) => {
       const { removeMember } = await import('../../services/tenancy/memberships/remove.ts');
       const { memberRefInput } = await import('../../services/tenancy/memberships/schema.ts');
-      await call.destroy(memberRefInput, removeMember, {
+      await call.destroy(by(memberRefInput, removeMember), {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
         done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
@@ -72,7 +73,7 @@ async function add(call: Call): Promise<void> {
   const { operatorAddsMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
   const { keepCredentials, ...input } = call.input;
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
-  call.show(await call.operate(operatorAddsMemberInput, addMember, { ...input, credentials }), fields);
+  call.show(await call.operate(by(operatorAddsMemberInput, addMember), { ...input, credentials }), fields);
 }
 
 /** What becomes of credentials that an earlier holder may have left; undefined where there are none, or no answer. */
@@ -82,7 +83,7 @@ async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'
   if (!canAsk()) return undefined;
   const { findUnproven } = await import('../../services/tenancy/memberships/unproven.ts');
   const { addMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
-  const found = await call.operate(addMemberInput, findUnproven, input);
+  const found = await call.operate(by(addMemberInput, findUnproven), input);
   if (found.length === 0) return undefined;
   call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);
   call.note('With --keep-credentials its credentials stay.');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationView } from '../../services/tenancy/organizations/schema.ts';
 import { shellWord } from '../../shell-word.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -31,9 +32,9 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => {
       const { createOrganization } = await import('../../services/tenancy/organizations/create.ts');
       const { createOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(createOrganizationInput, createOrganization), fields);
+      call.show(await call.operate(by(createOrganizationInput, createOrganization)), fields);
       const { findOverruled } = await import('../../services/tenancy/signin-settings/reach.ts');
-      const overruled = await call.operate(createOrganizationInput, findOverruled);
+      const overruled = await call.operate(by(createOrganizationInput, findOverruled));
       if (overruled !== null) call.note(heardNoMore(call, overruled));
     },
   });
@@ -43,7 +44,7 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => {
       const { listOrganizations } = await import('../../services/tenancy/organizations/list.ts');
       const { listOrganizationsInput } = await import('../../services/tenancy/organizations/schema.ts');
-      const views = await call.every(listOrganizationsInput, listOrganizations);
+      const views = await call.every(by(listOrganizationsInput, listOrganizations));
       call.table(views, row, 'There are no organizations.');
     },
   });
@@ -53,7 +54,7 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => {
       const { showOrganization } = await import('../../services/tenancy/organizations/show.ts');
       const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(organizationRefInput, showOrganization), fields);
+      call.show(await call.operate(by(organizationRefInput, showOrganization)), fields);
     },
   });
   verb(org, 'rename <org> <name>', {
@@ -62,7 +63,7 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) => {
       const { renameOrganization } = await import('../../services/tenancy/organizations/rename.ts');
       const { renameOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(renameOrganizationInput, renameOrganization), fields);
+      call.show(await call.operate(by(renameOrganizationInput, renameOrganization)), fields);
     },
   });
   addDelete(org);
@@ -81,7 +82,7 @@ function addDelete(org: Command): void {
     run: async (call) => {
       const { deleteOrganization } = await import('../../services/tenancy/organizations/delete.ts');
       const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
-      await call.destroy(organizationRefInput, deleteOrganization, {
+      await call.destroy(by(organizationRefInput, deleteOrganization), {
         fields: [...fields, ['Members', (view) => view.members]],
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { memberTokenView, newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -53,7 +54,7 @@ export function addPatCommands(program: Command): void {
     run: async (call) => {
       const { regenerateToken } = await import('../../services/people/tokens/regenerate.ts');
       const { tokenInput } = await import('../../services/people/tokens/schema.ts');
-      call.showSecret(await call.operate(tokenInput, regenerateToken), made, (view) => view.token);
+      call.showSecret(await call.operate(by(tokenInput, regenerateToken)), made, (view) => view.token);
     },
   });
   addRevoke(pat);
@@ -65,10 +66,10 @@ async function list(call: Call): Promise<void> {
   if (org === undefined) {
     if (user === undefined) throw refuseField('user', 'is required, or --org');
     const { listTokens } = await import('../../services/people/tokens/list.ts');
-    return call.table(await call.every(listTokensInput, listTokens), row, 'There are no tokens.');
+    return call.table(await call.every(by(listTokensInput, listTokens)), row, 'There are no tokens.');
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/list-admin-tokens.ts');
-  const tokens = await call.every(listAdminTokensInput, listAdminTokens);
+  const tokens = await call.every(by(listAdminTokensInput, listAdminTokens));
   call.table(tokens, memberRow, 'No member has a token of scope admin.');
 }
 
@@ -86,7 +87,11 @@ function addCreate(pat: Command): void {
       const { createToken } = await import('../../services/people/tokens/create.ts');
       const { createTokenInput } = await import('../../services/people/tokens/schema.ts');
       const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-      call.showSecret(await call.operate(createTokenInput, createToken, input), made, (view) => view.token);
+      call.showSecret(
+        await call.operate(by(createTokenInput, createToken), input),
+        made,
+        (view) => view.token,
+      );
     },
   });
 }
@@ -105,7 +110,7 @@ function addRevoke(pat: Command): void {
     run: async (call) => {
       const { revokeToken } = await import('../../services/people/tokens/revoke.ts');
       const { tokenInput } = await import('../../services/people/tokens/schema.ts');
-      await call.destroy(tokenInput, revokeToken, {
+      await call.destroy(by(tokenInput, revokeToken), {
         fields: block,
         question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
         done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { projectRoles } from '../../services/foundation/project-roles.ts';
 import type { projectMemberView } from '../../services/tenancy/projects/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -47,7 +48,7 @@ export function addProjectMemberCommands(program: Command): void {
     run: async (call) => {
       const { listProjectMembers } = await import('../../services/tenancy/projects/list-members.ts');
       const { listProjectMembersInput } = await import('../../services/tenancy/projects/schema.ts');
-      const views = await call.every(listProjectMembersInput, listProjectMembers);
+      const views = await call.every(by(listProjectMembersInput, listProjectMembers));
       call.table(views, fields, 'Nobody belongs to the project.');
     },
   });
@@ -63,8 +64,8 @@ export function addProjectMemberCommands(program: Command): void {
 async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
   const { putProjectMember } = await import('../../services/tenancy/projects/put-member.ts');
   const { putProjectMemberInput } = await import('../../services/tenancy/projects/schema.ts');
-  const view = await call.operate(putProjectMemberInput, (ctx, input) =>
-    putProjectMember(ctx, input, expected),
+  const view = await call.operate(
+    by(putProjectMemberInput, (ctx, input) => putProjectMember(ctx, input, expected)),
   );
   call.show(view, fields);
 }
@@ -78,7 +79,7 @@ function addRemove(member: Command): void {
     run: async (call) => {
       const { removeProjectMember } = await import('../../services/tenancy/projects/remove-member.ts');
       const { projectMemberRefInput } = await import('../../services/tenancy/projects/schema.ts');
-      await call.destroy(projectMemberRefInput, removeProjectMember, {
+      await call.destroy(by(projectMemberRefInput, removeProjectMember), {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
         done: ({ email, name, synced }) =>

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { projectView } from '../../services/tenancy/projects/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -34,7 +35,7 @@ export function addProjectCommands(program: Command): void {
     run: async (call) => {
       const { createProject } = await import('../../services/tenancy/projects/create.ts');
       const { createProjectInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.show(await call.operate(createProjectInput, createProject), fields);
+      call.show(await call.operate(by(createProjectInput, createProject)), fields);
     },
   });
   verb(project, 'list', {
@@ -44,7 +45,7 @@ export function addProjectCommands(program: Command): void {
     run: async (call) => {
       const { listProjects } = await import('../../services/tenancy/projects/list.ts');
       const { listProjectsInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.table(await call.every(listProjectsInput, listProjects), row, 'There are no projects.');
+      call.table(await call.every(by(listProjectsInput, listProjects)), row, 'There are no projects.');
     },
   });
   verb(project, 'rename <project> <name>', {
@@ -54,7 +55,7 @@ export function addProjectCommands(program: Command): void {
     run: async (call) => {
       const { renameProject } = await import('../../services/tenancy/projects/rename.ts');
       const { renameProjectInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.show(await call.operate(renameProjectInput, renameProject), fields);
+      call.show(await call.operate(by(renameProjectInput, renameProject)), fields);
     },
   });
   verb(project, 'delete <project>', {
@@ -65,7 +66,7 @@ export function addProjectCommands(program: Command): void {
     run: async (call) => {
       const { deleteProject } = await import('../../services/tenancy/projects/delete.ts');
       const { projectRefInput } = await import('../../services/tenancy/projects/schema.ts');
-      await call.destroy(projectRefInput, deleteProject, {
+      await call.destroy(by(projectRefInput, deleteProject), {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { scimRequestView, scimUserView } from '../../services/provisioning/scim/schema.ts';
 import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -48,7 +49,7 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
       const { listScimUsersInput } = await import('../../services/provisioning/scim/schema.ts');
-      call.table(await call.every(listScimUsersInput, listScimUsers), user, 'There is nobody.');
+      call.table(await call.every(by(listScimUsersInput, listScimUsers)), user, 'There is nobody.');
     },
   });
   verb(scim, 'log', {
@@ -58,7 +59,7 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log/list.ts');
       const { listScimRequestsInput } = await import('../../services/provisioning/scim/schema.ts');
-      const requests = await call.every(listScimRequestsInput, listScimRequests);
+      const requests = await call.every(by(listScimRequestsInput, listScimRequests));
       call.table(requests, request, 'The SCIM client has asked nothing yet.');
     },
   });
@@ -84,7 +85,7 @@ function addToken(scim: Command): void {
     run: async (call) => {
       const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
       const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-      call.show(await call.operate(scimTokenInput, showScimToken), block);
+      call.show(await call.operate(by(scimTokenInput, showScimToken)), block);
     },
   });
   verb(token, 'revoke', {
@@ -95,7 +96,7 @@ function addToken(scim: Command): void {
     run: async (call) => {
       const { revokeScimToken } = await import('../../services/provisioning/scim/token/revoke.ts');
       const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-      await call.destroy(scimTokenInput, revokeScimToken, {
+      await call.destroy(by(scimTokenInput, revokeScimToken), {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
@@ -108,8 +109,8 @@ async function rotate(call: Call): Promise<void> {
   const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
   const { rotateScimToken } = await import('../../services/provisioning/scim/token/rotate.ts');
   const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-  const { configured, prefix } = await call.operate(scimTokenInput, showScimToken);
+  const { configured, prefix } = await call.operate(by(scimTokenInput, showScimToken));
   if (configured)
     await call.confirm(`Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`);
-  call.showSecret(await call.operate(scimTokenInput, rotateScimToken), made, (view) => view.token);
+  call.showSecret(await call.operate(by(scimTokenInput, rotateScimToken)), made, (view) => view.token);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -44,12 +45,12 @@ async function revoke(call: Call): Promise<void> {
   if (id !== undefined && chosen.length === 0) {
     throw new Refusal('not_found', `${user} has no live session ${id}.`);
   }
-  for (const session of chosen) await call.operate(revokeSessionInput, revokeSession, { id: session.id });
+  for (const session of chosen) await call.operate(by(revokeSessionInput, revokeSession), { id: session.id });
   call.show({ ended: chosen.length }, [['Ended', (view) => view.ended]]);
 }
 
 async function listed(call: Call) {
   const { listSessions } = await import('../../services/people/sessions/list.ts');
   const { listSessionsInput } = await import('../../services/people/sessions/schema.ts');
-  return call.every(listSessionsInput, listSessions, { user: call.input['user'] });
+  return call.every(by(listSessionsInput, listSessions), { user: call.input['user'] });
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { signInSettingsView } from '../../services/tenancy/signin-settings/schema.ts';
 import { shellWord } from '../../shell-word.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -37,7 +38,7 @@ export function addSignInCommands(program: Command): void {
     run: async (call) => {
       const { showSignInSettings } = await import('../../services/tenancy/signin-settings/show.ts');
       const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
-      call.show(await call.operate(signInSettingsRefInput, showSignInSettings), fields);
+      call.show(await call.operate(by(signInSettingsRefInput, showSignInSettings)), fields);
       await noteReach(call);
     },
   });
@@ -57,7 +58,7 @@ export function addSignInCommands(program: Command): void {
     run: async (call) => {
       const { changeSignInSettings } = await import('../../services/tenancy/signin-settings/save.ts');
       const { changeSignInSettingsInput } = await import('../../services/tenancy/signin-settings/schema.ts');
-      await call.perform(changeSignInSettingsInput, changeSignInSettings, fields, switches(call.input));
+      await call.perform(by(changeSignInSettingsInput, changeSignInSettings), fields, switches(call.input));
       await noteReach(call);
     },
   });
@@ -68,7 +69,7 @@ async function noteReach(call: Call): Promise<void> {
   const { showsNoReach } = await import('../../services/tenancy/signin-settings/reach.ts');
   const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
   const { org } = call.input;
-  if (!(await call.operate(signInSettingsRefInput, showsNoReach, { org }))) return;
+  if (!(await call.operate(by(signInSettingsRefInput, showsNoReach), { org }))) return;
   call.note(
     `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );

@@ -9,6 +9,7 @@ import type {
   ssoRemovedView,
   ssoView,
 } from '../../services/tenancy/sso/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
@@ -58,7 +59,7 @@ export function addSsoCommands(program: Command): void {
     run: async (call) => {
       const { showSso } = await import('../../services/tenancy/sso/show.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      call.show(await call.operate(ssoRefInput, showSso), fields);
+      call.show(await call.operate(by(ssoRefInput, showSso)), fields);
     },
   });
   verb(sso, 'enable', {
@@ -71,9 +72,9 @@ export function addSsoCommands(program: Command): void {
       const { enableSso } = await import('../../services/tenancy/sso/enable.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       const { force, ...input } = call.input;
-      await call.rehearse(ssoRefInput, enableSso, input);
+      await call.rehearse(by(ssoRefInput, enableSso), input);
       if (force !== true) await requireUsable(call, input);
-      call.show(await call.operate(ssoRefInput, enableSso, input), fields);
+      call.show(await call.operate(by(ssoRefInput, enableSso), input), fields);
     },
   });
   verb(sso, 'disable', {
@@ -84,7 +85,8 @@ export function addSsoCommands(program: Command): void {
     run: async (call) => {
       const { disableSso } = await import('../../services/tenancy/sso/disable.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const view = await call.perform(ssoRefInput, disableSso, [...fields, ...affectedFields]);
+      const disable = by(ssoRefInput, disableSso);
+      const view = await call.perform(disable, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -130,9 +132,9 @@ async function set(call: Call): Promise<void> {
   const { domain, force, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
-    const { enabled } = await call.rehearse(changeSsoInput, changeSso, whole);
+    const { enabled } = await call.rehearse(by(changeSsoInput, changeSso), whole);
     if (enabled && force !== true) await requireUsable(call, whole);
-    return call.operate(changeSsoInput, changeSso, whole);
+    return call.operate(by(changeSsoInput, changeSso), whole);
   });
   call.show(view, fields);
 }
@@ -141,7 +143,7 @@ async function set(call: Call): Promise<void> {
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/tenancy/sso/test.ts');
   const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-  const { ok, message, steps } = await call.operate(testSsoInput, testSso, input);
+  const { ok, message, steps } = await call.operate(by(testSsoInput, testSso), input);
   if (ok) return;
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
@@ -189,7 +191,7 @@ function addTest(sso: Command): void {
     run: async (call) => {
       const { testSso } = await import('../../services/tenancy/sso/test.ts');
       const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      const view = await withSecret(call.input, (input) => call.operate(testSsoInput, testSso, input));
+      const view = await withSecret(call.input, (input) => call.operate(by(testSsoInput, testSso), input));
       await tellOlderDaemon(call);
       call.examination(view);
     },
@@ -215,7 +217,11 @@ function addAttempts(sso: Command): void {
     run: async (call) => {
       const { listAttempts } = await import('../../services/signin/attempts/list.ts');
       const { listAttemptsInput } = await import('../../services/signin/attempts/schema.ts');
-      call.table(await call.every(listAttemptsInput, listAttempts), attempt, 'Nobody has tried to sign in.');
+      call.table(
+        await call.every(by(listAttemptsInput, listAttempts)),
+        attempt,
+        'Nobody has tried to sign in.',
+      );
     },
   });
 }
@@ -236,7 +242,7 @@ function addRelink(sso: Command): void {
     run: async (call) => {
       const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
       const { relinkSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      await call.destroy(relinkSsoInput, relinkSso, {
+      await call.destroy(by(relinkSsoInput, relinkSso), {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
           `Forget how ${persons(people)} signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
@@ -256,7 +262,8 @@ function addRemove(sso: Command): void {
     run: async (call) => {
       const { removeSso } = await import('../../services/tenancy/sso/remove.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      await call.destroy(ssoRefInput, removeSso, {
+      const remove = by(ssoRefInput, removeSso);
+      await call.destroy(remove, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),
         done: (view) =>

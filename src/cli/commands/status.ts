@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status/schema.ts';
+import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { configurationFile } from '../older-daemon.ts';
@@ -54,7 +55,7 @@ async function status(call: Call): Promise<void> {
   const { statusInput } = await import('../../services/instance/status/schema.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
-  const found = await call.operate(statusInput, showStatus, {
+  const found = await call.operate(by(statusInput, showStatus), {
     idle: isDatabaseIdle(loaded),
     configuration: configurationFile(loaded),
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -35,7 +36,7 @@ export function addTotpCommands(program: Command): void {
     run: async (call) => {
       const { disableTotp } = await import('../../services/people/two-factor/disable.ts');
       const { disableTotpInput } = await import('../../services/people/two-factor/schema.ts');
-      const view = await call.operate(disableTotpInput, disableTotp);
+      const view = await call.operate(by(disableTotpInput, disableTotp));
       call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
     },
   });
@@ -44,7 +45,7 @@ export function addTotpCommands(program: Command): void {
 async function enroll(call: Call): Promise<void> {
   const { startTotp } = await import('../../services/people/two-factor/start.ts');
   const { startTotpInput } = await import('../../services/people/two-factor/schema.ts');
-  const enrolment = await call.operate(startTotpInput, startTotp);
+  const enrolment = await call.operate(by(startTotpInput, startTotp));
   call.show(enrolment, [
     ['Secret', ({ secret }) => secret],
     ['URI', ({ otpauthUri }) => otpauthUri],
@@ -76,7 +77,7 @@ function tellWrongCode(call: Call, error: unknown): true {
 async function confirm(call: Call): Promise<void> {
   const { confirmTotp } = await import('../../services/people/two-factor/confirm.ts');
   const { confirmTotpInput } = await import('../../services/people/two-factor/schema.ts');
-  const view = await call.operate(confirmTotpInput, confirmTotp);
+  const view = await call.operate(by(confirmTotpInput, confirmTotp));
   call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
 }
 

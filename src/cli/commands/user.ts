@@ -7,6 +7,7 @@ import type {
   userView,
 } from '../../services/people/accounts/schema.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -72,7 +73,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { listUsers } = await import('../../services/people/users/list.ts');
       const { listUsersInput } = await import('../../services/people/accounts/schema.ts');
-      call.table(await call.every(listUsersInput, listUsers), row, 'There are no users.');
+      call.table(await call.every(by(listUsersInput, listUsers)), row, 'There are no users.');
     },
   });
   verb(user, 'show <user>', {
@@ -81,7 +82,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { showUser } = await import('../../services/people/users/show.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, showUser), shown);
+      call.show(await call.operate(by(userRefInput, showUser)), shown);
     },
   });
   verb(user, 'disable <user>', {
@@ -90,7 +91,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { disableUser } = await import('../../services/people/users/disable.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, disableUser), block);
+      call.show(await call.operate(by(userRefInput, disableUser)), block);
     },
   });
   verb(user, 'enable <user>', {
@@ -99,7 +100,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { enableUser } = await import('../../services/people/users/enable.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, enableUser), block);
+      call.show(await call.operate(by(userRefInput, enableUser)), block);
     },
   });
   verb(user, 'unlock <user>', {
@@ -108,7 +109,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { unlockUser } = await import('../../services/people/users/unlock.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(userRefInput, unlockUser), block);
+      call.show(await call.operate(by(userRefInput, unlockUser)), block);
     },
   });
   addPassword(user);
@@ -128,7 +129,7 @@ function addCreate(user: Command): void {
       const { createUserInput } = await import('../../services/people/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
-      call.show(await call.operate(createUserInput, createUser, { ...input, password }), block);
+      call.show(await call.operate(by(createUserInput, createUser), { ...input, password }), block);
     },
   });
 }
@@ -152,7 +153,7 @@ function addPassword(user: Command): void {
       if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
       const password = await secretOrAsk(source, 'New password', true);
-      const view = await call.operate(setUserPasswordInput, setUserPassword, { ...input, password });
+      const view = await call.operate(by(setUserPasswordInput, setUserPassword), { ...input, password });
       call.show(view, passwordSet);
     },
   });
@@ -162,7 +163,7 @@ async function confirmTokensEnd(call: Call): Promise<void> {
   const { listTokens } = await import('../../services/people/tokens/list.ts');
   const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { user } = call.input;
-  const { length } = await call.every(listTokensInput, listTokens, { user });
+  const { length } = await call.every(by(listTokensInput, listTokens), { user });
   if (length === 0) return;
   const tokens = length === 1 ? '1 token' : `${length} tokens`;
   call.note('--keep-tokens leaves tokens as they are.');
@@ -177,7 +178,7 @@ function addTotpReset(user: Command): void {
     run: async (call) => {
       const { resetTotp } = await import('../../services/people/two-factor/reset.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      await call.destroy(userRefInput, resetTotp, {
+      await call.destroy(by(userRefInput, resetTotp), {
         fields: block,
         question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
         done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,
@@ -198,7 +199,7 @@ function addLoginLink(user: Command): void {
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.showSecret(await call.operate(userRefInput, createLoginLink), link, (view) => view.url);
+      call.showSecret(await call.operate(by(userRefInput, createLoginLink)), link, (view) => view.url);
     },
   });
 }
@@ -217,7 +218,7 @@ function addDelete(user: Command): void {
     run: async (call) => {
       const { deleteUser } = await import('../../services/tenancy/profile/delete.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      await call.destroy(userRefInput, deleteUser, {
+      await call.destroy(by(userRefInput, deleteUser), {
         fields: deleted,
         details: (view) =>
           view.ownerless.length === 0 ? [] : [`No other owner is left in: ${slugsOf(view)}.`],

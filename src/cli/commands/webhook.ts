@@ -8,6 +8,7 @@ import type {
   webhookTestView,
   webhookView,
 } from '../../services/tenancy/webhooks/schema.ts';
+import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Fields } from '../output.ts';
@@ -91,7 +92,7 @@ export function addWebhookCommands(program: Command): void {
     run: async (call) => {
       const { listWebhooks } = await import('../../services/tenancy/webhooks/list.ts');
       const { listWebhooksInput } = await import('../../services/tenancy/webhooks/schema.ts');
-      call.table(await call.every(listWebhooksInput, listWebhooks), row, 'There are no webhooks.');
+      call.table(await call.every(by(listWebhooksInput, listWebhooks)), row, 'There are no webhooks.');
     },
   });
   addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
@@ -104,7 +105,11 @@ export function addWebhookCommands(program: Command): void {
       const { rotateWebhook } = await import('../../services/tenancy/webhooks/rotate.ts');
       const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const at = await located(call);
-      call.showSecret(await call.operate(webhookRefInput, rotateWebhook, at), rotated, (view) => view.secret);
+      call.showSecret(
+        await call.operate(by(webhookRefInput, rotateWebhook), at),
+        rotated,
+        (view) => view.secret,
+      );
     },
   });
   verb(webhook, 'test <id>', {
@@ -122,13 +127,13 @@ async function add(call: Call): Promise<void> {
   const { addWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
   const { events, ...input } = call.input;
   const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
-  call.showSecret(await call.operate(addWebhookInput, addWebhook, given), made, (view) => view.secret);
+  call.showSecret(await call.operate(by(addWebhookInput, addWebhook), given), made, (view) => view.secret);
 }
 
 async function test(call: Call): Promise<void> {
   const { testWebhook } = await import('../../services/tenancy/webhooks/test.ts');
   const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
-  const view = await call.operate(webhookRefInput, testWebhook, await located(call));
+  const view = await call.operate(by(webhookRefInput, testWebhook), await located(call));
   call.show(view, tested);
   if (!view.ok) throw failedResult();
 }
@@ -143,7 +148,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
       const { changeWebhook } = await import('../../services/tenancy/webhooks/change.ts');
       const { changeWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const given = { ...(await located(call)), enabled: name === 'enable' };
-      await call.perform(changeWebhookInput, changeWebhook, block, given);
+      await call.perform(by(changeWebhookInput, changeWebhook), block, given);
     },
   });
 }
@@ -163,7 +168,7 @@ function addRemove(webhook: Command): void {
           `Send nothing more to ${url}, nor the ${waiting} events that wait?`,
         done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
       };
-      await call.destroy(webhookRefInput, removeWebhook, telling, await located(call));
+      await call.destroy(by(webhookRefInput, removeWebhook), telling, await located(call));
     },
   });
 }
@@ -178,7 +183,7 @@ function addDeliveries(webhook: Command): void {
       const { listDeliveriesInput } = await import('../../services/tenancy/webhooks/schema.ts');
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
-      const deliveries = await call.every(listDeliveriesInput, listDeliveries, given);
+      const deliveries = await call.every(by(listDeliveriesInput, listDeliveries), given);
       const none = status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
       call.table(deliveries, delivery, none);
     },
@@ -193,8 +198,8 @@ function addDeliveries(webhook: Command): void {
         '../../services/tenancy/webhooks/schema.ts'
       );
       const { locateDelivery } = await import('../../services/tenancy/webhooks/whose.ts');
-      const at = await call.operate(anyDeliveryInput, locateDelivery);
-      call.show(await call.operate(retryDeliveryInput, retryDelivery, at), delivery);
+      const at = await call.operate(by(anyDeliveryInput, locateDelivery));
+      call.show(await call.operate(by(retryDeliveryInput, retryDelivery), at), delivery);
       call.note('The daemon sends it within seconds.');
     },
   });
@@ -205,5 +210,8 @@ async function located(call: Call) {
   const { anyWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
   const { locateWebhook } = await import('../../services/tenancy/webhooks/whose.ts');
   const { id, org: given } = call.input;
-  return call.operate(anyWebhookInput, locateWebhook, { id, ...(given === undefined ? {} : { org: given }) });
+  return call.operate(by(anyWebhookInput, locateWebhook), {
+    id,
+    ...(given === undefined ? {} : { org: given }),
+  });
 }

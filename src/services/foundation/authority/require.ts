@@ -12,13 +12,13 @@ import { outranks } from '../project-roles.ts';
 import { findProject } from './project.ts';
 import {
   authority,
-  type Operation,
-  type OrganizationOperation,
-  type OwnOperation,
-  type ProjectOperation,
+  type OrganizationRight,
+  type OwnRight,
+  type ProjectRight,
+  type Right,
   type Rule,
   ruleOf,
-  type SecondFactorOperation,
+  type SecondFactorRight,
 } from './table.ts';
 
 // Every operation's first line is one of these; what it returns is what has been proved.
@@ -45,12 +45,12 @@ export function requireOperator(ctx: Context): void {
 }
 
 /** Proves a person who may do this with what is their own. */
-export function requireUser(ctx: Context, operation: OwnOperation): Actor & { kind: 'user' } {
+export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 'user' } {
   return requirePerson(ctx, operation);
 }
 
 /** Proves a person in a session that passed the account's own second factor; a provider's does not count (security P15). */
-export async function requireSecondFactor(ctx: Context, operation: SecondFactorOperation): Promise<void> {
+export async function requireSecondFactor(ctx: Context, operation: SecondFactorRight): Promise<void> {
   const { accountId, ...proof } = requirePerson(ctx, operation);
   const { totpEnabledAt } = await Account.findByPk(accountId, { rejectOnEmpty: true });
   if (totpEnabledAt === null) {
@@ -69,7 +69,7 @@ function secondFactorMissing(hint: string): Refusal {
   });
 }
 
-function requirePerson(ctx: Context, operation: Operation): Actor & { kind: 'user' } {
+function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
   if (ctx.actor.kind !== 'user') throw new Refusal('forbidden', 'Only a signed-in person has this.');
   requireCredential(ctx, operation);
@@ -85,7 +85,7 @@ export function requireScim({ actor }: Context, org: string): string {
 /** Proves that the actor may do this in the organization; to outsiders it is not there. */
 export async function requireAuthority(
   ctx: Context,
-  operation: OrganizationOperation,
+  operation: OrganizationRight,
   org: string,
 ): Promise<Standing> {
   const standing = await requireStanding(ctx, org);
@@ -97,7 +97,7 @@ export async function requireAuthority(
 /** Proves that the actor may do this in the project, by the role in the organization or in the project itself. */
 export async function requireProjectAuthority(
   ctx: Context,
-  operation: ProjectOperation,
+  operation: ProjectRight,
   at: { org: string; project: string },
 ): Promise<Within> {
   const standing = await requireStanding(ctx, at.org);
@@ -115,13 +115,13 @@ export async function requireProjectAuthority(
 }
 
 /** Whether the role in the organization is enough for the operation. */
-export function isAllowed(role: Standing['role'], operation: OrganizationOperation | ProjectOperation) {
+export function isAllowed(role: Standing['role'], operation: OrganizationRight | ProjectRight) {
   return role === 'operator' || roles.indexOf(role) >= roles.indexOf(authority[operation].least);
 }
 
 async function isAllowedInside(
   actor: Actor,
-  operation: ProjectOperation,
+  operation: ProjectRight,
   project: Project | null,
 ): Promise<boolean> {
   if (actor.kind !== 'user' || project === null) return false;
@@ -131,7 +131,7 @@ async function isAllowedInside(
   return membership !== null && !outranks(least, membership.role);
 }
 
-function notAllowed({ organization }: Standing, operation: Operation): Refusal {
+function notAllowed({ organization }: Standing, operation: Right): Refusal {
   const { least, orInProject } = ruleOf(operation);
   const otherwise = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
   return new Refusal('forbidden', `This needs the role ${least} in ${organization.slug}${otherwise}.`);
@@ -157,7 +157,7 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
 }
 
 /** Proves that the credential will do: a session always, a token where the row takes tokens and the scope is enough. */
-function requireCredential({ actor, config }: Context, operation: Operation): void {
+function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
   const lifted = session === 'usually' && config.tokens.manageCredentials === 'on';

@@ -93,30 +93,40 @@ export const authority = {
 } as const satisfies Record<string, Rule>;
 
 /** A row of the table. */
-export type Operation = keyof typeof authority;
+export type Right = keyof typeof authority;
 
 /** The rows that ask for one of these. */
 type Asking<Least extends Rule['least']> = {
-  [Name in Operation]: (typeof authority)[Name]['least'] extends Least ? Name : never;
-}[Operation];
+  [Name in Right]: (typeof authority)[Name]['least'] extends Least ? Name : never;
+}[Right];
 
 /** The rows that ask for the account's own second factor. */
-export type SecondFactorOperation = {
-  [Name in Operation]: (typeof authority)[Name] extends { secondFactor: true } ? Name : never;
-}[Operation];
+export type SecondFactorRight = {
+  [Name in Right]: (typeof authority)[Name] extends { secondFactor: true } ? Name : never;
+}[Right];
 
 /** The rows about what is a signed-in person's own. */
-export type OwnOperation = Exclude<Asking<'user'>, SecondFactorOperation>;
+export type OwnRight = Exclude<Asking<'user'>, SecondFactorRight>;
 
 /** The rows about an organization. */
-export type OrganizationOperation = Exclude<Asking<Role>, ProjectOperation>;
+export type OrganizationRight = Exclude<Asking<Role>, ProjectRight>;
 
 /** The rows that a role in a project opens too. */
-export type ProjectOperation = {
-  [Name in Operation]: (typeof authority)[Name] extends { orInProject: ProjectRole } ? Name : never;
-}[Operation];
+export type ProjectRight = {
+  [Name in Right]: (typeof authority)[Name] extends { orInProject: ProjectRole } ? Name : never;
+}[Right];
 
-/** The rule of an operation. */
-export function ruleOf(operation: Operation): Rule {
-  return authority[operation];
+/** The rule of a row. */
+export function ruleOf(right: Right): Rule {
+  return authority[right];
+}
+
+/** Whether the row is about what is a signed-in person's own. */
+export function isAboutOneself(right: OwnRight | OrganizationRight | ProjectRight): right is OwnRight {
+  return ruleOf(right).least === 'user';
+}
+
+/** Whether a role in a project opens the row too. */
+export function isAboutProject(right: OrganizationRight | ProjectRight): right is ProjectRight {
+  return ruleOf(right).orInProject !== undefined;
 }

@@ -15,13 +15,13 @@ import {
 } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
 import { matches } from './filter-match.ts';
-import type { Operation } from './patch-operations.ts';
+import type { PatchOperation } from './patch-operations.ts';
 import type { Path } from './path.ts';
 
 // Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so its elements are
 // changed in place.
 
-type Op = Operation['op'];
+type Op = PatchOperation['op'];
 
 /** Adds to, replaces or removes the elements; `remove` with a value takes only those that have all of it. */
 export function applyToList(resource: ScimResource, op: Op, attribute: Attribute, value: unknown): void {

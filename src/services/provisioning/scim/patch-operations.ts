@@ -2,7 +2,7 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isObject, member } from '../../foundation/scim-user/values.ts';
 
 /** One operation of a PATCH. */
-export interface Operation {
+export interface PatchOperation {
   op: 'add' | 'replace' | 'remove';
   /** Null for the resource itself. */
   path: string | null;
@@ -14,7 +14,7 @@ const most = 200;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** The operations of a PATCH body, in whatever case of letters its members are spelled. */
-export function readOperations(body: unknown): Operation[] {
+export function readOperations(body: unknown): PatchOperation[] {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
     throw scimRefusal(400, 'invalidSyntax', 'A PATCH is an object with a list of Operations.');
@@ -25,7 +25,7 @@ export function readOperations(body: unknown): Operation[] {
   return operations.map(readOperation);
 }
 
-function readOperation(given: unknown): Operation {
+function readOperation(given: unknown): PatchOperation {
   if (!isObject(given)) throw scimRefusal(400, 'invalidSyntax', 'An operation is an object.');
   const named = member(given, 'op');
   const op = typeof named === 'string' ? named.toLowerCase() : '';

@@ -21,7 +21,7 @@ import {
 } from '../../foundation/scim-user/values.ts';
 import { termsOf } from './filter.ts';
 import { applyToElements, applyToList } from './patch-elements.ts';
-import { type Operation, readOperations } from './patch-operations.ts';
+import { type PatchOperation, readOperations } from './patch-operations.ts';
 import { findPath, type Path } from './path.ts';
 
 /** What a PATCH makes of a resource. */
@@ -56,7 +56,7 @@ export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Pa
   };
 }
 
-type Op = Operation['op'];
+type Op = PatchOperation['op'];
 
 interface Patching {
   resource: ScimResource;
@@ -70,7 +70,7 @@ interface Patching {
 const mostTerms = 50;
 const mostChanges = 500;
 
-function apply(patching: Patching, { op, path, value }: Operation): void {
+function apply(patching: Patching, { op, path, value }: PatchOperation): void {
   const schema = path === null ? '' : findSchema(path.trim());
   if (path === null && op === 'remove') throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
   if (path === null) applyEach(patching, op, value, '');

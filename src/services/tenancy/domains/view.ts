@@ -1,4 +1,24 @@
+import { z } from 'zod';
 import type { Domain } from '../../../database/models/domain.ts';
+import { instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { affectedView } from '../sso/schema.ts';
+
+export const domainView = z.object({
+  domain: z.string(),
+  state: z.enum(['Pending', 'Verified']),
+  txtRecord: z.object({ name: z.literal('@'), type: z.literal('TXT'), value: z.string() }),
+  verifiedAt: instant.nullable(),
+  verifiedBy: z.enum(['dns', 'operator']).nullable(),
+});
+export const domainPage = pageOf(domainView);
+
+/** What a removal took along: the connection it switched off, the people it touches, and the sessions that it ended. */
+export const domainRemovedView = affectedView.extend({
+  domain: z.string(),
+  ssoDisabled: z.boolean(),
+  sessionsEnded: z.int(),
+});
 
 /** The TXT value that proves the domain (spec §2.1). */
 export function txtValue(domain: Pick<Domain, 'token'>): string {

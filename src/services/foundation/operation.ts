@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { Actor, Context } from '../../context.ts';
+import {
+  requireAuthority,
+  requireOperator,
+  requireProjectAuthority,
+  requireUser,
+  type Standing,
+  type Within,
+} from './authority/require.ts';
+import {
+  isAboutOneself,
+  isAboutProject,
+  type OrganizationRight,
+  type OwnRight,
+  type ProjectRight,
+} from './authority/table.ts';
+
+/** Who may run an operation: a row of the authority table, the operator alone, or everyone. */
+type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
+
+/** What has been proved before an operation runs. */
+type Proved<Needed extends Authority> = Needed extends ProjectRight
+  ? Within
+  : Needed extends OrganizationRight
+    ? Standing
+    : Needed extends OwnRight
+      ? Actor & { kind: 'user' }
+      : undefined;
+
+interface Definition<Needed extends Authority, Input extends z.ZodObject, Output extends z.ZodType, View> {
+  authority: Needed;
+  /** Every field, those of a path included: an organization is `org`, a project `project`. */
+  input: Input;
+  /** The fields that may leave; without it the answer over HTTP is empty. */
+  output?: Output;
+  run: (ctx: Context, input: z.output<Input>, proved: Proved<Needed>) => Promise<View>;
+}
+
+/** One thing that idctl can do, as its doors see it: call it with checked input, and it proves who may. */
+export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
+  (ctx: Context, input: z.output<Input>): Promise<View>;
+  readonly authority: Authority;
+  readonly input: Input;
+  readonly output: Output | undefined;
+}
+
+/**
+ * Makes an operation. `run` is called when the authority has been proved, with what was proved: the organization and the
+ * role in it, the project too, or the person.
+ */
+export function operation<
+  Needed extends Authority,
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View extends z.input<Output>,
+>(definition: Definition<Needed, Input, Output, View>): Operation<Input, Output, View> {
+  const { authority, input, output, run } = definition;
+  const perform = async (ctx: Context, given: z.output<Input>): Promise<View> =>
+    // `prove` answers what `Proved` says of this authority.
+    run(ctx, given, (await prove(ctx, authority, given)) as Proved<Needed>);
+  return Object.assign(perform, { authority, input, output });
+}
+
+function prove(ctx: Context, authority: Authority, input: Record<string, unknown>) {
+  if (authority === 'public') return undefined;
+  if (authority === 'operator') return requireOperator(ctx);
+  if (isAboutOneself(authority)) return requireUser(ctx, authority);
+  const org = String(input['org']);
+  if (!isAboutProject(authority)) return requireAuthority(ctx, authority, org);
+  return requireProjectAuthority(ctx, authority, { org, project: String(input['project']) });
+}

@@ -1,0 +1,197 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { randomToken } from '../../../crypto/secret.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import type { TxtAnswer } from '../../../outbound/outbound.ts';
+import { commandLine, shellWord } from '../../../shell-word.ts';
+import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { domain, ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
+import { endSessionsByDomain } from '../../people/sessions/end.ts';
+import { findAffected, nobodyAffected } from '../sso/affected.ts';
+import { markVerified } from './mark-verified.ts';
+import { isProven } from './proof.ts';
+import { whyShared } from './shared.ts';
+import { domainPage, domainView, txtValue, viewDomain } from './view.ts';
+
+// Verified domains of an organization (spec §2.1, §3.1).
+
+const domainInput = z.strictObject({ org: ref, domain });
+
+/** Lists the domains with the records that prove them. */
+export const listDomains = operation({
+  authority: 'domains.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: domainPage,
+  run: (_ctx, input, { organization }) =>
+    readPage(
+      input,
+      (after, limit) =>
+        Domain.findAll({
+          where: { organizationId: organization.id, id: { [Op.gt]: after } },
+          order: ['id'],
+          limit,
+        }),
+      (row) => row.id,
+      viewDomain,
+    ),
+});
+
+/**
+ * Claims a domain; the claim reserves nothing until it is verified (security I2). Refuses `domain_shared` for public
+ * suffixes and mail providers (security D2).
+ */
+export const addDomain = operation({
+  authority: 'domains.change',
+  input: domainInput,
+  output: domainView,
+  run: (ctx, input, standing) => {
+    const why = whyShared(input.domain);
+    if (why === null) return claim(ctx, input.domain, standing, {});
+    throw new Refusal('domain_shared', `${input.domain} ${why}.`, {
+      hint: 'Add a domain of your own; the operator can insist with: idctl domain add --override',
+    });
+  },
+});
+
+/** Claims a domain as the operator, who may take a public suffix or mail provider; the event says so. */
+export const overrideDomain = operation({
+  authority: 'domains.change',
+  input: domainInput,
+  output: domainView,
+  run: async (ctx, input, standing) => {
+    requireOperator(ctx);
+    return claim(ctx, input.domain, standing, { data: { overridden: true } });
+  },
+});
+
+async function claim(
+  ctx: Context,
+  name: string,
+  { organization }: Standing,
+  more: { data?: { overridden: true } },
+) {
+  const row = {
+    id: orderedId(),
+    organizationId: organization.id,
+    name,
+    state: 'Pending' as const,
+    token: randomToken(128),
+    createdAt: ctx.now,
+  };
+  return transaction(async () => {
+    const added = await refusingDuplicate(Domain.create(row), {
+      message: `${organization.slug} has ${name} already.`,
+      hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,
+    });
+    const subject = { type: 'domain', id: added.id, name };
+    await recordEvent(ctx, { kind: 'domain.added', organizationId: organization.id, subject, ...more });
+    return viewDomain(added);
+  });
+}
+
+/**
+ * Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found while the record is not there, and
+ * `domain_taken` when another organization was first.
+ */
+export const verifyDomain = operation({
+  authority: 'domains.change',
+  input: domainInput,
+  output: domainView,
+  run: async (ctx, input, { organization }) => {
+    const found = await requireDomain(organization, input.domain);
+    if (found.state === 'Verified') return viewDomain(found);
+    const answer = await ctx.outbound.lookupTxt(found.name);
+    if (!isProven(answer, txtValue(found))) throw notVerified(found, answer);
+    return viewDomain(await markVerified(ctx, organization, found, 'dns'));
+  },
+});
+
+/** Takes the operator's word that a domain is the organization's; recorded as such (security I2). */
+export const assertDomain = operation({
+  authority: 'domains.change',
+  input: domainInput,
+  output: domainView,
+  run: async (ctx, input, { organization }) => {
+    requireOperator(ctx);
+    const found = await requireDomain(organization, input.domain);
+    if (found.state === 'Verified') return viewDomain(found);
+    return viewDomain(await markVerified(ctx, organization, found, 'operator'));
+  },
+});
+
+/**
+ * Gives a domain up. Of a verified one this switches its connection off and ends the sessions that came by it, in the same
+ * transaction, and names the people it touches, the owners first of all (security D5).
+ */
+export const removeDomain = operation({
+  authority: 'domains.change',
+  input: domainInput,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const found = await requireDomain(organization, input.domain);
+      const connection = await SsoConnection.findOne({
+        where: { organizationId: organization.id, emailDomain: found.name, enabled: true },
+      });
+      const carriesTrust = found.state === 'Verified' && ctx.config.trust.domains === 'enforce';
+      const disabled = carriesTrust ? connection : null;
+      await disabled?.update({ enabled: false });
+      await found.destroy();
+      if (found.state === 'Verified') await forgetProofs(found.name);
+      const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
+      const shutOut = carriesTrust ? await findShutOut(organization, found.name) : nobodyAffected;
+      const sessionsEnded = carriesTrust ? await endSessionsByDomain(ctx, organization.id, found.name) : 0;
+      const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
+      const [people, owners] = [both('people'), both('owners')];
+      await recordEvent(ctx, {
+        kind: 'domain.removed',
+        organizationId: organization.id,
+        subject: { type: 'domain', id: found.id, name: found.name },
+        data: { state: found.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
+      });
+      const view = { domain: found.name, ssoDisabled: disabled !== null, ...affected, people, owners };
+      return { ...view, sessionsEnded };
+    }),
+});
+
+/** The organization's domain of this name, Pending or Verified, or `not_found`. */
+async function requireDomain(organization: Organization, name: string): Promise<Domain> {
+  const found = await Domain.findOne({ where: { organizationId: organization.id, name } });
+  if (found !== null) return found;
+  throw new Refusal('not_found', `${organization.slug} has no domain ${name}.`, {
+    hint: `Add it first: ${commandLine('idctl domain add', name, `--org ${shellWord(organization.slug)}`)}`,
+  });
+}
+
+function notVerified(domain: Domain, answer: TxtAnswer): Refusal {
+  const found = answer.values.filter((value) => value.startsWith('svc-verify='));
+  return new Refusal('domain_not_verified', `${domain.name} ${finding(answer, found)}.`, {
+    hint: `Add the TXT record ${txtValue(domain)} at ${domain.name} (name @), allow DNS propagation, and verify again.`,
+    extra: { found: { rcode: answer.rcode, records: answer.values.length, proofs: found } },
+  });
+}
+
+function finding(answer: TxtAnswer, found: string[]): string {
+  if (answer.truncated) return 'answered with a truncated list of TXT records';
+  if (answer.rcode === 'NXDOMAIN') return 'does not exist in the DNS (NXDOMAIN)';
+  if (answer.rcode !== 'NOERROR') return `could not be looked up (${answer.rcode})`;
+  if (found.length > 0) return `has ${found.join(', ')} in the DNS, not the value expected`;
+  return `has no svc-verify record among its ${answer.values.length} TXT records`;
+}
+
+/** Those of the domain who sign in by the directory, which lets nobody in by an address on it any more (security L6). */
+async function findShutOut({ id: organizationId }: Organization, domain: string) {
+  const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
+  return directory === null ? nobodyAffected : findAffected(directory, domain);
+}
