@@ -1,15 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-
-/** util-linux's `script`, which gives a command a terminal of its own. */
-export const hasScript = existsSync('/usr/bin/script');
 
 /** What to type once a text has been shown. */
 export type Answers = readonly (readonly [shown: string, typed: string])[];
 
 /**
- * Runs a shell command in a terminal of 80 columns, types the answers, and returns what was shown and the exit code. After
- * `patience` milliseconds, where given, the terminal is closed.
+ * Runs a shell command in a terminal of 80 columns (`script` of the Debian package bsdutils), types the answers, and returns
+ * what was shown and the exit code. After `patience` milliseconds, where given, the terminal is closed.
  */
 export async function inTerminal(
   command: string,
