@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
-import { hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+import { inTerminal } from '../support/pseudo-terminal.ts';
 
 const run = promisify(execFile);
+const missing = (shell: 'bash' | 'zsh') => counterpartMissing('bsdutils') || counterpartMissing(shell);
 
 describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 }, () => {
   let folder: string;
@@ -78,7 +79,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     }
   });
 
-  test.skipIf(!hasScript)('bash completes at the Tab, an address with its @ too', async () => {
+  test.skipIf(missing('bash'))('bash completes at the Tab, an address with its @ too', async () => {
     await writeFile(join(folder, 'rc'), `PS1='> '\neval "$(idctl completion bash)"\n`);
     const { shown } = await inTerminal(`bash --rcfile '${join(folder, 'rc')}'`, env, [
       ['> ', 'idctl org show ac\t--quiet --json\r'],
@@ -89,7 +90,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(stripVTControlCharacters(shown)).toContain('"email": "ada@acme.test"');
   });
 
-  test.skipIf(!hasScript || counterpartMissing('zsh'))('zsh completes at the Tab', async () => {
+  test.skipIf(missing('zsh'))('zsh completes at the Tab', async () => {
     const rc = `PS1='> '\nautoload -U compinit; compinit -D -u; eval "$(idctl completion zsh)"\n`;
     await writeFile(join(folder, '.zshrc'), rc);
     const { shown } = await inTerminal('zsh -i', { ...env, ZDOTDIR: folder }, [

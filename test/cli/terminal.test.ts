@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import measure from 'fast-string-truncated-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { counterpartMissing } from '../support/counterpart.ts';
 import { main } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
-import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
 const csi = '\u001b[';
 
-describe.skipIf(!hasScript)('on a terminal', { timeout: 120_000 }, () => {
+describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_000 }, () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   const idctl = (line: string, answers: Answers = [], more: NodeJS.ProcessEnv = {}) => {

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DirectoryServer } from '../../src/outbound/outbound.ts';
 import { createAuthority } from '../support/certificates.ts';
-import { counterpartMissing } from '../support/counterpart.ts';
+import { counterpartMissing, secondAddress } from '../support/counterpart.ts';
 import { openNetwork } from '../support/network.ts';
 import { freePorts } from '../support/ports.ts';
 import {
@@ -293,9 +293,7 @@ describe('S9 where a connection may go', () => {
     expect(directory.received()).toBe(0);
   });
 
-  const elsewhere = Object.values(networkInterfaces())
-    .flat()
-    .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
+  const elsewhere = secondAddress();
   test.skipIf(elsewhere === undefined)(
     'L5 passwords leave this machine in clear only if the operator says so; no byte is sent',
     async () => {

@@ -1,6 +1,6 @@
-import { networkInterfaces } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { secondAddress } from '../support/counterpart.ts';
 import { openNetwork } from '../support/network.ts';
 import { freePorts } from '../support/ports.ts';
 import { mailUser, startSilentSmtp, startSmtp } from '../support/smtp.ts';
@@ -24,10 +24,7 @@ async function server(options: Parameters<typeof startSmtp>[0] = {}) {
   return started;
 }
 
-/** An address of this machine that is not loopback. */
-const elsewhere = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.internal === false && each.family === 'IPv4')?.address;
+const elsewhere = secondAddress();
 
 const refusing = (reason: string, final = false, hint: unknown = expect.stringMatching(/\.$/)) => ({
   code: 'upstream_failed',

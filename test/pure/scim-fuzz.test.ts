@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { enterpriseSchema } from '../../src/services/foundation/scim-user/attributes.ts';
 import { readCreation } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
@@ -10,6 +9,7 @@ import { filterCondition } from '../../src/services/provisioning/scim/filter-sql
 import { applyPatch } from '../../src/services/provisioning/scim/patch.ts';
 import { readProjection } from '../../src/services/provisioning/scim/view.ts';
 import { long, resources, seen } from '../support/scim.ts';
+import { json, noise, patches } from '../support/scim-noise.ts';
 
 const options = { numRuns: long ? 10_000 : 1000 };
 
@@ -28,123 +28,6 @@ function storable(_key: string, value: unknown): unknown {
   if (typeof value === 'string') expect(value.includes('\0') || !value.isWellFormed()).toBe(false);
   return value;
 }
-
-const piece = fc.oneof(
-  fc.constantFrom(
-    ...[
-      'userName',
-      'emails',
-      'emails.value',
-      'name.givenName',
-      `${enterpriseSchema}:manager`,
-      'active',
-      'meta.created',
-    ],
-    ...[
-      'eq',
-      'CO',
-      'pr',
-      'gt',
-      'and',
-      'or',
-      'not',
-      '(',
-      ')',
-      '[',
-      ']',
-      '].value',
-      '"x"',
-      '"',
-      '\\',
-      '\\"',
-      'null',
-    ],
-    ...[
-      '__proto__',
-      'constructor',
-      'prototype',
-      '$ref',
-      '$1',
-      "'",
-      '--',
-      ';',
-      '%',
-      '\0',
-      '\ud800',
-      '😀',
-      '"\\u0000"',
-    ],
-    ...[
-      '"\\ud83d\\ude00"',
-      '"\\x"',
-      '"2011-05-13T04:42:34Z"',
-      'true',
-      '1e999',
-      '-0',
-      ' ',
-      '\n',
-      '.',
-      ':',
-      ',',
-    ],
-  ),
-  fc.string({ unit: 'binary', maxLength: 5 }),
-  fc.constantFrom('(', '[', 'not (', '"').chain((text) => fc.nat(50).map((count) => text.repeat(count))),
-);
-const noise = fc
-  .array(piece, { maxLength: 30 })
-  .chain((pieces) => fc.constantFrom(' ', '').map((by) => pieces.join(by)));
-
-const name = fc.oneof(
-  fc.constantFrom(
-    ...[
-      'userName',
-      'active',
-      'emails',
-      'name',
-      'roles',
-      'id',
-      'schemas',
-      'Operations',
-      'op',
-      'path',
-      'value',
-      'type',
-    ],
-    ...['primary', '__proto__', 'constructor', 'prototype', 'toString', enterpriseSchema, 'name.givenName'],
-    ...['emails[type eq "work"].value', `${enterpriseSchema}:manager`, 'addresses', '', 'length'],
-  ),
-  noise,
-);
-const { json } = fc.letrec<{ json: unknown }>((tie) => ({
-  json: fc.oneof(
-    { maxDepth: 4, depthSize: 'small' },
-    fc.constantFrom<unknown>(
-      null,
-      true,
-      false,
-      'True',
-      '',
-      0,
-      -1,
-      1e308,
-      [],
-      {},
-      'work',
-      '\0',
-      '\ud800',
-      '__proto__',
-    ),
-    noise,
-    fc.array(tie('json'), { maxLength: 4 }),
-    // As a body comes: JSON.parse makes own keys of any name.
-    fc
-      .array(fc.tuple(name, tie('json')), { maxLength: 5 })
-      .map((entries) =>
-        JSON.parse(`{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`),
-      ),
-  ),
-}));
 
 afterEach(() => {
   for (const key of ['x', 'value', 'type', 'polluted']) {
@@ -187,21 +70,8 @@ test('any JSON is a resource or refused; what is read can be shown and searched'
 });
 
 test('any operations are a patch or refused, and leave a resource', () => {
-  const path = fc.oneof(
-    name,
-    noise.map((inside) => `emails[${inside}].value`),
-  );
-  const operation = fc.record(
-    {
-      op: fc.oneof({ weight: 9, arbitrary: fc.constantFrom('add', 'Replace', 'REMOVE') }, json),
-      path,
-      value: json,
-    },
-    { requiredKeys: ['op', 'value'] },
-  );
-  const body = fc.oneof(fc.record({ Operations: fc.array(operation, { maxLength: 4 }) }), json);
   fc.assert(
-    fc.property(resources, body, (resource, patch) => {
+    fc.property(resources, patches, (resource, patch) => {
       const before = structuredClone(resource);
       const patched = outcome(() => applyPatch(resource, patch));
       expect(resource).toEqual(before);

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rootMissing } from '../support/counterpart.ts';
 import { main } from '../support/daemon.ts';
 import { dialect } from '../support/database.ts';
 
 const nobody = 65_534;
 
-describe.skipIf(process.getuid?.() !== 0 || dialect !== 'sqlite')('X8: run as root, the command line', () => {
+describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the command line', () => {
   let folder: string;
   let site: string;
   const idctl = (...words: string[]) => {

@@ -11,7 +11,7 @@ import { createProject } from '../../src/services/tenancy/projects/create.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
-import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
 // Security X9: what a stranger is called must not be run by the shell of the operator who completes it. Each line is typed
 // in a real terminal; the canary is a program that any unquoted piece would run.
@@ -114,7 +114,7 @@ const shells = (
     ['zsh', () => 'zsh -i'],
     ['fish', () => `fish --no-config -C "source '${site.folder}/fishrc'"`],
   ] as const
-).filter(([name]) => hasScript && (name === 'bash' || !counterpartMissing(name)));
+).filter(([name]) => !counterpartMissing('bsdutils') && !counterpartMissing(name));
 
 const find = (begin: string) => addresses.find((address) => address.startsWith(begin)) ?? '';
 const begins = ['zed', 'yan', 'xi', 'wu', 'vi', 'ux', 'so', 'ro', 'qi', 'pa', 'oz'];

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
-import { type Answers, hasScript, inTerminal } from '../support/pseudo-terminal.ts';
+import { type Answers, inTerminal } from '../support/pseudo-terminal.ts';
 
 // What the operator is asked at `idctl member add`, where a stranger may have made the account (security I3).
 
@@ -84,7 +85,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     expect(out).toMatch(/Signs in by: +a password; 1 token \(\d{4}-\d\d-\d\d\); 1 session/);
   });
 
-  describe.skipIf(!hasScript)('on a terminal', () => {
+  describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', () => {
     test('I3 on a terminal `member add` says what would end and asks first', async () => {
       const { line, alive } = await squatted();
       const left = await typed(line, [['End its credentials', 'n\r']]);

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 
 const programs = {
+  bash: '/usr/bin/bash',
   bind9: '/usr/sbin/named',
+  bsdutils: '/usr/bin/script',
   chromium: '/usr/bin/chromium',
   fish: '/usr/bin/fish',
   'groff-base': '/usr/bin/groff',
@@ -18,7 +21,24 @@ const programs = {
  */
 export function counterpartMissing(debianPackage: keyof typeof programs): boolean {
   if (existsSync(programs[debianPackage])) return false;
-  const message = `needs the Debian package ${debianPackage} (./install.sh --dev as root installs it)`;
+  return skipping(`needs the Debian package ${debianPackage} (./install.sh --dev as root installs it)`);
+}
+
+/** The address of this machine that is not loopback, for tests of what leaves it; without one it is as above. */
+export function secondAddress(): string | undefined {
+  const address = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
+  if (address === undefined) skipping('needs a network address that is not loopback');
+  return address;
+}
+
+/** Whether the tests do not run as root, for `describe.skipIf`; that is told as above. */
+export function rootMissing(): boolean {
+  return process.getuid?.() !== 0 && skipping('needs root');
+}
+
+function skipping(message: string): true {
   if (process.env['CI'] === 'true') throw new Error(message);
   process.stderr.write(`skipped: ${message}\n`);
   return true;

@@ -1,15 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-
-/** util-linux's `script`, which gives a command a terminal of its own. */
-export const hasScript = existsSync('/usr/bin/script');
 
 /** What to type once a text has been shown. */
 export type Answers = readonly (readonly [shown: string, typed: string])[];
 
 /**
- * Runs a shell command in a terminal of 80 columns, types the answers, and returns what was shown and the exit code. After
- * `patience` milliseconds, where given, the terminal is closed.
+ * Runs a shell command in a terminal of 80 columns (`script` of the Debian package bsdutils), types the answers, and returns
+ * what was shown and the exit code. After `patience` milliseconds, where given, the terminal is closed.
  */
 export async function inTerminal(
   command: string,
@@ -24,12 +20,14 @@ export async function inTerminal(
   let seen = 0;
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     shown += part;
-    const [next] = left;
-    const at = next === undefined ? -1 : shown.indexOf(next[0], seen);
-    if (next === undefined || at === -1) return;
-    seen = at + next[0].length;
-    left.shift();
-    child.stdin.write(next[1]);
+    // Two questions may come in one piece.
+    for (let next = left[0]; next !== undefined; next = left[0]) {
+      const at = shown.indexOf(next[0], seen);
+      if (at === -1) return;
+      seen = at + next[0].length;
+      left.shift();
+      child.stdin.write(next[1]);
+    }
   });
   const code = await new Promise<number | null>((done, fail) =>
     child.once('error', fail).once('close', done),

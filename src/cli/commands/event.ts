@@ -59,7 +59,7 @@ export function addEventCommands(program: Command): void {
   verb(event, 'tail', {
     summary: 'Print events as they happen, a line each, until Ctrl-C',
     options,
-    example: 'idctl event tail --org acme --json | jq .kind',
+    example: "idctl event tail --org acme --kind 'member.*'",
     run: tail,
   });
 }

@@ -168,7 +168,7 @@ function addTest(ldap: Command): void {
       ...settings,
       '--bind-password-file <file>': 'read another bind password from a file',
     },
-    example: 'idctl ldap test --org acme --username ada --password-stdin',
+    example: 'idctl ldap test --org acme --username ada --password-stdin <password',
     run: test,
   });
 }

@@ -123,7 +123,7 @@ function addCreate(user: Command): void {
     summary: 'Create an account; without a password it signs in by other ways',
     required: { '--name <name>': 'full name' },
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
-    example: "idctl user create ada@example.com --name 'Ada Byron' --password-stdin",
+    example: "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
     run: async (call) => {
       const { createUser } = await import('../../services/people/users/create.ts');
       const { createUserInput } = await import('../../services/people/accounts/schema.ts');
@@ -145,7 +145,7 @@ function addPassword(user: Command): void {
     summary: "Set an account's password and end its sessions, codes and tokens",
     detail: 'Apps keep their secrets. On a terminal it asks first when the account has tokens.',
     options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
-    example: 'idctl user password ada@example.com --password-stdin',
+    example: 'idctl user password ada@example.com --password-stdin <password',
     run: async (call) => {
       const { setUserPassword } = await import('../../services/people/users/set-password.ts');
       const { setUserPasswordInput } = await import('../../services/people/accounts/schema.ts');

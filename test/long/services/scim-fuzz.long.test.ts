@@ -1,0 +1,1 @@
+import '../../http/scim-fuzz.test.ts';

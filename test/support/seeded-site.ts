@@ -1,0 +1,197 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { orderedId } from '../../src/crypto/id.ts';
+import { createKeyFile } from '../../src/crypto/key-file.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Identity } from '../../src/database/models/identity.ts';
+import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { registerApp } from '../../src/services/people/apps/register.ts';
+import { createToken } from '../../src/services/people/tokens/create.ts';
+import { startTotp } from '../../src/services/people/two-factor/start.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { writeScimTokenUses } from '../../src/services/provisioning/scim/token/uses.ts';
+import { addDomain } from '../../src/services/tenancy/domains/add.ts';
+import { verifyDomain } from '../../src/services/tenancy/domains/verify.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createProject } from '../../src/services/tenancy/projects/create.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
+import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
+import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/list.ts';
+import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
+import { type Bind, startBind } from './bind.ts';
+import { person, signedIn } from './builders.ts';
+import { type Idctl, openIdctl } from './idctl.ts';
+import { settingsFor } from './ldap.ts';
+import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type Slapd, startSlapd } from './slapd.ts';
+import { type Smtp, startSmtp } from './smtp.ts';
+import { registration, signInAt } from './sso.ts';
+
+/** An SQLite instance that is in use, with everything that it speaks with; nothing has it open. */
+export interface SeededSite {
+  /** Holds `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
+  folder: string;
+  baseUrl: string;
+  /** The ids of what there is one of. */
+  ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery', string>;
+  /** Of the two-factor enrolment that ada@example.com has begun. */
+  totpSecret: string;
+  provider: OpenIdProvider;
+  slapd: Slapd;
+  stop(): Promise<void>;
+}
+
+interface Counterparts {
+  bind: Bind;
+  provider: OpenIdProvider;
+  receiver: Receiver;
+  slapd: Slapd;
+}
+
+const org = 'acme';
+const user = 'ada@example.com';
+
+/**
+ * Makes the instance of the examples in the documentation: the organization acme, its owner ada@acme.com, its admin
+ * ada@example.com, and one thing of every kind.
+ */
+export async function seedSite(): Promise<SeededSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-seeded-'));
+  const [bind, slapd, smtp, receiver] = await Promise.all([
+    startBind('acme.com', 'example.com'),
+    startSlapd(),
+    startSmtp(),
+    startReceiver(),
+  ]);
+  const started: { stop(): Promise<unknown> }[] = [bind, slapd, smtp, receiver];
+  const stop = async () => {
+    await Promise.all(started.map((one) => one.stop()));
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const keyFile = join(folder, 'master.key');
+    await createKeyFile(keyFile);
+    const settings = settingsOf(bind, smtp);
+    const idctl = await openIdctl(settings, { url: `sqlite:${join(folder, 'idctl.db')}`, keyFile });
+    const { baseUrl } = idctl;
+    const provider = await startProvider(baseUrl);
+    started.push(provider);
+    const seeded = await seed(idctl, { bind, slapd, provider, receiver }).finally(() => idctl.close());
+    const places = { database: { url: 'sqlite:idctl.db' }, keyFile: 'master.key' };
+    const config = { listen: new URL(baseUrl).host, baseUrl, ...places, ...settings };
+    // JSON is YAML.
+    await writeFile(join(folder, 'idctl.yaml'), JSON.stringify(config));
+    return { folder, baseUrl, ...seeded, provider, slapd, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function settingsOf({ resolverUrl, caFile }: Bind, { url }: Smtp) {
+  return {
+    outbound: { allow: ['127.0.0.1'] },
+    doh: { resolverUrl, caFile },
+    mail: { smtpUrl: url },
+  };
+}
+
+function startProvider(baseUrl: string): Promise<OpenIdProvider> {
+  const { clientId, clientSecret } = registration;
+  const redirect_uris = [`${baseUrl}/auth/sso/callback`];
+  return startOpenIdProvider({
+    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris }],
+    people: { ada: { email: 'ada@acme.com', email_verified: true, name: 'Ada', groups: ['Staff'] } },
+  });
+}
+
+async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterparts) {
+  const operator = idctl.operator();
+  const { id } = await createOrganization(operator, { name: 'Acme Ltd', slug: org });
+  for (const [email, role] of [
+    ['ada@acme.com', 'owner'],
+    [user, 'admin'],
+  ] as const) {
+    await person(idctl, email);
+    await addMember(operator, { org, email, role });
+  }
+  const webhook = await addWebhook(operator, addWebhookInput.parse({ org, url: receiver.url }));
+  await createProject(operator, { org, name: 'Website', slug: 'website' });
+  await putProjectMember(operator, { org, project: 'website', user, role: 'viewer' });
+  const mapped = { org, group: 'Staff', project: 'website', role: 'viewer' } as const;
+  const mapping = await addMapping(operator, mapped);
+  await proveDomains(idctl, bind);
+  await connect(idctl, { slapd, provider });
+  await provision(idctl, id);
+  await signedIn(idctl, user);
+  const invited = await createInvitation(operator, { org, email: 'ina@example.com', role: 'member' });
+  const { secret: totpSecret } = await startTotp(operator, { user });
+  const deliveries = await listDeliveries(operator, { org, id: webhook.id, limit: 1 });
+  const ids = {
+    pat: (await createToken(operator, { user, name: 'ci' })).id,
+    app: (await registerApp(operator, { user, name: 'gateway' })).id,
+    invitation: invited.id,
+    mappings: mapping.id,
+    webhook: webhook.id,
+    delivery: deliveries.items[0]?.id ?? '',
+  };
+  return { ids, totpSecret };
+}
+
+/** acme.com is verified; new.acme.com waits, and its record is there. */
+async function proveDomains(idctl: Idctl, bind: Bind): Promise<void> {
+  for (const domain of ['acme.com', 'new.acme.com']) {
+    const { txtRecord } = await addDomain(idctl.operator(), { org, domain });
+    await bind.publishTxt(domain, txtRecord.value);
+  }
+  await verifyDomain(idctl.operator(), { org, domain: 'acme.com' });
+}
+
+/** Both connections are enabled: ada@acme.com has signed in, and ada@example.com is linked by both. */
+async function connect(idctl: Idctl, { slapd, provider }: Pick<Counterparts, 'slapd' | 'provider'>) {
+  const at = { org, emailDomain: 'acme.com', issuer: provider.issuer, enabled: true };
+  await slapd.person('ada', { mail: 'ada@acme.com', givenName: 'Ada' });
+  await saveSso(idctl.operator(), saveSsoInput.parse({ ...at, ...registration }));
+  await saveLdap(idctl.operator(), saveLdapInput.parse({ org, enabled: true, ...settingsFor(slapd) }));
+  const { answer } = await signInAt(idctl, provider, 'acme.com', 'ada');
+  if (answer.status >= 400) throw new Error(`the sign-in answered ${answer.status}`);
+  await link(user);
+}
+
+/** Links an account through both connections, which its own address could not be. */
+async function link(email: string): Promise<void> {
+  const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
+  const ldap = await LdapConnection.findOne({ rejectOnEmpty: true });
+  const { id: accountId } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+  const { organizationId, issuer } = sso;
+  const row = { accountId, organizationId, subject: 'ada.byron', linkedAt: new Date() };
+  const directory = { connectionId: ldap.id, issuer: 'dn', server: '127.0.0.1' };
+  await transaction(() =>
+    Identity.bulkCreate([
+      { ...row, id: orderedId(), kind: 'sso', connectionId: sso.id, issuer },
+      { ...row, id: orderedId(), kind: 'ldap', ...directory },
+    ]),
+  );
+}
+
+async function provision(idctl: Idctl, id: string): Promise<void> {
+  const { token } = await rotateScimToken(idctl.operator(), { org });
+  const made = await idctl.client().send('POST', `/scim/v2/orgs/${id}/Users`, {
+    body: { userName: 'sam@acme.com', emails: [{ value: 'sam@acme.com', primary: true }] },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+  });
+  if (made.status !== 201) throw new Error(`SCIM answered ${made.status}`);
+  // As the daemon does from time to time.
+  await writeScimTokenUses(idctl.as({ kind: 'system', name: 'scim' }));
+}
