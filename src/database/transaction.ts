@@ -42,14 +42,20 @@ export function unsynced<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Runs the work in a transaction that is always taken back; the answer is what it would have been. */
-export async function rehearse<T>(work: () => Promise<T>): Promise<T> {
+export function rehearse<T>(work: () => Promise<T>): Promise<T> {
+  return transactionIf(work, () => false);
+}
+
+/** Runs the work in a transaction, and takes back what it wrote unless its result is one to keep. */
+export async function transactionIf<T>(work: () => Promise<T>, keep: (result: T) => boolean): Promise<T> {
   const performed: { result?: T } = {};
-  const takenBack = new Error('rehearsed');
-  const rehearsal = transaction(async () => {
-    performed.result = await work();
-    throw takenBack;
+  const takenBack = new Error('taken back');
+  const running = transaction(async () => {
+    const result = await work();
+    performed.result = result;
+    if (!keep(result)) throw takenBack;
   });
-  await rehearsal.catch((error: unknown) => {
+  await running.catch((error: unknown) => {
     if (error !== takenBack) throw error;
   });
   // Set: the only way to get here is through the line above that sets it.

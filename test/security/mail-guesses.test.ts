@@ -7,7 +7,7 @@ import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
 import { rememberClient } from '../../src/services/foundation/limits/password.ts';
-import { signInByCode } from '../../src/services/signin/methods/codes/sign-in.ts';
+import { signInByCode } from '../../src/services/signin/flow.ts';
 import { fresh, password, person } from '../support/builders.ts';
 import { type Answer, createClient } from '../support/http.ts';
 import { install } from '../support/installation.ts';

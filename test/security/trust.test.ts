@@ -11,10 +11,10 @@ import { authenticate } from '../../src/services/people/authentication/authentic
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
-import { createLoginLink, openLoginLink } from '../../src/services/signin/methods/link.ts';
+import { answerPendingSignIn, openLoginLink } from '../../src/services/signin/flow.ts';
+import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { admitSocial } from '../../src/services/signin/methods/social/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
-import { answerPendingSignIn } from '../../src/services/signin/second-factor.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { lookAtLoginLink, openLoginLink } from '../../services/signin/methods/link.ts';
+import { openLoginLink } from '../../services/signin/flow.ts';
+import { lookAtLoginLink } from '../../services/signin/methods/link.ts';
 import { openLoginLinkInput } from '../../services/tenancy/signin-settings/schema.ts';
 import { html } from './html.ts';
 import { arrive } from './login/enter.ts';

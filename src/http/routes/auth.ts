@@ -10,7 +10,7 @@ import {
   signOutInput,
 } from '../../services/people/sessions/schema.ts';
 import { signOut } from '../../services/people/sessions/sign-out.ts';
-import { signIn } from '../../services/signin/methods/password.ts';
+import { signIn } from '../../services/signin/flow.ts';
 import { resumeSession } from '../../services/signin/methods/resume.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';

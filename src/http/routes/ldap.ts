@@ -1,5 +1,5 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
-import { signInByLdap } from '../../services/signin/methods/ldap/sign-in.ts';
+import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
 import { relinkLdap } from '../../services/tenancy/ldap/relink.ts';
 import { removeLdap } from '../../services/tenancy/ldap/remove.ts';

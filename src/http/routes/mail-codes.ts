@@ -1,4 +1,5 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
+import { signInByCode } from '../../services/signin/flow.ts';
 import {
   requestMagicCode,
   requestPasswordReset,
@@ -13,7 +14,6 @@ import {
   verifiedView,
   verifyEmailInput,
 } from '../../services/signin/methods/codes/schema.ts';
-import { signInByCode } from '../../services/signin/methods/codes/sign-in.ts';
 import { verifyEmail } from '../../services/signin/methods/codes/verify-email.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
-import { finishSocial } from '../../services/signin/methods/social/finish.ts';
+import { finishSocial } from '../../services/signin/flow.ts';
 import { listSocial } from '../../services/signin/methods/social/list.ts';
 import { noSocialInput, socialList, startSocialInput } from '../../services/signin/methods/social/schema.ts';
 import { startLinking, startSocial } from '../../services/signin/methods/social/start.ts';

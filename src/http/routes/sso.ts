@@ -1,7 +1,7 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { listAttempts } from '../../services/signin/attempts/list.ts';
 import { attemptPage, listAttemptsInput } from '../../services/signin/attempts/schema.ts';
-import { finishSso } from '../../services/signin/methods/sso/finish.ts';
+import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso/start.ts';
 import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/schema.ts';
 import { relinkSso } from '../../services/tenancy/sso/relink.ts';

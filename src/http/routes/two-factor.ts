@@ -9,7 +9,7 @@ import {
   twoFactorView,
 } from '../../services/people/two-factor/schema.ts';
 import { startTotp } from '../../services/people/two-factor/start.ts';
-import { answerPendingSignIn, secondFactorInput } from '../../services/signin/second-factor.ts';
+import { answerPendingSignIn, secondFactorInput } from '../../services/signin/flow.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

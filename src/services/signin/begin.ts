@@ -11,7 +11,8 @@ import { lockAccount } from '../people/accounts/lock.ts';
 import { isEmailVerified } from '../people/accounts/view.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/failed.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
-import { acceptSecondFactor, type SecondFactor } from '../people/two-factor/answer.ts';
+import { acceptSecondFactor, isAnswerMissing, type SecondFactor } from '../people/two-factor/answer.ts';
+import { secondFactorRequired } from '../people/two-factor/refusals.ts';
 import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
 
 // The only code that issues a session. It asks, in this order: account enabled, e-mail verified, not
@@ -28,8 +29,14 @@ export interface SignIn {
   secondFactor?: SecondFactor | null;
 }
 
-/** Begins a session for someone who has proved to be the account; call it inside the sign-in's transaction. */
-export async function beginSession(ctx: Context, account: Account, via: SignIn) {
+/** A session that has begun, or the account whose second factor has to be asked for first. */
+export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: string };
+
+/**
+ * Begins a session for the person who has proved to be the account. Call it inside the sign-in's transaction, and take
+ * that back when the second factor has to be asked for.
+ */
+export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
   // A second factor's step is written to the account, and a connection's person may go on to join.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
@@ -39,6 +46,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   if (!isEmailVerified(ctx, now)) throw emailUnverified();
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
   await requireMethodAllowed(ctx, now, via);
+  if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor)) return { asks: now.id };
   const passed = via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
   const session = {
     id: orderedId(),
@@ -50,7 +58,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn) 
   countSignIn(ctx, via.method, 'succeeded');
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
-  return answer;
+  return { session: answer };
 }
 
 /** Past the ORM, as nothing is written more often. */
@@ -86,4 +94,10 @@ async function keepSession(
 async function requireNoTombstone(account: Account, organizationId: string): Promise<void> {
   const tombstone = await Tombstone.findOne({ where: { organizationId, accountId: account.id } });
   if (tombstone !== null) throw signInFailed('deactivated');
+}
+
+/** The session that has begun; refuses `second_factor_required` where a code has to be asked for. */
+export function requireSession(begun: Begun) {
+  if ('session' in begun) return begun.session;
+  throw secondFactorRequired();
 }

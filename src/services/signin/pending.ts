@@ -15,13 +15,19 @@ import type { FlowState } from './redirect/state.ts';
 
 const pendingSeconds = 5 * 60;
 
-/** What a sign-in goes on with once the code is there: all of it bounded, and nothing that is not used. */
+/** How a person has proved who they are; what a sign-in goes on with when the code comes later, all of it bounded. */
 export type Arrival =
   | { by: 'sso'; state: FlowState; said: Said }
   | { by: 'social'; state: FlowState; person: SocialPerson }
   | { by: 'loginLink' }
   | { by: 'password'; checked: string; returnTo: string }
   | { by: 'ldap'; connection: SeenConnection; person: Person; returnTo: string };
+
+/** Where the person goes on to after the sign-in. */
+export function returnToOf(arrival: Arrival): string {
+  if (arrival.by === 'loginLink') return '/';
+  return 'state' in arrival ? arrival.state.returnTo : arrival.returnTo;
+}
 
 /** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
 export async function holdForSecondFactor(
@@ -37,7 +43,7 @@ export async function holdForSecondFactor(
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);
   });
-  return secondFactorRequired(accountId, token);
+  return secondFactorRequired(token);
 }
 
 /** The arrival that the token stands for, unexpired. */
@@ -62,11 +68,6 @@ function nothingPending(): Refusal {
 
 function idOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
-}
-
-/** Where a sign-in that is answered in two steps goes on to. */
-export interface TwoSteps {
-  returnTo: string;
 }
 
 /** A connection as it was when it was asked. */

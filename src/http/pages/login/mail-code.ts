@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
 import { requireMail } from '../../../services/foundation/mail/configured.ts';
+import { signInByCode } from '../../../services/signin/flow.ts';
 import { requestMagicCode } from '../../../services/signin/methods/codes/request.ts';
 import { signInByCodeInput } from '../../../services/signin/methods/codes/schema.ts';
-import { signInByCode } from '../../../services/signin/methods/codes/sign-in.ts';
 import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
 import { form, page, type Shown, type Visit } from '../page.ts';
 import { askMailedCode, totpCode } from './codes.ts';

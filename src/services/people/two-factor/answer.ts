@@ -26,7 +26,7 @@ export async function answerSecondFactor(
 ): Promise<SecondFactor | null> {
   const { id, totpSecret, totpEnabledAt } = account;
   if (totpEnabledAt === null || totpSecret === null) return null;
-  if (code === undefined || code === '') throw secondFactorRequired(id);
+  if (code === undefined || code === '') throw secondFactorRequired();
   return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, code) };
 }
 
@@ -48,6 +48,14 @@ export async function requireRightCode(
   return step;
 }
 
+/** Whether the account, as it is now, asks for a code that this answer does not give. */
+export function isAnswerMissing(
+  { id, totpEnabledAt }: Pick<Account, 'id' | 'totpEnabledAt'>,
+  answer: SecondFactor | null,
+): boolean {
+  return totpEnabledAt !== null && answer?.accountId !== id;
+}
+
 /**
  * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
  * since it was asked for is asked for again, and so is that of another account than the one that answered. Says
@@ -58,7 +66,7 @@ export async function acceptSecondFactor(
   answer: SecondFactor | null,
 ): Promise<boolean> {
   if (account.totpEnabledAt === null) return false;
-  if (answer?.accountId !== account.id) throw secondFactorRequired(account.id);
+  if (answer === null || isAnswerMissing(account, answer)) throw secondFactorRequired();
   await spendStep(account.id, answer.step);
   return true;
 }

@@ -14,12 +14,10 @@ import { requireAccount } from '../../people/accounts/find.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 import type { userRefInput } from '../../people/accounts/schema.ts';
 import type { SecondFactor } from '../../people/two-factor/answer.ts';
-import { accountAsked } from '../../people/two-factor/refusals.ts';
 import type { openLoginLinkInput } from '../../tenancy/signin-settings/schema.ts';
 import { beginSession } from '../begin.ts';
-import { holdForSecondFactor } from '../pending.ts';
 
-// Break-glass (security O4): the operator on the host lets somebody in whatever the settings say.
+// Break-glass (security O4): the operator on the host lets a person in, whatever the settings say.
 
 type Input = z.output<typeof openLoginLinkInput>;
 
@@ -45,43 +43,27 @@ export async function createLoginLink(ctx: Context, input: z.output<typeof userR
   return { url: `${ctx.config.baseUrl}/login/link?token=${token}`, expiresAt: expiresAt.toISOString() };
 }
 
-/** Whom an unused link lets in; it is not used up by this. */
+/** The person an unused link lets in; looking does not use it up. */
 export async function lookAtLoginLink(ctx: Context, { token }: Input) {
   const { email, name } = await requireLinked(ctx, token);
   return { email, name };
 }
 
-/** Begins the session of the link, which is used up by this; the second factor, where there is one, is still asked. */
-export async function openLoginLink(ctx: Context, { token }: Input) {
-  const account = await requireLinked(ctx, token);
-  try {
-    const session = await transaction(async () => {
-      await spend(account, token);
-      return enterByLink(ctx, account, null);
-    });
-    return { ...session, returnTo: '/' };
-  } catch (error) {
-    if (accountAsked(error) === null) throw error;
-    throw await transaction(async () => {
-      await spend(account, token);
-      return holdForSecondFactor(ctx, account.id, { by: 'loginLink' });
-    });
-  }
-}
-
-/** What a link that was used up leads to; `secondFactor` is what was answered, or null. */
+/** Begins the session of a link. Call it inside the sign-in's transaction, which has used the link up. */
 export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
-  return transaction(() => beginSession(ctx, account, { method: 'loginLink', secondFactor }));
+  return beginSession(ctx, account, { method: 'loginLink', secondFactor });
 }
 
-async function requireLinked(ctx: Context, token: string): Promise<Account> {
+/** The account of an unused link; refuses `invalid_credential`. */
+export async function requireLinked(ctx: Context, token: string): Promise<Account> {
   const link = await LoginLink.findByPk(idOf(token));
   if (link === null || link.expiresAt <= ctx.now) throw spent();
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-async function spend({ id }: Account, token: string): Promise<void> {
-  // Held before the link, as by everything that ends links, so that nobody waits in a circle.
+/** Uses the link up; of two at once one goes on. Call it inside the sign-in's transaction. */
+export async function spendLink({ id }: Account, token: string): Promise<void> {
+  // Held before the link, as by everything that ends links: no two transactions wait for each other.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
 }

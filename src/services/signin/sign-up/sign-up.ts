@@ -16,7 +16,7 @@ import { signUpTicket } from '../../people/codes/ticket.ts';
 import { findByToken } from '../../tenancy/invitations/find.ts';
 import { bindInvitation, joinInvited } from '../../tenancy/invitations/join.ts';
 import { selfSignupAllowed } from '../../tenancy/signin-settings/require.ts';
-import { beginSession } from '../begin.ts';
+import { beginSession, requireSession } from '../begin.ts';
 import { createSignedUp, type SignedUp } from './signed-up.ts';
 
 type Input = z.output<typeof signUpInput>;
@@ -66,7 +66,7 @@ async function signUpAtOnce(
       await bindInvitation(invitation.id, account);
       await joinInvited(ctx, account);
     }
-    return beginSession(ctx, account, { method: 'password' });
+    return requireSession(await beginSession(ctx, account, { method: 'password' }));
   });
   return { emailVerification: 'done' as const, ...session };
 }

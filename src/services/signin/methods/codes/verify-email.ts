@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { isOwnSignUp } from '../../../people/codes/ticket.ts';
-import { beginSession } from '../../begin.ts';
+import { beginSession, requireSession } from '../../begin.ts';
 import { answerCode, codeInvalid } from './answer.ts';
 import { proveAddress } from './prove.ts';
 import type { verifyEmailInput } from './schema.ts';
@@ -21,8 +21,8 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
       await proveAddress(ctx, account, kept ? 'signup' : 'another code');
-      const session = await beginSession(ctx, account, { method: 'verification', secondFactor: null });
-      return { ...session, passwordKept: account.passwordHash !== null };
+      const begun = await beginSession(ctx, account, { method: 'verification', secondFactor: null });
+      return { ...requireSession(begun), passwordKept: account.passwordHash !== null };
     });
   });
 }

@@ -1,8 +1,9 @@
 import type { Context } from '../../../../context.ts';
 import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
-import type { Refusal } from '../../../../errors.ts';
+import { Refusal } from '../../../../errors.ts';
 import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { inWordsOf } from '../../../people/sessions/failed.ts';
 import type { Person } from './person.ts';
 
 /**
@@ -20,8 +21,25 @@ export async function recordRefused(
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
 }
 
+/**
+ * What is told of a sign-in that ended with this error. Where the directory is, and why it cannot be talked with, is for
+ * the organization's admins alone (security L7).
+ */
+export async function toldOfDirectory(
+  ctx: Context,
+  connection: LdapConnection,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
+  await recordUnreached(ctx, connection, error);
+  return new Refusal('upstream_failed', 'The directory could not be reached.', {
+    hint: 'Try again later, or ask your administrator.',
+    cause: error,
+  });
+}
+
 /** Writes down that a directory could not be talked with, in its own words for the organization's admins. */
-export async function recordUnreached(
+async function recordUnreached(
   ctx: Context,
   connection: LdapConnection,
   { message, code, extra }: Refusal,

@@ -1,6 +1,9 @@
 import type { Context } from '../../../../context.ts';
 import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { Refusal } from '../../../../errors.ts';
+import { entryLimit } from '../../../foundation/limits/ldap.ts';
+import type { Limit } from '../../../foundation/limits/limit.ts';
+import { spend } from '../../../foundation/limits/spend.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import { openBindPassword } from '../../../tenancy/ldap/secret.ts';
 import { tryingBind } from './bind-tries.ts';
@@ -8,13 +11,14 @@ import { onePerson, type Person, personQuery } from './person.ts';
 
 /**
  * Asks the directory who has this user name, and whether this is their password (spec §4.2 step 1 to 3). `found` is
- * told of the entry before the password is tried, and may refuse. Refuses `signin_failed`, or `upstream_failed` when it cannot be asked.
+ * told of the entry, and of the limit that this try counts for, before the password is tried. Refuses `signin_failed`, or
+ * `upstream_failed` when the directory cannot be asked.
  */
 export async function provePerson(
   ctx: Context,
   connection: LdapConnection,
   given: { username: string; password: string },
-  found: (person: Person) => Promise<void>,
+  found: (person: Person, limit: Limit) => void,
 ): Promise<Person> {
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
@@ -28,8 +32,25 @@ export async function provePerson(
   if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
   const one = onePerson(search.value, connection);
   if (!one.ok) throw signInFailed(one.reason);
-  await found(one.person);
+  found(one.person, await spendTry(ctx, connection, one.person));
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
   return one.person;
+}
+
+/**
+ * Counts a try of the entry's password, whatever name it was found by. One too many is answered like a wrong one (security
+ * L7, L8).
+ */
+async function spendTry(
+  ctx: Context,
+  { organizationId }: LdapConnection,
+  person: Pick<Person, 'issuer' | 'subject'>,
+): Promise<Limit> {
+  const limit = entryLimit(ctx, person, organizationId);
+  await spend(ctx, [limit]).catch((error: unknown) => {
+    const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+    throw tooMany ? signInFailed('too_many_tries') : error;
+  });
+  return limit;
 }

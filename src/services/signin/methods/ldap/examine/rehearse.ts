@@ -1,8 +1,7 @@
 import type { Context } from '../../../../../context.ts';
 import { rehearse } from '../../../../../database/transaction.ts';
-import { accountAsked } from '../../../../people/two-factor/refusals.ts';
 import { reasonOfFailure } from '../../../refused.ts';
-import { enter } from '../admit.ts';
+import { enter } from '../enter.ts';
 import type { Person } from '../person.ts';
 import { type Finding, found, type Step, viewStep, wrong } from './finding.ts';
 import { refusalWords } from './words.ts';
@@ -23,9 +22,8 @@ export async function rehearseSignIn(
   return [address(found(null, 'there')), viewStep('account', 'the person is let in', entered)];
 }
 
-/** Why the person would not be let in, in a word that there are words for; null when a code is all that is missing. */
-function reasonOf(error: unknown): string | null {
-  if (accountAsked(error) !== null) return null;
+/** Why the person would not be let in, in a word that there are words for. */
+function reasonOf(error: unknown): string {
   const reason = reasonOfFailure(error);
   if (reason === null || !Object.hasOwn(refusalWords, reason)) throw error;
   return reason;

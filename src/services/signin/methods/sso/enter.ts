@@ -1,49 +1,36 @@
 import type { Context } from '../../../../context.ts';
 import type { Account } from '../../../../database/models/account.ts';
 import type { SsoConnection } from '../../../../database/models/sso-connection.ts';
-import { transaction } from '../../../../database/transaction.ts';
-import { retryOnceWhenOvertaken } from '../../../../database/unique.ts';
 import { lockAccount } from '../../../people/accounts/lock.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../../people/two-factor/answer.ts';
-import { syncGroups } from '../../../provisioning/mappings/reconcile.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
-import { beginSession } from '../../begin.ts';
-import type { FlowState } from '../../redirect/state.ts';
+import { type Begun, beginSession } from '../../begin.ts';
+import type { Arrival } from '../../pending.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';
 import { asksOwnSecondFactor } from './own-second-factor.ts';
 import { requireSameConnection } from './same-connection.ts';
 
 /**
- * Lets the proven person in: account, membership and session in one transaction (spec §4.1 step 4 and 5),
- * on the connection and domain as they are at that moment (security S6); then group sync (step 6), which
- * never fails the sign-in. Two first sign-ins at once may both try to create the account; the one that
- * loses starts over and finds it.
+ * Lets the person in by the connection and the domain as they are at this moment (security S6). Call it inside the
+ * sign-in's transaction.
  */
-export async function admit(
+export async function enterBySso(
   ctx: Context,
-  state: FlowState,
-  said: Said,
-  secondFactor: SecondFactor | null = null,
-) {
-  const session = await retryOnceWhenOvertaken(() =>
-    transaction(() => enter(ctx, state, said, secondFactor)),
-  );
-  await syncGroups(ctx, state.connection, session.user.id, said.groups);
-  return session;
-}
-
-async function enter(ctx: Context, state: FlowState, said: Said, secondFactor: SecondFactor | null) {
+  { state, said }: Arrival & { by: 'sso' },
+  secondFactor: SecondFactor | null,
+): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
   // Held before it is asked where the account belongs: it may be joining another organization now.
   await lockAccount(account.id);
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
-  const session = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
-  await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
-  return session;
+  const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
+  if ('session' in begun)
+    await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
+  return begun;
 }
 
 async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
