@@ -13,7 +13,7 @@ import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
 import { changeApp } from '../../src/services/people/apps/change.ts';
 import { registerApp } from '../../src/services/people/apps/register.ts';
-import { beginSession } from '../../src/services/signin/begin.ts';
+import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { leaveOrganization } from '../../src/services/tenancy/memberships/leave.ts';
@@ -364,7 +364,8 @@ describe('O8 every member but the last owner can leave', () => {
     const connection = { id: '0198c0de-0000-7000-8000-000000000001', organizationId: org.id };
     const begin = async () => {
       const account = await Account.findByPk(id, { rejectOnEmpty: true });
-      return transaction(() => beginSession(idctl.operator(), account, { method: 'sso', connection }));
+      const begun = transaction(() => beginSession(idctl.operator(), account, { method: 'sso', connection }));
+      return requireSession(await begun);
     };
     const through = await begin();
     const me = (token: string) =>

@@ -18,9 +18,9 @@ import { lockAccount } from '../../src/services/people/accounts/lock.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
 import { setUserPassword } from '../../src/services/people/users/set-password.ts';
-import { enter, enterOnce, seenAs } from '../../src/services/signin/methods/ldap/admit.ts';
+import { admit } from '../../src/services/signin/flow.ts';
+import { enter, seenAs } from '../../src/services/signin/methods/ldap/enter.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { admit as admitBySso } from '../../src/services/signin/methods/sso/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -217,7 +217,12 @@ describe('an organization is deleted', () => {
     const ada = somebodyOn(domain);
     const answer = during(
       () => deleteOrganization(idctl.operator(), { org: org.slug }),
-      () => enterOnce(trusting(), seenAs(connection), ada, null),
+      () =>
+        admit(
+          trusting(),
+          { by: 'ldap', connection: seenAs(connection), person: ada, returnTo: '/' },
+          { inTwoSteps: false },
+        ),
     );
     await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
     expect(await Account.count({ where: { email: ada.emails } })).toBe(0);
@@ -238,7 +243,12 @@ describe('an organization is deleted', () => {
     };
     const answer = during(
       () => deleteOrganization(idctl.operator(), { org: org.slug }),
-      () => admitBySso(trusting(), { ...state, browser: '', expires: 0 }, said),
+      () =>
+        admit(
+          trusting(),
+          { by: 'sso', state: { ...state, browser: '', expires: 0 }, said },
+          { inTwoSteps: true },
+        ),
     );
     await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
     expect(await Account.count({ where: { email } })).toBe(0);

@@ -11,9 +11,8 @@ import { authenticate } from '../../src/services/people/authentication/authentic
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
-import { answerPendingSignIn, openLoginLink } from '../../src/services/signin/flow.ts';
+import { admit, answerPendingSignIn, openLoginLink } from '../../src/services/signin/flow.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { admitSocial } from '../../src/services/signin/methods/social/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
@@ -408,7 +407,11 @@ describe('I3 a stranger who had the address first', () => {
       expires: 0,
     };
     const eve = { issuer, subject: fresh('sub'), email: 'eve@example.test', proven: true, name: 'Eve' };
-    const linking = admitSocial(holder, { ...about, connection: 'google', linkTo: id }, eve, null);
+    const linking = admit(
+      holder,
+      { by: 'social', state: { ...about, connection: 'google', linkTo: id }, person: eve },
+      { inTwoSteps: true },
+    );
     await expect(linking).rejects.toMatchObject(gone);
     expect(await Identity.count({ where: { accountId: id, kind: 'social' } })).toBe(0);
   });

@@ -5,7 +5,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { registerApp } from '../../src/services/people/apps/register.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
-import { beginSession } from '../../src/services/signin/begin.ts';
+import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';
 import { type Idctl, openIdctl } from './idctl.ts';
@@ -35,7 +35,11 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const { id } = await createUser(operator(), { email, name: email.slice(0, email.indexOf('@')), password });
   const begin = () =>
     transaction(async () =>
-      beginSession(operator(), await Account.findByPk(id, { rejectOnEmpty: true }), { method: 'password' }),
+      requireSession(
+        await beginSession(operator(), await Account.findByPk(id, { rejectOnEmpty: true }), {
+          method: 'password',
+        }),
+      ),
     );
   const { accessToken } = await begin();
   const spare = decodeJwt((await begin()).accessToken);

@@ -218,7 +218,7 @@ interface Admission {
  * person has been attached to it: then all of that is taken back, the code is checked outside the transaction, where a
  * wrong one stays counted, and it is done again (security P12).
  */
-async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
+export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, totpCode, inTwoSteps, before, afterwards } = admission;
   const known = account !== undefined && account.totpEnabledAt !== null;
   let begun: Begun = known ? { asks: account.id } : await enter(ctx, arrival, admission, null);
