@@ -20,7 +20,7 @@ export function sourceFiles(): string[] {
 }
 
 /** The text of a file of the checkout. */
-function textOf(file: string): string {
+export function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
