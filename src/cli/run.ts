@@ -105,12 +105,14 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       return run((ctx) => service(ctx, checked));
     }, !flags.quiet);
   };
-  const rehearsed: typeof operate = async (schema, service, given) => {
+  const rehearsed: typeof operate = async (schema, service, given = input) => {
     parse(schema, given);
     const { app } = await operator();
-    const view = await app.rehearse(() => operate(schema, service, given));
-    if (flags.dryRun) speech.note('Dry run: nothing was changed.');
-    return view;
+    return app.rehearse(() => operate(schema, service, given));
+  };
+  const showRehearsed = <View>(view: View, fields: Fields<View>): void => {
+    speech.note('Dry run: nothing was changed.');
+    speech.show(view, fields);
   };
   return {
     ...speech,
@@ -124,15 +126,14 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     },
     rehearse: rehearsed,
     perform: async (schema, service, fields, given = input) => {
-      const view = flags.dryRun
-        ? await rehearsed(schema, service, given)
-        : await operate(schema, service, given);
-      speech.show(view, fields);
+      const view = await (flags.dryRun ? rehearsed : operate)(schema, service, given);
+      if (flags.dryRun) showRehearsed(view, fields);
+      else speech.show(view, fields);
       return view;
     },
     destroy: async (schema, service, { fields, details, question, done }, given = input) => {
       const foreseen = await rehearsed(schema, service, given);
-      if (flags.dryRun) return speech.show(foreseen, fields);
+      if (flags.dryRun) return showRehearsed(foreseen, fields);
       for (const line of details?.(foreseen) ?? []) speech.note(line);
       await speech.confirm(question(foreseen));
       const view = await operate(schema, service, given);

@@ -8,6 +8,7 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 import { sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { shutOutBy } from '../shut-out.ts';
 
 type Domain = z.output<typeof domainView>;
 type Removed = z.output<typeof domainRemovedView>;
@@ -128,9 +129,11 @@ function addRemove(domain: Command): void {
     run: async (call) => {
       const { removeDomain } = await import('../../services/domains/remove.ts');
       const { removeDomainInput } = await import('../../services/domains/schema.ts');
+      const shutOut = await shutOutBy(call, removeDomainInput, removeDomain);
       await call.destroy(removeDomainInput, removeDomain, {
         fields: removed,
-        question: (view) => `Give ${view.domain} up?${consequences(view)}`,
+        question: (view) =>
+          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
         done: (view) => `Removed ${view.domain}.${consequences(view)}`,
       });
     },

@@ -14,6 +14,8 @@ import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
+import { force, requirePassed } from '../test-first.ts';
 
 type Connection = z.output<typeof ldapView>;
 type Given = Record<string, unknown>;
@@ -72,7 +74,9 @@ export function addLdapCommands(program: Command): void {
       ...settings,
       '--password-stdin': 'read the bind password from standard input',
       '--password-file <file>': 'read the bind password from a file',
+      ...force('directory'),
     },
+    detail: 'If the connection is enabled, it tests the directory first, and asks if a step fails.',
     example: `idctl ldap set --org acme --uri ldaps://ldap.acme.com \\
       --bind-dn cn=idctl,dc=acme,dc=com --password-stdin \\
       --search-base ou=people,dc=acme,dc=com \\
@@ -93,20 +97,27 @@ export function addLdapCommands(program: Command): void {
     summary: 'Let people sign in; needs a verified domain',
     required: org,
     example: 'idctl ldap enable --org acme',
+    detail: 'It tests the directory first, as idctl ldap test does. If a step fails, it asks.',
+    options: force('directory'),
     run: async (call) => {
       const { enableLdap } = await import('../../services/ldap/enable.ts');
       const { ldapRefInput } = await import('../../services/ldap/schema.ts');
-      call.show(await call.operate(ldapRefInput, enableLdap), fields);
+      const { force: unasked, ...input } = call.input;
+      await call.rehearse(ldapRefInput, enableLdap, input);
+      if (unasked !== true) await requireUsable(call, input);
+      call.show(await call.operate(ldapRefInput, enableLdap, input), fields);
     },
   });
   verb(ldap, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
+    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
     run: async (call) => {
       const { disableLdap } = await import('../../services/ldap/disable.ts');
       const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      await agreeToShutOut(call, ldapRefInput, disableLdap);
       const view = await call.perform(ldapRefInput, disableLdap, affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
     },
@@ -119,12 +130,23 @@ export function addLdapCommands(program: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeLdap } = await import('../../services/ldap/change.ts');
   const { changeLdapInput } = await import('../../services/ldap/schema.ts');
-  const { passwordStdin: stdin, passwordFile: file, ...rest } = call.input;
+  const { passwordStdin: stdin, passwordFile: file, force: unasked, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
-  const save = (bindPassword: string | undefined) =>
-    call.operate(changeLdapInput, changeLdap, { ...input, bindPassword });
+  const save = async (bindPassword: string | undefined) => {
+    const whole = { ...input, bindPassword };
+    const { enabled } = await call.rehearse(changeLdapInput, changeLdap, whole);
+    if (enabled && unasked !== true) await requireUsable(call, whole);
+    return call.operate(changeLdapInput, changeLdap, whole);
+  };
   call.show(await withPassword(given, save), fields);
+}
+
+/** People sign in by what is enabled: tests the directory with these settings first, and asks when a step fails. */
+async function requireUsable(call: Call, input: Given): Promise<void> {
+  const { testLdap } = await import('../../services/ldap/test.ts');
+  const { testLdapInput } = await import('../../services/ldap/schema.ts');
+  await requirePassed(call, 'directory', await call.operate(testLdapInput, testLdap, input));
 }
 
 /** The settings under the names of the view; what begins with `--no-` and can be given is null. */
@@ -224,18 +246,19 @@ function addRemove(ldap: Command): void {
     run: async (call) => {
       const { removeLdap } = await import('../../services/ldap/remove.ts');
       const { ldapRefInput } = await import('../../services/ldap/schema.ts');
+      const shutOut = await shutOutBy(call, ldapRefInput, removeLdap);
       await call.destroy(ldapRefInput, removeLdap, {
         fields: [...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),
+        question: (view) => `Remove the connection to ${view.uri}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.uri}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
+          [`Removed the connection to ${view.uri}. ${removed(view, null)}`.trim(), ...kept(view)].join('\n'),
       });
     },
   });
 }
 
-function removed(view: z.output<typeof ldapRemovedView>): string {
-  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null): string {
+  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
 }
 
 /** What to do before another server can sign the same people in. */

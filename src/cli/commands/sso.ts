@@ -12,9 +12,11 @@ import type {
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
-import { askSecret, canAsk, confirmed, givenSecret } from '../prompt.ts';
+import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
+import { force, requirePassed } from '../test-first.ts';
 
 type Connection = z.output<typeof ssoView>;
 
@@ -37,8 +39,6 @@ const affectedFields: Fields<z.output<typeof affectedView>> = [
   ['Sign in by it', (view) => view.people],
   ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
-
-const force = { '--force': 'do not test the provider first' };
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 
@@ -66,24 +66,26 @@ export function addSsoCommands(program: Command): void {
     required: org,
     example: 'idctl sso enable --org acme',
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
-    options: force,
+    options: force('provider'),
     run: async (call) => {
       const { enableSso } = await import('../../services/sso/enable.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
-      const { force, ...input } = call.input;
+      const { force: unasked, ...input } = call.input;
       await call.rehearse(ssoRefInput, enableSso, input);
-      if (force !== true) await requireUsable(call, input);
+      if (unasked !== true) await requireUsable(call, input);
       call.show(await call.operate(ssoRefInput, enableSso, input), fields);
     },
   });
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
+    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
     example: 'idctl sso disable --org acme',
     run: async (call) => {
       const { disableSso } = await import('../../services/sso/disable.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      await agreeToShutOut(call, ssoRefInput, disableSso);
       const view = await call.perform(ssoRefInput, disableSso, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
@@ -115,7 +117,7 @@ function addSet(sso: Command): void {
       '--no-ignore-email-verified': 'refuse when it is false (default)',
       '--require-local-two-factor': 'ask for the second factor here too',
       '--no-require-local-two-factor': 'trust the provider with it (default)',
-      ...force,
+      ...force('provider'),
     },
     detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
     example: `idctl sso set --org acme --domain acme.com \\
@@ -127,11 +129,11 @@ function addSet(sso: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeSso } = await import('../../services/sso/change.ts');
   const { changeSsoInput } = await import('../../services/sso/schema.ts');
-  const { domain, force, ...given } = call.input;
+  const { domain, force: unasked, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
     const { enabled } = await call.rehearse(changeSsoInput, changeSso, whole);
-    if (enabled && force !== true) await requireUsable(call, whole);
+    if (enabled && unasked !== true) await requireUsable(call, whole);
     return call.operate(changeSsoInput, changeSso, whole);
   });
   call.show(view, fields);
@@ -141,16 +143,7 @@ async function set(call: Call): Promise<void> {
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/sso/test.ts');
   const { testSsoInput } = await import('../../services/sso/schema.ts');
-  const { ok, message, steps } = await call.operate(testSsoInput, testSso, input);
-  if (ok) return;
-  const change = steps.find((step) => !step.ok)?.hint;
-  if (!canAsk()) {
-    throw new Refusal('not_confirmed', `The provider failed the test, and nothing was changed. ${message}`, {
-      hint: [change, 'To save it all the same, add --force.'].filter((part) => part !== undefined).join(' '),
-    });
-  }
-  call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed('The provider failed the test. Save it all the same?');
+  await requirePassed(call, 'provider', await call.operate(testSsoInput, testSso, input));
 }
 
 /** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
@@ -256,18 +249,21 @@ function addRemove(sso: Command): void {
     run: async (call) => {
       const { removeSso } = await import('../../services/sso/remove.ts');
       const { ssoRefInput } = await import('../../services/sso/schema.ts');
+      const shutOut = await shutOutBy(call, ssoRefInput, removeSso);
       await call.destroy(ssoRefInput, removeSso, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),
+        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.issuer}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
+          [`Removed the connection to ${view.issuer}. ${removed(view, null)}`.trim(), ...kept(view)].join(
+            '\n',
+          ),
       });
     },
   });
 }
 
-function removed(view: z.output<typeof ssoRemovedView>): string {
-  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null): string {
+  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
 }
 
 /** What to do before another provider can sign the same people in. */

@@ -86,10 +86,18 @@ export function addUserCommands(program: Command): void {
   });
   verb(user, 'disable <user>', {
     summary: 'Shut an account out and end its sessions',
+    detail: 'It asks first if an organization has no other active owner.',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
       const { disableUser } = await import('../../services/accounts/disable.ts');
+      const { listOwnedAlone } = await import('../../services/accounts/only-owner.ts');
       const { userRefInput } = await import('../../services/accounts/schema.ts');
+      const owned = await call.operate(userRefInput, listOwnedAlone);
+      if (owned.length > 0) {
+        await call.confirm(
+          `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}. Disable the account?`,
+        );
+      }
       call.show(await call.operate(userRefInput, disableUser), block);
     },
   });

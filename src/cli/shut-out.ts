@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { Call } from './run.ts';
+
+type OrganizationSchema = z.ZodType<{ org: string }>;
+
+/** A sentence that names the owners, if the command would leave no owner a way to sign in; else null. A dry run says it. */
+export async function shutOutBy<S extends OrganizationSchema>(
+  call: Call,
+  schema: S,
+  service: (ctx: Context, input: z.output<S>) => Promise<unknown>,
+): Promise<string | null> {
+  const { findShutOut } = await import('../services/signin/shut-out.ts');
+  const find = (ctx: Context, input: z.output<S>) => findShutOut(ctx, input, service);
+  const { slug, owners } = await call.rehearse(schema, find);
+  if (owners.length === 0) return null;
+  const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
+  if (call.flags.dryRun) call.note(told);
+  return told;
+}
+
+/** Asks before a command that would leave no owner a way to sign in. */
+export async function agreeToShutOut<S extends OrganizationSchema>(
+  call: Call,
+  schema: S,
+  service: (ctx: Context, input: z.output<S>) => Promise<unknown>,
+): Promise<void> {
+  const told = await shutOutBy(call, schema, service);
+  if (told !== null && !call.flags.dryRun) await call.confirm(`${told} Go on?`);
+}
