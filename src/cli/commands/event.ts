@@ -21,10 +21,10 @@ function actorOf({ kind, actor, subject, address }: Event): string | null {
 
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
-  ['Kind', (view) => view.kind],
+  ['Kind', (view) => view.kind, 'whole'],
   ['Actor', actorOf],
   ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id],
-  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null)],
+  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'spare'],
 ];
 
 const everywhere: Fields<Event> = [
@@ -52,7 +52,9 @@ export function addEventCommands(program: Command): void {
       const { listAllEventsInput } = await import('../../services/events/schema.ts');
       const events = await call.every(listAllEventsInput, listAllEvents);
       const once = new Map(events.map((one) => [one.id, one]));
-      call.table([...once.values()], fieldsFor(call), 'There are no such events.');
+      const shown = [...once.values()];
+      const organizations = new Set(shown.map(({ organization }) => organization));
+      call.table(shown, organizations.size > 1 ? everywhere : fields, 'There are no such events.');
     },
   });
   verb(event, 'tail', {

@@ -208,7 +208,13 @@ function addAttempts(sso: Command): void {
     run: async (call) => {
       const { listAttempts } = await import('../../services/sso/attempts.ts');
       const { listAttemptsInput } = await import('../../services/sso/schema.ts');
-      call.table(await call.every(listAttemptsInput, listAttempts), attempt, 'Nobody has tried to sign in.');
+      const { attemptDays } = await import('../../services/sso/attempt.ts');
+      const { reference } = call.input;
+      const none =
+        reference === undefined
+          ? 'No sign-in attempts yet.'
+          : `No attempt has the reference ${String(reference)}. Check it; attempts are kept ${attemptDays} days.`;
+      call.table(await call.every(listAttemptsInput, listAttempts), attempt, none);
     },
   });
 }
