@@ -24,12 +24,14 @@ export async function inTerminal(
   let seen = 0;
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     shown += part;
-    const [next] = left;
-    const at = next === undefined ? -1 : shown.indexOf(next[0], seen);
-    if (next === undefined || at === -1) return;
-    seen = at + next[0].length;
-    left.shift();
-    child.stdin.write(next[1]);
+    // One part may show several of the texts.
+    for (let [next] = left; next !== undefined; [next] = left) {
+      const at = shown.indexOf(next[0], seen);
+      if (at === -1) return;
+      seen = at + next[0].length;
+      left.shift();
+      child.stdin.write(next[1]);
+    }
   });
   const code = await new Promise<number | null>((done, fail) =>
     child.once('error', fail).once('close', done),

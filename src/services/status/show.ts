@@ -9,7 +9,7 @@ import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { requireOperator } from '../authority/require.ts';
-import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { lookAtDaemons, tellOlder } from '../daemons/look.ts';
 import { servesAnother } from '../doctor/daemon.ts';
 import { checkStored } from '../doctor/organization.ts';
 import { isMailConfigured } from '../mail/configured.ts';
@@ -22,12 +22,13 @@ export async function showStatus(
   { idle = false, configuration = null }: z.output<typeof statusInput>,
 ): Promise<z.output<typeof statusView>> {
   requireOperator(ctx);
-  const [daemon, organizations, problems, older] = await Promise.all([
+  const [daemon, organizations, problems, found] = await Promise.all([
     askDaemon(ctx, idle),
     countOrganizations(),
     findProblems(ctx),
     idle ? null : lookAtDaemons(ctx, configuration),
   ]);
+  const older = tellOlder(found);
   return {
     version: readVersion(),
     baseUrl: ctx.config.baseUrl,
@@ -39,7 +40,7 @@ export async function showStatus(
     organizations,
     problems: [
       ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
-      ...(older === 'older' ? [`${olderConfiguration} ${restartIt}`] : []),
+      ...(older === null ? [] : [`${older.message} ${older.hint}`]),
       ...problems,
     ],
   };
