@@ -9,8 +9,10 @@ import type {
   ssoRemovedView,
   ssoView,
 } from '../../services/sso/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
+import { readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -137,6 +139,26 @@ async function set(call: Call): Promise<void> {
     return call.operate(changeSsoInput, changeSso, whole);
   });
   call.show(view, fields);
+  await tellNext(call, view);
+}
+
+/** What is left to do before people sign in: claim the domain, prove it, enable the connection. */
+async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promise<void> {
+  if (enabled || emailDomain === null) return;
+  const { listDomains } = await import('../../services/domains/list.ts');
+  const { listDomainsInput } = await import('../../services/domains/schema.ts');
+  const org = String(call.input['org']);
+  const { config } = await readConfiguration(call.flags);
+  const domains = await call.every(listDomainsInput, listDomains, { org });
+  const found = domains.find(({ domain }) => domain === emailDomain);
+  const about = `${shellWord(emailDomain)} --org ${shellWord(org)}`;
+  if (found?.state === 'Verified' || config.trust.domains === 'off') {
+    call.note(`Next:\n  ${call.here(`idctl sso enable --org ${shellWord(org)}`)}`);
+  } else if (found === undefined) {
+    call.note(`${org} has not added ${emailDomain}. Next:\n  ${call.here(`idctl domain add ${about}`)}`);
+  } else {
+    call.note(`${emailDomain} is not verified yet. Next:\n  ${call.here(`idctl domain verify ${about}`)}`);
+  }
 }
 
 /** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */

@@ -38,13 +38,17 @@ const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
-  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || 'nothing'],
+  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
 ];
 
 function lockoutText({ of, network, until }: Lockout): string {
   const what = of === 'password' ? 'password' : 'second factor';
   const where = network === null ? '' : ` from ${network}`;
   return `${what}${where} until ${until.replace(/\.\d+Z$/, 'Z')}`;
+}
+
+function noWay({ singleSignOn }: z.output<typeof shownUserView>): string {
+  return singleSignOn ? 'no way yet; single sign-on may give one' : 'no way yet';
 }
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
@@ -136,7 +140,16 @@ function addCreate(user: Command): void {
       const { createUserInput } = await import('../../services/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
-      call.show(await call.operate(createUserInput, createUser, { ...input, password }), block);
+      const view = await call.operate(createUserInput, createUser, { ...input, password });
+      call.show(view, block);
+      if (password !== undefined) return;
+      const { commandLine } = await import('../../shell-word.ts');
+      const email = String(view.email);
+      const [setPassword, invitation] = [
+        commandLine('idctl user password', email),
+        commandLine('idctl invitation create', email, '--org ORG'),
+      ];
+      call.note(`Next: ${call.here(setPassword)}, or ${call.here(invitation)}`);
     },
   });
 }

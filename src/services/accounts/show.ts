@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { requireOperator } from '../authority/require.ts';
+import { domainOf } from '../domains/canonical.ts';
 import { listLockouts } from '../limits/lockouts.ts';
+import { hasSso } from '../signin/methods.ts';
 import { requireAccount } from './find.ts';
 import { listCredentials } from './list-credentials.ts';
 import type { userRefInput } from './schema.ts';
@@ -14,5 +16,6 @@ export async function showUser(ctx: Context, input: z.output<typeof userRefInput
   const { emailProof, awaitsCode } = account;
   const credentials = await listCredentials(ctx, account.id);
   const lockouts = await listLockouts(ctx, account);
-  return { ...viewUser(ctx, account), emailProof, awaitsCode, credentials, lockouts };
+  const singleSignOn = account.email !== null && (await hasSso(ctx, domainOf(account.email)));
+  return { ...viewUser(ctx, account), emailProof, awaitsCode, credentials, singleSignOn, lockouts };
 }
