@@ -29,7 +29,9 @@ export function serveScim(app: App): RequestHandler {
 
 async function answer(ctx: Context, path: string[], request: Request, response: Response): Promise<Reply> {
   const org = orgIn(path);
-  const { value, at } = findCredential(request) ?? { value: '', at: null };
+  const credential = findCredential(request);
+  if (credential === null) throw new Refusal('unauthenticated', 'No token was sent.');
+  const { value, at } = credential;
   const actor = org === null || at !== 'bearer' ? null : await findScimActor(ctx, org, value);
   if (org === null || actor === null) throw refused();
   traceOf(request).actor = actor;

@@ -54,8 +54,11 @@ async function askDaemon(ctx: Context, idle: boolean) {
       ? { ready: false, message: 'the one at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {
-    if (error instanceof Refusal) return { ready: false, message: error.message };
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    const { host } = new URL(ctx.config.baseUrl);
+    const stopped = `not running (nothing listens on ${host}). Start it: idctl serve`;
+    const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
+    return { ready: false, message };
   }
 }
 
