@@ -39,7 +39,7 @@ async function answer(ctx: Context, path: string[], request: Request, response: 
   return answerResource({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, response });
 }
 
-/** One answer for all that is not the organization's token. */
+/** One answer for every token that is not the organization's. */
 function refused(): Refusal {
   return new Refusal('invalid_credential', 'The Bearer token is not the SCIM token of this organization.');
 }
