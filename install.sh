@@ -342,6 +342,7 @@ uninstall() {
   for place; do
     if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
   done
+  case $prefix in /usr/local | /usr) ;; *) return ;; esac
   if is_root && id idctl >/dev/null 2>&1; then
     say 'The system user idctl stays, since the data is its own. To remove it too: userdel idctl'
   fi

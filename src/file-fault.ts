@@ -29,13 +29,23 @@ export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
 export function accessHint(cause: unknown): string | undefined {
   const denied = ['EACCES', 'EPERM'].includes(codeOf(cause) ?? '');
   return denied
-    ? 'Let that user read it, and enter the folders above it; or run idctl as who may.'
+    ? 'Let that user read it, and enter the folders above it; or run idctl as a user that can read it.'
     : undefined;
 }
 
 /** Whether it is that there is no such file. */
 export function isMissing(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
+}
+
+/** Whether it is that a folder stands where a file is meant. */
+export function isFolder(cause: unknown): boolean {
+  return codeOf(cause) === 'EISDIR';
+}
+
+/** What a person is told who names a folder where a file is meant. */
+export function nameFileIn(folder: string): string {
+  return `${folder} is a folder. Name a file in it.`;
 }
 
 /** The system's code for what was thrown, such as `ENOENT`, if it has one. */

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isReloadable } from './config/reloadable.ts';
 import type { Config } from './config/schema.ts';
 import { settingIn, settings } from './config/settings.ts';
 import type { App } from './context.ts';
 import { assertNoTransaction } from './database/transaction.ts';
 import { createOutbound } from './outbound/create.ts';
-
-// What is read anew for every request, or can be made anew while requests run.
-const reloadable = /^(outbound|mail|social|limits)\.|^log\.level$/;
 
 /** Requests to other servers end within ten seconds; then what they were made with can go. */
 const outboundGraceMs = 15_000;
@@ -22,8 +20,8 @@ export function reload(app: App, next: Config): Reloaded {
   const changed = settings()
     .map(({ key }) => key)
     .filter((key) => !isDeepStrictEqual(settingIn(app.config, key), settingIn(next, key)));
-  const taken = changed.filter((key) => reloadable.test(key));
-  const left = changed.filter((key) => !reloadable.test(key));
+  const taken = changed.filter(isReloadable);
+  const left = changed.filter((key) => !isReloadable(key));
   if (taken.length === 0) return { taken, left };
   const { outbound, mail, social, limits } = next;
   const merged: Config = { ...app.config, outbound, mail, social, limits };

@@ -92,10 +92,17 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   if (error.code === 'commander.help') return asksJson(command) ? commandMissing(command) : error;
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const help = `See ${spelling(command)} --help`;
-  return new Refusal('invalid_input', message, {
-    hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/g, '')} ${help}`,
-  });
+  const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
+  const known = meant[`${command.name()} ${typed}`];
+  const did = known === undefined ? suggestion?.replace(/^\(|\)$/g, '') : `Did you mean ${known}?`;
+  return new Refusal('invalid_input', message, { hint: did === undefined ? help : `${did} ${help}` });
 }
+
+/** What is typed for a command that has another name, and is not spelled like it. */
+const meant: Record<string, string> = {
+  'member set-role': 'role',
+  'domain assert': 'idctl domain verify DOMAIN --assert',
+};
 
 function commandMissing(command: Command): Refusal {
   return new Refusal('invalid_input', 'a command is missing', { hint: `See ${spelling(command)} --help` });

@@ -69,7 +69,7 @@ export async function faultsOfOthers(
   if (!(error instanceof Refusal) || error.code !== 'invalid_input' || !Array.isArray(mappings)) return error;
   const at = (path: string) => Number(/^mappings\.(\d+)/.exec(path)?.[1] ?? Number.NaN);
   const bad = new Set(error.faults.map(({ path }) => at(path)));
-  if (bad.has(Number.NaN)) return error;
+  if (bad.size === 0 || bad.has(Number.NaN)) return error;
   const good = [...mappings.keys()].filter((index) => !bad.has(index));
   const others = await rehearse(good.map((index) => mappings[index])).then(
     () => [],

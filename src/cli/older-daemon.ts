@@ -7,19 +7,18 @@ import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
 /** The configuration file of a command, for comparison with what the daemon has read; null where there is none. */
-export function configurationFile({ file, digest }: LoadedConfig): ConfigurationFile | null {
-  return file === null || digest === null ? null : { file, digest };
+export function configurationFile({ file, digest, restDigest }: LoadedConfig): ConfigurationFile | null {
+  return file === null || digest === null || restDigest === null ? null : { file, digest, restDigest };
 }
 
 /** Tells a person when the daemon has read the configuration before its last change: what works here may fail there. */
 export async function tellOlderDaemon(call: Call): Promise<void> {
-  const { lookAtDaemons, olderConfiguration, restartIt } = await import(
-    '../services/instance/daemons/look.ts'
-  );
+  const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons/look.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));
   const found = await call.operate(
     by(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration)),
     {},
   );
-  if (found === 'older') call.note(`${olderConfiguration} ${restartIt}`);
+  const older = tellOlder(found);
+  if (older !== null) call.note(`${older.message} ${older.hint}`);
 }

@@ -6,13 +6,13 @@ type Cell = string | number | boolean | readonly string[] | null | undefined;
 
 /**
  * What a person sees of a view: titles, each with its value. In a table `whole` values are never cut short, and neither
- * are times; a `broken` one, which is the last, goes on below itself; a `wide` one is whole, and left out of a table that
- * has no room for it.
+ * are times; a `broken` one, which is the last, goes on below itself; a table that has no room leaves a `wide` one out,
+ * which is whole, and a `spare` one, which is cut first.
  */
 export type Fields<View> = readonly (readonly [
   title: string,
   value: (view: View) => Cell,
-  manner?: 'whole' | 'broken' | 'wide',
+  manner?: 'whole' | 'broken' | 'wide' | 'spare',
 ])[];
 
 const gap = '  ';
@@ -62,7 +62,7 @@ export function printTable<View>(views: readonly View[], given: Fields<View>, sc
   const left: string[] = [];
   let columns = fields.map((field) => columnOf(field, views));
   while (!narrow(columns, screen.columns)) {
-    const at = fields.findLastIndex(([, , manner]) => manner === 'wide');
+    const at = fields.findLastIndex(([, , manner]) => manner === 'wide' || manner === 'spare');
     if (at === -1) {
       printBlocks(views, given, screen);
       return [];

@@ -6,10 +6,12 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks first, `usual` being what Enter says; refuses when the answer is no, or nobody is there to answer. */
+/** Asks first, `usual` being what Enter says; refuses when the answer is no, or there is no terminal. */
 export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
-    throw refuseField('--yes', 'needed where nobody can be asked', `With --yes you agree to: ${question}`);
+    throw new Refusal('invalid_input', 'This needs a confirmation, and there is no terminal.', {
+      hint: `Add --yes to agree: ${question}`,
+    });
   }
   const { confirm } = await import('@inquirer/prompts');
   const agreed = await asked((context) => confirm({ message: question, default: usual }, context));
@@ -37,7 +39,8 @@ export async function givenSecret({ name, stdin, file }: SecretSource): Promise<
 export async function secretOrAsk(source: SecretSource, label: string, twice = false): Promise<string> {
   const given = await givenSecret(source);
   if (given !== undefined) return given;
-  if (!canAsk()) throw refuseField(`--${source.name}-stdin`, 'needed where nobody can be asked');
+  if (!canAsk())
+    throw refuseField(`--${source.name}-stdin`, 'is required, since there is no terminal to ask on');
   const first = await askSecret(label);
   if (twice && (await askSecret(`${label} again`)) !== first) {
     throw refuseField(source.name, 'was not the same the second time');

@@ -103,12 +103,14 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       return run((ctx) => operation(ctx, checked));
     }, !flags.quiet);
   };
-  const rehearsed: typeof operate = async (operation, given) => {
+  const rehearsed: typeof operate = async (operation, given = input) => {
     parse(operation.input, given);
     const { app } = await operator();
-    const view = await app.rehearse(() => operate(operation, given));
-    if (flags.dryRun) speech.note('Dry run: nothing was changed.');
-    return view;
+    return app.rehearse(() => operate(operation, given));
+  };
+  const showRehearsed = <View>(view: View, fields: Fields<View>): void => {
+    speech.note('Dry run: nothing was changed.');
+    speech.show(view, fields);
   };
   return {
     ...speech,
@@ -122,13 +124,14 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     },
     rehearse: rehearsed,
     perform: async (operation, fields, given = input) => {
-      const view = flags.dryRun ? await rehearsed(operation, given) : await operate(operation, given);
-      speech.show(view, fields);
+      const view = await (flags.dryRun ? rehearsed : operate)(operation, given);
+      if (flags.dryRun) showRehearsed(view, fields);
+      else speech.show(view, fields);
       return view;
     },
     destroy: async (operation, { fields, details, question, done }, given = input) => {
       const foreseen = await rehearsed(operation, given);
-      if (flags.dryRun) return speech.show(foreseen, fields);
+      if (flags.dryRun) return showRehearsed(foreseen, fields);
       for (const line of details?.(foreseen) ?? []) speech.note(line);
       await speech.confirm(question(foreseen));
       const view = await operate(operation, given);

@@ -10,7 +10,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { Refusal } from '../errors.ts';
-import { fileFault, isMissing } from '../file-fault.ts';
+import { fileFault, isFolder, isMissing, nameFileIn } from '../file-fault.ts';
 import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './settings.ts';
@@ -21,6 +21,7 @@ export async function readConfigFile(path: string): Promise<string | null> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (isMissing(cause)) return null;
+    if (isFolder(cause)) throw new Refusal('config_invalid', nameFileIn(path), { cause });
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, {
       hint: `run idctl as the owner of ${path}, or name another file with --config`,
       cause,

@@ -9,6 +9,7 @@ import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, type Origin, refuseAll } from './given.ts';
 import { isLoopback } from './listen.ts';
 import { defaultPlaces, type Environment, type Places, placesOf, searchedFiles } from './places.ts';
+import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { settings } from './settings.ts';
 
@@ -33,6 +34,8 @@ export interface LoadedConfig {
   file: string | null;
   /** SHA-256 of the file's contents: whether it has changed since. Kept in memory only, since a file may hold secrets. */
   digest: string | null;
+  /** The same of those settings of the file that only a restart takes over. */
+  restDigest: string | null;
   /** Where each setting's value comes from, by key. */
   origins: Map<string, Origin>;
   /** The line of the file, or the variable, that says a setting; by key, for those that somebody has set. */
@@ -49,8 +52,9 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const { env = process.env, cwd = process.cwd() } = options;
   const { places, file, text } = await findFile(options, env, cwd);
   const errors: Refusal[] = [];
+  const inFile = file === null ? new Map<string, Given>() : givenByFile(file, text, errors);
   const given = new Map([
-    ...(file === null ? [] : givenByFile(file, text, errors)),
+    ...inFile,
     ...(await givenByEnvironment(env, cwd, errors)),
     ...givenByOptions(options.overrides ?? {}, cwd),
   ]);
@@ -61,8 +65,20 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
   const wheres = new Map([...given].map(([key, { where }]) => [key, placeIn(where, key)]));
-  const digest = file === null ? null : createHash('sha256').update(text).digest('base64url');
-  return { config, file, digest, origins, wheres, warnings: await warningsOf(config, file, origins) };
+  const digest = file === null ? null : digestOf(text);
+  const restDigest = file === null ? null : digestOf(restOf(inFile));
+  const warnings = await warningsOf(config, file, origins);
+  return { config, file, digest, restDigest, origins, wheres, warnings };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** The settings that no reload takes over, in one order. */
+function restOf(inFile: Map<string, Given>): string {
+  const rest = [...inFile].filter(([key]) => !isReloadable(key)).map(([key, { value }]) => [key, value]);
+  return JSON.stringify(rest.toSorted());
 }
 
 async function findFile(

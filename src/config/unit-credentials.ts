@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from './places.ts';
@@ -10,12 +11,21 @@ const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)
  */
 export async function unitCredentials(env: Environment): Promise<string[]> {
   if (env['CREDENTIALS_DIRECTORY']) return [];
-  // As systemd itself looks for units elsewhere (systemd.unit(5)).
-  const folder = env['SYSTEMD_UNIT_PATH']?.split(':')[0] || '/etc/systemd/system';
+  const folder = unitFolder(env);
   const dropIns = join(folder, 'idctl.service.d');
   const names = await readdir(dropIns).catch(() => []);
   const files = [join(folder, 'idctl.service'), ...names.map((name) => join(dropIns, name))];
   // What cannot be read is no reason to refuse a configuration.
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
   return texts.flatMap((text) => [...text.matchAll(brought)].map(([, name = '']) => name));
+}
+
+/** Whether systemd runs the daemon here: it has the unit `idctl.service`. */
+export function hasUnit(env: Environment): boolean {
+  return existsSync(join(unitFolder(env), 'idctl.service'));
+}
+
+function unitFolder(env: Environment): string {
+  // As systemd itself looks for units elsewhere (systemd.unit(5)).
+  return env['SYSTEMD_UNIT_PATH']?.split(':')[0] || '/etc/systemd/system';
 }

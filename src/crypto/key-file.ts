@@ -96,7 +96,7 @@ async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<voi
 
 function unwritable(path: string, cause: unknown): Refusal {
   return new Refusal('key_invalid', `the master key ${path} ${fileFault(cause, 'written')}`, {
-    hint: `run idctl as who may write in ${dirname(path)}`,
+    hint: `run idctl as a user that can write in ${dirname(path)}`,
     cause,
   });
 }

@@ -25,7 +25,7 @@ const unusable: Meaning = {
 const forbidden: Meaning = {
   code: 'database_unreachable',
   message: 'The database file cannot be used.',
-  hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as who may.',
+  hint: 'Let the user that runs idctl read and write the file and its folder; or run idctl as a user that can.',
 };
 const damaged: Meaning = {
   code: 'database_unreachable',

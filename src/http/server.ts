@@ -152,7 +152,11 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
       const hint = 'Choose another address or port: listen (metrics.listen for metrics) in idctl.yaml.';
-      reject(new Refusal('listen_failed', `Cannot listen on ${hostPort}: ${why(cause)}.`, { cause, hint }));
+      const message =
+        cause.code === 'EADDRNOTAVAIL'
+          ? `This machine does not have the address ${host}.`
+          : `Cannot listen on ${hostPort}: ${why(cause)}.`;
+      reject(new Refusal('listen_failed', message, { cause, hint }));
     };
     server.once('error', fail);
     server.listen({ host, port: Number(hostPort.slice(colon + 1)) }, () => {

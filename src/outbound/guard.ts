@@ -36,7 +36,7 @@ export function createGuard(allow: AllowList, resolveHost: ResolveHost = systemR
   const judge = (host: string, address: string, { port, encrypted }: Way) => {
     if (allow.host(host, port) || allow.address(address, port)) return;
     const entry = entryFor(host, port);
-    if (!encrypted) throw plainRefused(host, entry);
+    if (!encrypted) throw plainRefused(entry);
     const kind = kindOf(address);
     if (kind !== 'public') throw addressRefused({ host, address, kind, entry });
   };
@@ -100,8 +100,8 @@ function addressRefused({ host, address, kind, entry }: Judged): Refusal {
   });
 }
 
-function plainRefused(host: string, entry: string): Refusal {
-  return new Refusal('outbound_refused', `${host} is asked for over plain http, which is not encrypted`, {
+function plainRefused(entry: string): Refusal {
+  return new Refusal('outbound_refused', `http://${entry} is not encrypted`, {
     hint: `Use https, or the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
     extra: { reason: 'plain_http' },
   });

@@ -181,7 +181,15 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
 
   it('what is shown fits 80 columns, a long name and wide characters too', async () => {
     const name = '株式会社アクメ・ホールディングスの認証'.repeat(2);
-    const lines = ['org create', 'org list', 'member list --org default', 'status', 'doctor', 'config show'];
+    const lines = [
+      'org create',
+      'org list',
+      'member list --org default',
+      'status',
+      'doctor',
+      'config show',
+      'event list',
+    ];
     const typed = lines.map((line) => `'${process.execPath}' '${main}' ${line}`);
     const { shown } = await inTerminal(
       typed.join('; ').replace('org create', `org create ${name} --slug wide`),
@@ -195,6 +203,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     expect(plain.filter((line) => widthOf(line) > 80 && !paths.test(line))).toEqual([]);
     expect(plain.some((line) => line.startsWith('wide ') && line.includes('…'))).toBe(true);
     expect(plain).toContain('    expected: an answer to a DNS query');
+    expect(shown).toContain(' organization.created ');
   });
 
   it('a backup is not written to a terminal', async () => {

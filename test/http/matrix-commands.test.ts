@@ -22,7 +22,6 @@ import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
 import { listUsers } from '../../src/services/people/users/list.ts';
 import { setUserPassword } from '../../src/services/people/users/set-password.ts';
-import { showUser } from '../../src/services/people/users/show.ts';
 import { unlockUser } from '../../src/services/people/users/unlock.ts';
 import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
 import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
@@ -33,6 +32,7 @@ import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.t
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';

@@ -49,11 +49,19 @@ describe('who may ask', () => {
     }
     const told = answers.filter(({ status }) => status === 401);
     expect(told.length).toBe(answers.length - 3);
-    for (const { body, headers } of told) {
+    // Without a Bearer token the answer says so, whatever the base (RFC 6750 §3.1: without an error code).
+    const [unsent, wrong] = [told[0], told[3]];
+    expect(unsent?.body.detail).toBe('No token was sent.');
+    expect(wrong?.body.detail).toBe('The Bearer token is not the SCIM token of this organization.');
+    const without = told.filter(({ body }) => body.detail === unsent?.body.detail);
+    expect(without.length).toBe(2 * bases.length);
+    for (const answer of told) {
+      const { body, headers } = answer;
+      const [like, error] = without.includes(answer) ? [unsent, ''] : [wrong, ', error="invalid_token"'];
       expect(body).toEqual({ schemas: [errorSchema], status: '401', detail: expect.any(String) });
-      expect(body).toEqual(told[0]?.body);
+      expect(body).toEqual(like?.body);
       expect(headers['content-type']).toBe('application/scim+json');
-      expect(headers['www-authenticate']).toBe('Bearer realm="idctl", error="invalid_token"');
+      expect(headers['www-authenticate']).toBe(`Bearer realm="idctl"${error}`);
     }
   });
 

@@ -126,7 +126,7 @@ test('--uninstall takes away the package that --with-sqlite3 has installed', () 
   expect(existsSync(join(prefix, 'lib/idctl'))).toBe(false);
 });
 
-test('--uninstall removes the folders that it leaves empty, and names the system user that stays', () => {
+test('--uninstall removes the folders that it leaves empty; below a prefix of your own it does not name the system user', () => {
   installed();
   const pages = join(prefix, 'share/man/man1');
   mkdirSync(pages, { recursive: true });
@@ -135,7 +135,7 @@ test('--uninstall removes the folders that it leaves empty, and names the system
   const { status, stdout } = install('--uninstall', '--prefix', prefix);
   expect(status).toBe(0);
   expect(readdirSync(prefix)).toEqual([]);
-  expect(stdout).toMatch(/The system user idctl stays.*userdel idctl\n$/);
+  expect(stdout).not.toContain('userdel');
 });
 
 test('--uninstall takes away the manual pages and completions that it had linked, and nothing else', () => {

@@ -106,6 +106,17 @@ describe('a table', () => {
     expect(left).toEqual([]);
   });
 
+  it('cuts what is spare, and leaves it out where the rest has no room', () => {
+    const rows = [{ name: 'member.removed', tags: ['the account was deleted'] }];
+    const spare: Fields<(typeof rows)[number]> = [
+      ['Kind', (row) => row.name, 'whole'],
+      ['Reason', (row) => row.tags, 'spare'],
+    ];
+    const print = (columns: number) => shown((screen) => printTable(rows, spare, screen), columns);
+    expect(print(28)).toBe('KIND            REASON\nmember.removed  the account…\n');
+    expect(print(20)).toBe('KIND\nmember.removed\n');
+  });
+
   it('is not cut in a pipe, and holds no tab', () => {
     const text = shown((screen) => printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen));
     expect(text).toContain('x'.repeat(300));

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
+import { findShutOut } from '../../src/services/signin/shut-out.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
@@ -11,6 +13,8 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeSignInSettings, saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { settingNames } from '../../src/services/tenancy/signin-settings/settings.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
+import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
+import { showSso } from '../../src/services/tenancy/sso/show.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
@@ -284,6 +288,21 @@ describe('O3 no change of settings locks every owner out', () => {
     await set(instance, org, { password: true });
     await removeDomain(instance.operator(), { org, domain });
     await expect(set(instance, org, { password: false })).rejects.toMatchObject(lockedOut);
+  });
+
+  test('O3 what takes the last way of the last owner tells the command line whom to ask about, and stays undone', async () => {
+    const instance = await openInstance();
+    const { org, domain, boss } = await withSso(instance);
+    const told = (change: (ctx: Context, input: { org: string }) => Promise<unknown>) =>
+      instance.app.rehearse(() => findShutOut(instance.operator(), { org }, change));
+    const everyone = expect.arrayContaining([boss.email]);
+    const removeIt = (ctx: Context) => removeDomain(ctx, { org, domain });
+    expect(await told(disableSso)).toMatchObject({ owners: [] });
+    await set(instance, org, { password: false });
+    expect(await told(disableSso)).toMatchObject({ slug: org, owners: everyone });
+    expect(await told(removeSso)).toMatchObject({ owners: everyone });
+    expect(await told(removeIt)).toMatchObject({ owners: everyone });
+    expect((await showSso(instance.operator(), { org })).enabled).toBe(true);
   });
 
   test('O3 mail makes a code and a new password ways, for an owner without one too', async () => {

@@ -53,7 +53,7 @@ describe('X9 what strangers call themselves', () => {
     ['sso show --org acme'],
     ['sso remove --org acme --dry-run'],
     ['sso remove --org acme'],
-    [`user disable ${email}`],
+    [`user disable ${email} --yes`],
     ['event list --org acme'],
   ])(
     'X9 `idctl %s` spells out what could move the cursor or turn text round, as text and as JSON',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -69,8 +69,14 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     await write('# changed\nlog:\n  level: info\n');
     for (const line of ['status', 'doctor', 'sso test --org acme', 'ldap test --org acme']) {
       expect(await say(line), line).toContain(older);
-      expect(await say(line), line).toContain('Restart it.');
+      expect(await say(line), line).toContain('Reload it: kill -HUP PID');
     }
+    await mkdir(join(site.folder, 'units'));
+    await writeFile(join(site.folder, 'units', 'idctl.service'), '');
+    at = { ...at, SYSTEMD_UNIT_PATH: join(site.folder, 'units') };
+    expect(await say('status')).toContain(`${older} Reload it: systemctl reload idctl`);
+    await write('instance: { name: Other }\nlog:\n  level: info\n');
+    expect(await say('status')).toContain(`${older} Restart it.`);
     const { checks } = JSON.parse((await site.run(['doctor', '--json'], '', at)).out);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'daemon', ok: false }));
     await write('log:\n  level: info\n');

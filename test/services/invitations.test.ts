@@ -47,7 +47,7 @@ describe('O6 invitations', () => {
     expect(answer.status).toBe(201);
     const { id, token, url, expiresAt, ...rest } = answer.body;
     // This instance sends no mail.
-    expect(rest).toEqual({ email, role: 'admin', mailed: false });
+    expect(rest).toEqual({ email, role: 'admin', mailed: false, mailLimited: false, replaced: false });
     expect(token).toMatch(/^[\w-]{22}$/);
     expect(url).toBe(`${idctl.baseUrl}/login?invitation=${token}`);
     const days = (Date.parse(expiresAt) - idctl.app.clock().getTime()) / 86_400_000;

@@ -267,6 +267,8 @@ describe('§4.1 the dry-run preview', () => {
     const ofOps = items.find(({ groups }) => JSON.stringify(groups) === '["ops"]');
     expect(short(await preview({ attempt: ofOps?.id })).changes).toEqual(['p1 member>admin ops']);
     const other = await mapped();
+    expect(await preview({ attempt: ofOps?.reference })).toEqual(await preview({ attempt: ofOps?.id }));
+    await expect(other.preview({ attempt: ofOps?.reference })).rejects.toMatchObject({ code: 'not_found' });
     await expect(other.preview({ attempt: ofOps?.id })).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -44,6 +44,18 @@ test('§2.4 there is no token at first; a new one is shown once, and afterwards 
   expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
 });
 
+test('§2.4 a SCIM request without a token is told so, also for an organization that is not there', async () => {
+  const { org } = await owner();
+  for (const id of [org.id, '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d']) {
+    const answer = await idctl.client().get(`/scim/v2/orgs/${id}/Users`);
+    expect(answer).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': expect.stringMatching(/^Bearer/) },
+    });
+    expect(JSON.stringify(answer.body)).toContain('No token was sent.');
+  }
+});
+
 test('P13 a token is kept as a hash alone, in no event and no log', async () => {
   const { org, client, path } = await owner();
   const { token } = (await client.post(path)).body;

@@ -52,7 +52,7 @@ describe('interface page: POST …/sso/test', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
       ok: true,
-      message: 'All is right that can be seen without a browser.',
+      message: 'All checks passed. Now sign in with a browser.',
     });
     expect(answer.body.steps.map(({ name }: Step) => name)).toEqual([
       'name',

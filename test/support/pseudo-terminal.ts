@@ -20,8 +20,8 @@ export async function inTerminal(
   let seen = 0;
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     shown += part;
-    // Two questions may come in one piece.
-    for (let next = left[0]; next !== undefined; next = left[0]) {
+    // One part may show several of the texts.
+    for (let [next] = left; next !== undefined; [next] = left) {
       const at = shown.indexOf(next[0], seen);
       if (at === -1) return;
       seen = at + next[0].length;

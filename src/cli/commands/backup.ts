@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { refuseField } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
+import { nameFileIn } from '../../file-fault.ts';
 import type { backupView } from '../../services/instance/backup/schema.ts';
 import { by } from '../by.ts';
 import { verb } from '../command.ts';
@@ -44,7 +45,10 @@ async function backup(call: Call): Promise<void> {
       'is not for a terminal to show',
       'Name a file, or send it on: idctl backup - >FILE',
     );
-  if (given !== '-' && existsSync(file)) await call.confirm(`Replace ${file}?`);
+  if (given !== '-' && existsSync(file)) {
+    if (statSync(file).isDirectory()) throw new Refusal('invalid_input', nameFileIn(file));
+    await call.confirm(`Replace ${file}?`);
+  }
   const make = () =>
     call.operate(by(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)));
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));

@@ -8,6 +8,7 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 import { sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { shutOutBy } from '../shut-out.ts';
 
 type Domain = z.output<typeof domainView>;
 type Removed = z.output<typeof domainRemovedView>;
@@ -123,9 +124,11 @@ function addRemove(domain: Command): void {
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
       const { removeDomain } = await import('../../services/tenancy/domains/operations.ts');
+      const shutOut = await shutOutBy(call, removeDomain);
       await call.destroy(removeDomain, {
         fields: removed,
-        question: (view) => `Give ${view.domain} up?${consequences(view)}`,
+        question: (view) =>
+          `Give ${view.domain} up?${consequences(view)}${shutOut === null ? '' : ` ${shutOut}`}`,
         done: (view) => `Removed ${view.domain}.${consequences(view)}`,
       });
     },

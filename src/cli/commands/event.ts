@@ -22,10 +22,10 @@ function actorOf({ kind, actor, subject, address }: Event): string | null {
 
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
-  ['Kind', (view) => view.kind],
+  ['Kind', (view) => view.kind, 'whole'],
   ['Actor', actorOf],
   ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id],
-  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null)],
+  ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'spare'],
 ];
 
 const everywhere: Fields<Event> = [
@@ -43,7 +43,7 @@ const everyMs = 1000;
 
 /** Declares `idctl event`. */
 export function addEventCommands(program: Command): void {
-  const event = noun(program, 'event', 'What happened', 'idctl event list --org acme');
+  const event = noun(program, 'event', 'Audit log', 'idctl event list --org acme');
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
@@ -53,7 +53,9 @@ export function addEventCommands(program: Command): void {
       const { listAllEventsInput } = await import('../../services/foundation/events/schema.ts');
       const events = await call.every(by(listAllEventsInput, listAllEvents));
       const once = new Map(events.map((one) => [one.id, one]));
-      call.table([...once.values()], fieldsFor(call), 'There are no such events.');
+      const shown = [...once.values()];
+      const organizations = new Set(shown.map(({ organization }) => organization));
+      call.table(shown, organizations.size > 1 ? everywhere : fields, 'There are no such events.');
     },
   });
   verb(event, 'tail', {

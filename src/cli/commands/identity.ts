@@ -28,7 +28,7 @@ export function addIdentityCommands(program: Command): void {
   const identity = noun(
     program,
     'identity',
-    'Outside identities by which accounts are signed in',
+    'External identities linked to accounts',
     'idctl identity list --user ada@example.com',
   );
   verb(identity, 'list', {

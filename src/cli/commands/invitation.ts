@@ -15,8 +15,15 @@ const fields: Fields<z.output<typeof invitationView>> = [
 const made: Fields<z.output<typeof newInvitationView>> = [
   ['Link', (view) => view.url],
   ...fields,
-  ['Mail', (view) => (view.mailed ? 'the daemon sends the link' : 'not sent: send the link yourself')],
+  ['Mail', mailOf],
 ];
+
+function mailOf({ email, mailed, mailLimited }: z.output<typeof newInvitationView>): string {
+  if (mailed) return 'the daemon sends the link';
+  return mailLimited
+    ? `not sent: ${email} was mailed twice today. Send the link yourself.`
+    : 'not sent: send the link yourself';
+}
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 
@@ -36,11 +43,9 @@ export function addInvitationCommands(program: Command): void {
     run: async (call) => {
       const { createInvitation } = await import('../../services/tenancy/invitations/create.ts');
       const { createInvitationInput } = await import('../../services/tenancy/invitations/schema.ts');
-      call.showSecret(
-        await call.operate(by(createInvitationInput, createInvitation)),
-        made,
-        (view) => view.url,
-      );
+      const view = await call.operate(by(createInvitationInput, createInvitation));
+      call.showSecret(view, made, ({ url }) => url);
+      if (view.replaced) call.note('The earlier invitation no longer works.');
     },
   });
   verb(invitation, 'list', {

@@ -15,6 +15,8 @@ import type { Fields } from '../output.ts';
 import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
+import { force, requirePassed } from '../test-first.ts';
 
 type Connection = z.output<typeof ldapView>;
 type Given = Record<string, unknown>;
@@ -73,7 +75,9 @@ export function addLdapCommands(program: Command): void {
       ...settings,
       '--password-stdin': 'read the bind password from standard input',
       '--password-file <file>': 'read the bind password from a file',
+      ...force('directory'),
     },
+    detail: 'If the connection is enabled, it tests the directory first, and asks if a step fails.',
     example: `idctl ldap set --org acme --uri ldaps://ldap.acme.com \\
       --bind-dn cn=idctl,dc=acme,dc=com --password-stdin \\
       --search-base ou=people,dc=acme,dc=com \\
@@ -94,21 +98,29 @@ export function addLdapCommands(program: Command): void {
     summary: 'Let people sign in; needs a verified domain',
     required: org,
     example: 'idctl ldap enable --org acme',
+    detail: 'It tests the directory first, as idctl ldap test does. If a step fails, it asks.',
+    options: force('directory'),
     run: async (call) => {
       const { enableLdap } = await import('../../services/tenancy/ldap/enable.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(by(ldapRefInput, enableLdap)), fields);
+      const { force: unasked, ...input } = call.input;
+      await call.rehearse(by(ldapRefInput, enableLdap), input);
+      if (unasked !== true) await requireUsable(call, input);
+      call.show(await call.operate(by(ldapRefInput, enableLdap), input), fields);
     },
   });
   verb(ldap, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
+    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
     run: async (call) => {
       const { disableLdap } = await import('../../services/tenancy/ldap/disable.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const view = await call.perform(by(ldapRefInput, disableLdap), affectedFields);
+      const disable = by(ldapRefInput, disableLdap);
+      await agreeToShutOut(call, disable);
+      const view = await call.perform(disable, affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -120,12 +132,23 @@ export function addLdapCommands(program: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeLdap } = await import('../../services/tenancy/ldap/change.ts');
   const { changeLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
-  const { passwordStdin: stdin, passwordFile: file, ...rest } = call.input;
+  const { passwordStdin: stdin, passwordFile: file, force: unasked, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
-  const save = (bindPassword: string | undefined) =>
-    call.operate(by(changeLdapInput, changeLdap), { ...input, bindPassword });
+  const save = async (bindPassword: string | undefined) => {
+    const whole = { ...input, bindPassword };
+    const { enabled } = await call.rehearse(by(changeLdapInput, changeLdap), whole);
+    if (enabled && unasked !== true) await requireUsable(call, whole);
+    return call.operate(by(changeLdapInput, changeLdap), whole);
+  };
   call.show(await withPassword(given, save), fields);
+}
+
+/** People sign in by what is enabled: tests the directory with these settings first, and asks when a step fails. */
+async function requireUsable(call: Call, input: Given): Promise<void> {
+  const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
+  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
+  await requirePassed(call, 'directory', await call.operate(by(testLdapInput, testLdap), input));
 }
 
 /** The settings under the names of the view; what begins with `--no-` and can be given is null. */
@@ -226,18 +249,19 @@ function addRemove(ldap: Command): void {
       const { removeLdap } = await import('../../services/tenancy/ldap/remove.ts');
       const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
       const remove = by(ldapRefInput, removeLdap);
+      const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),
+        question: (view) => `Remove the connection to ${view.uri}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.uri}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
+          [`Removed the connection to ${view.uri}. ${removed(view, null)}`.trim(), ...kept(view)].join('\n'),
       });
     },
   });
 }
 
-function removed(view: z.output<typeof ldapRemovedView>): string {
-  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null): string {
+  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
 }
 
 /** What to do before another server can sign the same people in. */

@@ -1,7 +1,19 @@
 import type { Command } from 'commander';
+import { Refusal } from '../../errors.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
+import { readConfiguration } from '../operator.ts';
+import type { Call } from '../run.ts';
+
+/** Without a mail server: in which file the operator names one. */
+async function namingFile(call: Call, error: unknown): Promise<never> {
+  if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
+  const { file } = await readConfiguration(call.flags);
+  throw new Refusal(error.code, error.message, {
+    hint: `Set mail.smtpUrl in ${file ?? 'idctl.yaml'}; see docs/mail.md`,
+  });
+}
 
 /** Declares `idctl mail`. */
 export function addMailCommands(program: Command): void {
@@ -11,7 +23,7 @@ export function addMailCommands(program: Command): void {
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
       const { testMail, testMailInput } = await import('../../services/instance/mail/test.ts');
-      const view = await call.operate(by(testMailInput, testMail));
+      const view = await call.operate(by(testMailInput, testMail)).catch((error) => namingFile(call, error));
       await tellOlderDaemon(call);
       call.show(view, [
         ['Sent to', ({ address }) => address],

@@ -104,7 +104,7 @@ function addPreview(mappings: Command): void {
       '--user <user>': 'for whom, by address or id',
       '--groups <list>': 'plan with these groups, separated by commas',
       '--group <group...>': 'plan with this group; once for each',
-      '--from-attempt <id>': 'plan with the groups of an attempt (idctl sso attempts)',
+      '--from-attempt <id>': 'plan with the groups of an attempt, by its id or reference',
     },
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { refuseField } from '../../errors.ts';
+import { Refusal } from '../../errors.ts';
 import type { memberTokenView, newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
@@ -64,7 +64,10 @@ async function list(call: Call): Promise<void> {
   const { listAdminTokensInput, listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { org, user } = call.input;
   if (org === undefined) {
-    if (user === undefined) throw refuseField('user', 'is required, or --org');
+    if (user === undefined)
+      throw new Refusal('invalid_input', 'Give --user EMAIL or --org ORG.', {
+        hint: 'See idctl pat list --help',
+      });
     const { listTokens } = await import('../../services/people/tokens/list.ts');
     return call.table(await call.every(by(listTokensInput, listTokens)), row, 'There are no tokens.');
   }

@@ -43,7 +43,7 @@ export function addScimCommands(program: Command): void {
   const scim = noun(program, 'scim', 'Provisioning of members by SCIM 2.0', 'idctl scim users --org acme');
   addToken(scim);
   verb(scim, 'users', {
-    summary: 'List whom the SCIM client sees, members and those who were',
+    summary: 'List the users SCIM can see, including former members',
     required: org,
     example: 'idctl scim users --org acme',
     run: async (call) => {

@@ -9,13 +9,17 @@ import type {
   ssoRemovedView,
   ssoView,
 } from '../../services/tenancy/sso/schema.ts';
+import { shellWord } from '../../shell-word.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
+import { readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
-import { askSecret, canAsk, confirmed, givenSecret } from '../prompt.ts';
+import { askSecret, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
+import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
+import { force, requirePassed } from '../test-first.ts';
 
 type Connection = z.output<typeof ssoView>;
 
@@ -38,8 +42,6 @@ const affectedFields: Fields<z.output<typeof affectedView>> = [
   ['Sign in by it', (view) => view.people],
   ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
 ];
-
-const force = { '--force': 'do not test the provider first' };
 
 const org = { '--org <org>': 'the organization, by id or slug' };
 
@@ -67,18 +69,19 @@ export function addSsoCommands(program: Command): void {
     required: org,
     example: 'idctl sso enable --org acme',
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
-    options: force,
+    options: force('provider'),
     run: async (call) => {
       const { enableSso } = await import('../../services/tenancy/sso/enable.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const { force, ...input } = call.input;
+      const { force: unasked, ...input } = call.input;
       await call.rehearse(by(ssoRefInput, enableSso), input);
-      if (force !== true) await requireUsable(call, input);
+      if (unasked !== true) await requireUsable(call, input);
       call.show(await call.operate(by(ssoRefInput, enableSso), input), fields);
     },
   });
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
+    detail: 'It asks first if that leaves no owner a way to sign in.',
     required: org,
     rehearsable: true,
     example: 'idctl sso disable --org acme',
@@ -86,6 +89,7 @@ export function addSsoCommands(program: Command): void {
       const { disableSso } = await import('../../services/tenancy/sso/disable.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       const disable = by(ssoRefInput, disableSso);
+      await agreeToShutOut(call, disable);
       const view = await call.perform(disable, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
@@ -117,7 +121,7 @@ function addSet(sso: Command): void {
       '--no-ignore-email-verified': 'refuse when it is false (default)',
       '--require-local-two-factor': 'ask for the second factor here too',
       '--no-require-local-two-factor': 'trust the provider with it (default)',
-      ...force,
+      ...force('provider'),
     },
     detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
     example: `idctl sso set --org acme --domain acme.com \\
@@ -129,30 +133,40 @@ function addSet(sso: Command): void {
 async function set(call: Call): Promise<void> {
   const { changeSso } = await import('../../services/tenancy/sso/change.ts');
   const { changeSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-  const { domain, force, ...given } = call.input;
+  const { domain, force: unasked, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
     const { enabled } = await call.rehearse(by(changeSsoInput, changeSso), whole);
-    if (enabled && force !== true) await requireUsable(call, whole);
+    if (enabled && unasked !== true) await requireUsable(call, whole);
     return call.operate(by(changeSsoInput, changeSso), whole);
   });
   call.show(view, fields);
+  await tellNext(call, view);
+}
+
+/** What is left to do before people sign in: claim the domain, prove it, enable the connection. */
+async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promise<void> {
+  if (enabled || emailDomain === null) return;
+  const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
+  const org = String(call.input['org']);
+  const { config } = await readConfiguration(call.flags);
+  const domains = await call.every(listDomains, { org });
+  const found = domains.find(({ domain }) => domain === emailDomain);
+  const about = `${shellWord(emailDomain)} --org ${shellWord(org)}`;
+  if (found?.state === 'Verified' || config.trust.domains === 'off') {
+    call.note(`Next:\n  ${call.here(`idctl sso enable --org ${shellWord(org)}`)}`);
+  } else if (found === undefined) {
+    call.note(`${org} has not added ${emailDomain}. Next:\n  ${call.here(`idctl domain add ${about}`)}`);
+  } else {
+    call.note(`${emailDomain} is not verified yet. Next:\n  ${call.here(`idctl domain verify ${about}`)}`);
+  }
 }
 
 /** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/tenancy/sso/test.ts');
   const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-  const { ok, message, steps } = await call.operate(by(testSsoInput, testSso), input);
-  if (ok) return;
-  const change = steps.find((step) => !step.ok)?.hint;
-  if (!canAsk()) {
-    throw new Refusal('not_confirmed', `The provider failed the test, and nothing was changed. ${message}`, {
-      hint: [change, 'To save it all the same, add --force.'].filter((part) => part !== undefined).join(' '),
-    });
-  }
-  call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed('The provider failed the test. Save it all the same?');
+  await requirePassed(call, 'provider', await call.operate(by(testSsoInput, testSso), input));
 }
 
 /** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
@@ -217,11 +231,13 @@ function addAttempts(sso: Command): void {
     run: async (call) => {
       const { listAttempts } = await import('../../services/signin/attempts/list.ts');
       const { listAttemptsInput } = await import('../../services/signin/attempts/schema.ts');
-      call.table(
-        await call.every(by(listAttemptsInput, listAttempts)),
-        attempt,
-        'Nobody has tried to sign in.',
-      );
+      const { attemptDays } = await import('../../services/signin/attempts/attempt.ts');
+      const { reference } = call.input;
+      const none =
+        reference === undefined
+          ? 'No sign-in attempts yet.'
+          : `No attempt has the reference ${String(reference)}. Check it; attempts are kept ${attemptDays} days.`;
+      call.table(await call.every(by(listAttemptsInput, listAttempts)), attempt, none);
     },
   });
 }
@@ -263,18 +279,21 @@ function addRemove(sso: Command): void {
       const { removeSso } = await import('../../services/tenancy/sso/remove.ts');
       const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
       const remove = by(ssoRefInput, removeSso);
+      const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),
+        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.issuer}. ${removed(view)}`.trim(), ...kept(view)].join('\n'),
+          [`Removed the connection to ${view.issuer}. ${removed(view, null)}`.trim(), ...kept(view)].join(
+            '\n',
+          ),
       });
     },
   });
 }
 
-function removed(view: z.output<typeof ssoRemovedView>): string {
-  return `${sessionsEnding(view)} ${affected(view)}`.trim();
+function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null): string {
+  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
 }
 
 /** What to do before another provider can sign the same people in. */

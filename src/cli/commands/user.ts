@@ -39,13 +39,17 @@ const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
-  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || 'nothing'],
+  ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
 ];
 
 function lockoutText({ of, network, until }: Lockout): string {
   const what = of === 'password' ? 'password' : 'second factor';
   const where = network === null ? '' : ` from ${network}`;
   return `${what}${where} until ${until.replace(/\.\d+Z$/, 'Z')}`;
+}
+
+function noWay({ singleSignOn }: z.output<typeof shownUserView>): string {
+  return singleSignOn ? 'no way yet; single sign-on may give one' : 'no way yet';
 }
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
@@ -80,17 +84,25 @@ export function addUserCommands(program: Command): void {
     summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
-      const { showUser } = await import('../../services/people/users/show.ts');
+      const { showUser } = await import('../../services/tenancy/profile/show-user.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       call.show(await call.operate(by(userRefInput, showUser)), shown);
     },
   });
   verb(user, 'disable <user>', {
     summary: 'Shut an account out and end its sessions',
+    detail: 'It asks first if an organization has no other active owner.',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
       const { disableUser } = await import('../../services/people/users/disable.ts');
+      const { listOwnedAlone } = await import('../../services/people/accounts/only-owner.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
+      const owned = await call.operate(by(userRefInput, listOwnedAlone));
+      if (owned.length > 0) {
+        await call.confirm(
+          `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}. Disable the account?`,
+        );
+      }
       call.show(await call.operate(by(userRefInput, disableUser)), block);
     },
   });
@@ -129,7 +141,16 @@ function addCreate(user: Command): void {
       const { createUserInput } = await import('../../services/people/accounts/schema.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
-      call.show(await call.operate(by(createUserInput, createUser), { ...input, password }), block);
+      const view = await call.operate(by(createUserInput, createUser), { ...input, password });
+      call.show(view, block);
+      if (password !== undefined) return;
+      const { commandLine } = await import('../../shell-word.ts');
+      const email = String(view.email);
+      const [setPassword, invitation] = [
+        commandLine('idctl user password', email),
+        commandLine('idctl invitation create', email, '--org ORG'),
+      ];
+      call.note(`Next: ${call.here(setPassword)}, or ${call.here(invitation)}`);
     },
   });
 }

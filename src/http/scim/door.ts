@@ -29,7 +29,9 @@ export function serveScim(app: App): RequestHandler {
 
 async function answer(ctx: Context, path: string[], request: Request, response: Response): Promise<Reply> {
   const org = orgIn(path);
-  const { value, at } = findCredential(request) ?? { value: '', at: null };
+  const credential = findCredential(request);
+  if (credential === null) throw new Refusal('unauthenticated', 'No token was sent.');
+  const { value, at } = credential;
   const actor = org === null || at !== 'bearer' ? null : await findScimActor(ctx, org, value);
   if (org === null || actor === null) throw refused();
   traceOf(request).actor = actor;
@@ -37,7 +39,7 @@ async function answer(ctx: Context, path: string[], request: Request, response: 
   return answerResource({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, response });
 }
 
-/** One answer for all that is not the organization's token. */
+/** One answer for every token that is not the organization's. */
 function refused(): Refusal {
   return new Refusal('invalid_credential', 'The Bearer token is not the SCIM token of this organization.');
 }

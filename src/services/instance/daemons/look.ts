@@ -1,25 +1,32 @@
 import { hostname } from 'node:os';
 import { Op } from 'sequelize';
+import { hasUnit } from '../../../config/unit-credentials.ts';
 import type { Context } from '../../../context.ts';
 import { Daemon } from '../../../database/models/daemon.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { after } from '../../foundation/time.ts';
 import { silentSeconds } from './announce.ts';
-import { type ConfigurationFile, keyedDigest } from './digest.ts';
+import { type ConfigurationFile, keyedDigest, restOf } from './digest.ts';
 
-/** What a person is told of a daemon that has not read the configuration file as it is now. */
-export const olderConfiguration = 'The daemon runs an older configuration.';
-/** What to do then. */
-export const restartIt = 'Restart it.';
+/** Whether the daemons have read the file as it is now, or what makes them; null where none is known. */
+export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
+
+/** What a person is told of a daemon that has not read the configuration file as it is now; null of others. */
+export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
+  if (found === null || found === 'current') return null;
+  const reload = hasUnit(process.env) ? 'systemctl reload idctl' : 'kill -HUP PID (the log names the PID)';
+  const hint = found === 'reload' ? `Reload it: ${reload}` : 'Restart it.';
+  return { message: 'The daemon runs an older configuration.', hint };
+}
 
 /**
- * Whether the daemons of this machine that read this configuration file have read it as it is now; null where none is
- * known. After a change of the master key they are compared again once they have said that they follow it.
+ * Whether the daemons of this machine that read this configuration file have read it as it is now. After a change of the
+ * master key they are compared again once they have said that they follow it.
  */
 export async function lookAtDaemons(
   ctx: Context,
   configuration: ConfigurationFile | null,
-): Promise<'current' | 'older' | null> {
+): Promise<DaemonsFound> {
   requireOperator(ctx);
   if (configuration === null) return null;
   const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
@@ -28,5 +35,6 @@ export async function lookAtDaemons(
   const ours = keyedDigest(ctx, configuration);
   const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
   if (comparable.length === 0) return null;
-  return comparable.every((digest) => digest === ours) ? 'current' : 'older';
+  if (comparable.every((digest) => digest === ours)) return 'current';
+  return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
 }

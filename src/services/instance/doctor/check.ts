@@ -66,7 +66,7 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
 function told(error: unknown): Finding {
   const refusal = error instanceof Refusal ? error : databaseRefusal(error);
   if (refusal !== null) {
-    return wrong(withReason(refusal).message, refusal.hint ?? 'Mend that, then look again.');
+    return wrong(withReason(refusal).message, refusal.hint ?? 'Fix this, then run idctl doctor again.');
   }
   // Its message may hold what must not be shown.
   const name = error instanceof Error ? error.name : typeof error;

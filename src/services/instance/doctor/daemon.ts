@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { LoadedConfig } from '../../../config/load.ts';
 import type { Context } from '../../../context.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
-import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { lookAtDaemons, tellOlder } from '../daemons/look.ts';
 import { type Check, check, right, wrong } from './check.ts';
 
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
@@ -22,13 +22,14 @@ export async function servesAnother({ config, outbound }: Context, idle: boolean
 /** Whether the daemon has read the configuration file as it is now; null where none is known to run with it. */
 export async function checkDaemon(
   ctx: Context,
-  { file, digest }: Pick<LoadedConfig, 'file' | 'digest'>,
+  { file, digest, restDigest }: Pick<LoadedConfig, 'file' | 'digest' | 'restDigest'>,
 ): Promise<Check | null> {
-  if (file === null || digest === null) return null;
-  const found = await lookAtDaemons(ctx, { file, digest });
+  if (file === null || digest === null || restDigest === null) return null;
+  const found = await lookAtDaemons(ctx, { file, digest, restDigest });
   if (found === null) return null;
   return check('daemon', `it runs ${file} as the file is now`, async () => {
-    return found === 'older' ? wrong(olderConfiguration, restartIt) : right(`runs ${file} as it is now`);
+    const older = tellOlder(found);
+    return older !== null ? wrong(older.message, older.hint) : right(`runs ${file} as it is now`);
   });
 }
 

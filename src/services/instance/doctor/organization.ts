@@ -115,12 +115,12 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
     const named = stuck.slice(0, 3).map(({ called }) => called);
     if (owners === 0) {
       return wrong(
-        'there is none who is not disabled',
+        'This organization has no active owner.',
         `idctl member add EMAIL --org ${shellWord(slug)} --role owner`,
       );
     }
     const [first] = stuck;
-    if (first === undefined) return right(owners === 1 ? 'one' : `all ${owners}`);
+    if (first === undefined) return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
     return wrong(
       `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
       `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,

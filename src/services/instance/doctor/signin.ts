@@ -10,7 +10,7 @@ export async function checkSignIn(ctx: Context, organization: Organization): Pro
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;
   return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
-    if (!(await governsNobody(ctx, organization))) return right('they do');
+    if (!(await governsNobody(ctx, organization))) return right('its settings apply');
     const { creation } = ctx.config.orgs;
     const alone = creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(

@@ -4,7 +4,10 @@ import { instant } from '../../foundation/fields.ts';
 /** `idle`: no process had the database open, so that a daemon that answers has another one. */
 export const statusInput = z.strictObject({
   idle: z.boolean().optional(),
-  configuration: z.strictObject({ file: z.string(), digest: z.string() }).nullable().optional(),
+  configuration: z
+    .strictObject({ file: z.string(), digest: z.string(), restDigest: z.string() })
+    .nullable()
+    .optional(),
 });
 
 const connection = z.enum(['none', 'saved', 'enabled']);

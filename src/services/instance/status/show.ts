@@ -10,7 +10,7 @@ import { Refusal } from '../../../errors.ts';
 import { readVersion } from '../../../version.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { lookAtDaemons, olderConfiguration, restartIt } from '../daemons/look.ts';
+import { lookAtDaemons, tellOlder } from '../daemons/look.ts';
 import { servesAnother } from '../doctor/daemon.ts';
 import { checkStored } from '../doctor/organization.ts';
 import { countOrganizations } from './organizations.ts';
@@ -22,12 +22,13 @@ export async function showStatus(
   { idle = false, configuration = null }: z.output<typeof statusInput>,
 ): Promise<z.output<typeof statusView>> {
   requireOperator(ctx);
-  const [daemon, organizations, problems, older] = await Promise.all([
+  const [daemon, organizations, problems, found] = await Promise.all([
     askDaemon(ctx, idle),
     countOrganizations(),
     findProblems(ctx),
     idle ? null : lookAtDaemons(ctx, configuration),
   ]);
+  const older = tellOlder(found);
   return {
     version: readVersion(),
     baseUrl: ctx.config.baseUrl,
@@ -39,7 +40,7 @@ export async function showStatus(
     organizations,
     problems: [
       ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
-      ...(older === 'older' ? [`${olderConfiguration} ${restartIt}`] : []),
+      ...(older === null ? [] : [`${older.message} ${older.hint}`]),
       ...problems,
     ],
   };
@@ -53,8 +54,11 @@ async function askDaemon(ctx: Context, idle: boolean) {
       ? { ready: false, message: 'the one at this address serves another database' }
       : { ready: true, message: 'ready' };
   } catch (error) {
-    if (error instanceof Refusal) return { ready: false, message: error.message };
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    const { host } = new URL(ctx.config.baseUrl);
+    const stopped = `not running (nothing listens on ${host}). Start it: idctl serve`;
+    const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
+    return { ready: false, message };
   }
 }
 

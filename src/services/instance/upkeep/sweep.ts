@@ -12,10 +12,9 @@ import { reseal } from '../../foundation/keys/reseal.ts';
 import { epochSeconds } from '../../foundation/limits/count.ts';
 import { after } from '../../foundation/time.ts';
 import { sweepCredentials } from '../../people/credentials/credentials.ts';
+import { attemptDays } from '../../signin/attempts/attempt.ts';
 import { sweepDeliveries } from '../../tenancy/webhooks/delivery/sweep.ts';
 import { sweepUnconfirmed } from './unconfirmed.ts';
-
-const attemptSeconds = 7 * 24 * 3600;
 
 /** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */
 export async function sweepExpired(ctx: Context): Promise<void> {
@@ -24,7 +23,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
     await sweepCredentials(ctx);
     await dropSpentKeys(ctx);
     await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
-    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptSeconds) } } };
+    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptDays * 86_400) } } };
     await SsoAttempt.destroy(old);
     await ScimRequest.destroy(old);
     await sweepDeliveries(ctx);

@@ -1,3 +1,4 @@
+import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -49,17 +50,22 @@ function nowhere({ id: organizationId }: Organization): GroupSource {
 
 async function requireAttempt(
   { id: organizationId }: Organization,
-  id: string,
+  named: string,
 ): Promise<Said & Pick<SsoAttempt, 'email'>> {
   const connection = await SsoConnection.findOne({ where: { organizationId } });
-  const attempt = connection && (await SsoAttempt.findOne({ where: { id, connectionId: connection.id } }));
+  const attempt = connection && (await findAttempt(connection, named));
   if (connection === null || attempt === null) {
-    throw new Refusal('not_found', `There is no attempt ${id}.`, {
+    throw new Refusal('not_found', `There is no attempt ${named}.`, {
       hint: 'idctl sso attempts shows the last ones.',
     });
   }
   const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
+}
+
+/** By its id, or by the reference that a refused person was shown. */
+function findAttempt({ id: connectionId }: SsoConnection, named: string): Promise<SsoAttempt | null> {
+  return SsoAttempt.findOne({ where: { connectionId, [Op.or]: [{ id: named }, { reference: named }] } });
 }
 
 /** Who is no member is nobody here: whether they have an account elsewhere is not told. */

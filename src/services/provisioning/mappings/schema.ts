@@ -24,7 +24,7 @@ export const previewMappingsInput = z.strictObject({
   org: ref,
   user: userRef.optional(),
   groups: z.array(groupName).max(1000, 'must be at most 1000').optional(),
-  attempt: id.optional(),
+  attempt: id.optional().describe('An attempt, by its id or its reference.'),
 });
 
 const projectOfMapping = z.object({ id, slug: z.string() });

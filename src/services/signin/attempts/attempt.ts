@@ -13,6 +13,9 @@ import { claimsToKeep, type KeptClaims } from './claims.ts';
 // before costs a stranger nothing. Those that name nobody are bounded by themselves, so that strangers who begin
 // sign-ins without end cannot push out those of people.
 
+/** How long attempts are kept. */
+export const attemptDays = 7;
+
 const mostNamed = 400;
 const mostNameless = 100;
 

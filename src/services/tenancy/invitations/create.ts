@@ -28,7 +28,7 @@ const mostADay = 50;
 /**
  * Invites an address into the organization, with or without an account of it, in a role that the actor may grant
  * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed, unless
- * the organization has invited the address too often lately; the answer and the event say whether.
+ * the organization has invited the address too often lately; the answer says so, and the event whether it is mailed.
  */
 export async function createInvitation(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
@@ -41,13 +41,16 @@ async function invite(ctx: Context, organization: Organization, input: Input) {
   await requireNoMember(organization, input.email);
   const limit = { name: 'invitations', of: organization.id, most: mostADay, seconds: 86_400 };
   await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
-  await Invitation.destroy({ where: { organizationId: organization.id, email: input.email } });
-  const mailed = isMailConfigured(ctx) && (await mayMailInvitation(ctx, input.email, organization.id));
+  const earlier = { where: { organizationId: organization.id, email: input.email } };
+  const replaced = (await Invitation.destroy(earlier)) > 0;
+  const mails = isMailConfigured(ctx);
+  const mailed = mails && (await mayMailInvitation(ctx, input.email, organization.id));
   const invitation = await write(ctx, organization, input, mailed);
   if (mailed)
     await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId: organization.id });
   const token = invitationToken(ctx, invitation.id);
-  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), mailed };
+  const mail = { mailed, mailLimited: mails && !mailed };
+  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...mail, replaced };
 }
 
 async function requireNoMember(organization: Organization, email: string): Promise<void> {

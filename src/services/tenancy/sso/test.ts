@@ -52,6 +52,6 @@ function storedSecret(
 function messageOf(steps: ExaminedStep[]): string {
   const at = steps.findIndex(({ ok }) => !ok);
   const step = steps[at];
-  if (step === undefined) return 'All is right that can be seen without a browser.';
+  if (step === undefined) return 'All checks passed. Now sign in with a browser.';
   return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;
 }

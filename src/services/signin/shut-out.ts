@@ -1,0 +1,31 @@
+import type { Context } from '../../context.ts';
+import { requireAuthority, requireOperator } from '../foundation/authority/require.ts';
+import { findOwnersWithoutWay } from '../tenancy/signin-settings/owners.ts';
+
+/** An organization, and its owners whom a change leaves without a way to sign in. */
+interface ShutOut {
+  slug: string;
+  owners: string[];
+}
+
+/**
+ * Makes the change, and answers the owners whom it leaves without a way to sign in: none if an owner keeps one, or if no
+ * owner had one before (security O3). To be taken back by the caller.
+ */
+export async function findShutOut<Input extends { org: string }>(
+  ctx: Context,
+  input: Input,
+  change: (ctx: Context, input: Input) => Promise<unknown>,
+): Promise<ShutOut> {
+  requireOperator(ctx);
+  const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
+  const before = await findOwnersWithoutWay(ctx, organization);
+  await change(ctx, input);
+  const after = await findOwnersWithoutWay(ctx, organization);
+  const hadOne = before.stuck.length < before.owners;
+  const noneLeft = after.stuck.length === after.owners;
+  return {
+    slug: organization.slug,
+    owners: hadOne && noneLeft ? after.stuck.map(({ called }) => called) : [],
+  };
+}
