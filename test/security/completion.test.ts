@@ -6,7 +6,7 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { Project } from '../../src/database/models/project.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';

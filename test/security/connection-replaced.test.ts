@@ -20,7 +20,7 @@ import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

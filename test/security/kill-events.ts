@@ -18,7 +18,7 @@ import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';

@@ -18,7 +18,7 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { leaveOrganization } from '../../src/services/tenancy/memberships/leave.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { appOf } from '../support/apps.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';

@@ -26,7 +26,7 @@ import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { requireHeld } from '../../src/services/tenancy/scim-records/find.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';

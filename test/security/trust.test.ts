@@ -21,7 +21,7 @@ import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.t
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

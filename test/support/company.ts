@@ -14,7 +14,7 @@ import { createInvitation } from '../../src/services/tenancy/invitations/create.
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

@@ -14,72 +14,37 @@ import {
   memberRefInput,
   memberView,
 } from '../../services/tenancy/memberships/schema.ts';
-import { createOrganization } from '../../services/tenancy/organizations/create.ts';
-import { deleteOrganization } from '../../services/tenancy/organizations/delete.ts';
-import { listOrganizations } from '../../services/tenancy/organizations/list.ts';
-import { renameOrganization } from '../../services/tenancy/organizations/rename.ts';
 import {
-  createOrganizationInput,
-  listOrganizationsInput,
-  organizationPage,
-  organizationRefInput,
-  organizationView,
-  renameOrganizationInput,
-} from '../../services/tenancy/organizations/schema.ts';
-import { showOrganization } from '../../services/tenancy/organizations/show.ts';
+  createOrganization,
+  deleteOrganization,
+  listOrganizations,
+  renameOrganization,
+  showOrganization,
+} from '../../services/tenancy/organizations/operations.ts';
 import { route } from '../route.ts';
 
 /** Organizations, their members and what happened in them. */
 export const organizationRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs',
+  route('GET', '/api/v1/orgs', listOrganizations, {
     summary: 'The organizations of the person signed in',
-    access: 'organizations.list',
-    input: listOrganizationsInput,
-    output: organizationPage,
     cli: 'org list',
-    run: listOrganizations,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs',
+  route('POST', '/api/v1/orgs', createOrganization, {
     summary: 'Create an organization; its creator becomes owner',
-    access: 'organizations.create',
-    input: createOrganizationInput,
-    output: organizationView,
     status: 201,
     cli: 'org create',
-    run: createOrganization,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org',
+  route('GET', '/api/v1/orgs/:org', showOrganization, {
     summary: 'One organization',
-    access: 'organization.see',
-    input: organizationRefInput,
-    output: organizationView,
     cli: 'org show',
-    run: showOrganization,
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/orgs/:org',
+  route('PATCH', '/api/v1/orgs/:org', renameOrganization, {
     summary: 'Rename an organization',
-    access: 'organization.rename',
-    input: renameOrganizationInput,
-    output: organizationView,
     cli: 'org rename',
-    run: renameOrganization,
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org',
+  route('DELETE', '/api/v1/orgs/:org', deleteOrganization, {
     summary: 'Delete an organization; its accounts stay',
-    access: 'organization.delete',
-    input: organizationRefInput,
     cli: 'org delete',
-    run: deleteOrganization,
   }),
   route({
     method: 'GET',
