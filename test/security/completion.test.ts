@@ -7,7 +7,7 @@ import { Project } from '../../src/database/models/project.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
