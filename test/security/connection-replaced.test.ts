@@ -19,7 +19,7 @@ import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';

@@ -16,8 +16,7 @@ import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.t
 import { revokeInvitation } from '../../src/services/tenancy/invitations/revoke.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';

@@ -12,7 +12,7 @@ import { rotateScimToken } from '../../src/services/provisioning/scim/token/rota
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
 import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
 import { password } from '../support/builders.ts';

@@ -25,7 +25,7 @@ import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { requireHeld } from '../../src/services/tenancy/scim-records/find.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';

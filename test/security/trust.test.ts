@@ -19,8 +19,7 @@ import { addDomain, assertDomain, removeDomain } from '../../src/services/tenanc
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { listMembers, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';

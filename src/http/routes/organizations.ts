@@ -1,19 +1,12 @@
 import { listEvents } from '../../services/foundation/events/list.ts';
 import { eventPage, listEventsInput } from '../../services/foundation/events/schema.ts';
 import { addMember } from '../../services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../services/tenancy/memberships/change-role.ts';
-import { leaveOrganization } from '../../services/tenancy/memberships/leave.ts';
-import { listMembers } from '../../services/tenancy/memberships/list.ts';
-import { removeMember } from '../../services/tenancy/memberships/remove.ts';
 import {
-  addMemberInput,
-  changeMemberRoleInput,
-  leaveOrganizationInput,
-  listMembersInput,
-  memberPage,
-  memberRefInput,
-  memberView,
-} from '../../services/tenancy/memberships/schema.ts';
+  changeMemberRole,
+  leaveOrganization,
+  listMembers,
+  removeMember,
+} from '../../services/tenancy/memberships/operations.ts';
 import {
   createOrganization,
   deleteOrganization,
@@ -46,54 +39,26 @@ export const organizationRoutes = [
     summary: 'Delete an organization; its accounts stay',
     cli: 'org delete',
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/members',
+  route('GET', '/api/v1/orgs/:org/members', listMembers, {
     summary: 'The members',
-    access: 'members.see',
-    input: listMembersInput,
-    output: memberPage,
     cli: 'member list',
-    run: listMembers,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs/:org/members',
+  route('POST', '/api/v1/orgs/:org/members', addMember, {
     summary: 'Add an existing account on a verified domain of the organization; invite others',
-    access: 'members.change',
-    input: addMemberInput,
-    output: memberView,
     status: 201,
     cli: 'member add',
-    run: addMember,
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/orgs/:org/members/:user',
+  route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
     summary: 'Give a member another role',
-    access: 'members.change',
-    input: changeMemberRoleInput,
-    output: memberView,
     cli: 'member role',
-    run: changeMemberRole,
   }),
   // Before the route of any member, whose key it would be.
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org/members/me',
+  route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
     summary: 'Leave the organization; the last owner stays',
-    access: 'members.leave',
-    input: leaveOrganizationInput,
-    run: leaveOrganization,
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org/members/:user',
+  route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
     summary: 'Take a member out; the account stays',
-    access: 'members.change',
-    input: memberRefInput,
     cli: 'member remove',
-    run: removeMember,
   }),
   route({
     method: 'GET',

@@ -14,8 +14,7 @@ import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/peop
 import { startTotp } from '../../../services/people/two-factor/start.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
-import { leaveOrganization } from '../../../services/tenancy/memberships/leave.ts';
-import { leaveOrganizationInput } from '../../../services/tenancy/memberships/schema.ts';
+import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/me.ts';
 import { clearedSession } from '../../cookies.ts';
 import { markNotice, markSignInNotice } from '../notice.ts';
@@ -152,7 +151,7 @@ const unlinkForm = sectionForm(
 const leaveForm = sectionForm(
   'organizations',
   'organizations/leave',
-  leaveOrganizationInput,
+  leaveOrganization.input,
   async (visit, input) => {
     const { signedOut } = await leaveOrganization(visit.ctx, input);
     if (!signedOut) return back(visit, 'left', 'organizations');

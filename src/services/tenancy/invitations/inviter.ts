@@ -2,11 +2,11 @@ import { Account } from '../../../database/models/account.ts';
 import type { Invitation } from '../../../database/models/invitation.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
-import { operationFor as granting } from '../memberships/granting.ts';
+import { rightToGrant } from '../memberships/grant.ts';
 
 /** What inviting somebody into this role asks of whoever invites: what granting it by hand does. */
 export function operationFor(role: Role) {
-  return role === 'member' ? 'invitations.change' : granting(role);
+  return role === 'member' ? 'invitations.change' : rightToGrant(role);
 }
 
 /** The name of the account that invited; null for the operator. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { execute } from '../../../database/execute.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { selectTogether } from '../../../database/together.ts';
@@ -8,7 +9,6 @@ import { lockAccount } from '../../people/accounts/lock.ts';
 import { endingThrough } from '../../people/sessions/end.ts';
 import { recordLeft } from '../scim-records/member.ts';
 import type { requireMembership } from './find.ts';
-import { leaveProjects } from './leave-projects.ts';
 
 /** As `endMembership`, of an account that is not held yet; its record says so too. */
 export async function deactivate(
@@ -61,4 +61,16 @@ export async function endMembership(
   );
   await leaveProjects(organizationId, account.id);
   return ended?.role ?? null;
+}
+
+/**
+ * Drops what the account has in the organization's projects. Call it after the organization's own membership was
+ * dropped in the same transaction: whoever gives out project memberships holds that row.
+ */
+async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
+  await execute(
+    `DELETE FROM project_memberships WHERE account_id = $1
+        AND project_id IN (SELECT id FROM projects WHERE organization_id = $2)`,
+    [accountId, organizationId],
+  );
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
-import type { Organization } from '../../../database/models/organization.ts';
+import { Organization } from '../../../database/models/organization.ts';
 import { selectTogether } from '../../../database/together.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
@@ -60,4 +60,19 @@ export async function addMembership(
     [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
   );
   return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
+}
+
+/**
+ * Makes whoever signed in through the organization a Member of it, unless they are one (spec §4.1, §4.2). Call it after
+ * `beginSession`, which lets nobody pass who was taken out.
+ */
+export async function ensureMember(
+  ctx: Context,
+  organizationId: string,
+  account: Account,
+  origin: Origin,
+): Promise<void> {
+  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null) return;
+  const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
+  await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }

@@ -4,7 +4,7 @@ import type { ProjectMembership } from '../../../database/models/project-members
 import type { Shown } from '../../foundation/authority/shown.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
-import { memberView, originView } from '../memberships/schema.ts';
+import { memberView, originView } from '../memberships/view.ts';
 
 export const projectView = z.object({
   id,

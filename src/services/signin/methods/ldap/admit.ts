@@ -12,10 +12,9 @@ import { answerSecondFactor, type SecondFactor } from '../../../people/two-facto
 import { accountAsked } from '../../../people/two-factor/refusals.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { settingsOf } from '../../../tenancy/ldap/settings.ts';
-import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
+import { ensureMember } from '../../../tenancy/memberships/join.ts';
 import { beginSession } from '../../begin.ts';
-import type { TwoSteps } from '../../pending.ts';
-import { holdForSecondFactor, type SeenConnection } from '../../pending.ts';
+import { holdForSecondFactor, type SeenConnection, type TwoSteps } from '../../pending.ts';
 import type { Person } from './person.ts';
 
 /**

@@ -8,7 +8,7 @@ import { signInFailed } from '../../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../../people/two-factor/answer.ts';
 import { syncGroups } from '../../../provisioning/mappings/reconcile.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
+import { ensureMember } from '../../../tenancy/memberships/join.ts';
 import { beginSession } from '../../begin.ts';
 import type { FlowState } from '../../redirect/state.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';
