@@ -13,7 +13,7 @@ import { revokeScimToken } from '../../src/services/provisioning/scim/token/revo
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
-import { revokeInvitation } from '../../src/services/tenancy/invitations/revoke.ts';
+import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
 import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';

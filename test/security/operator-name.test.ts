@@ -4,7 +4,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents } from '../../src/services/foundation/events/list.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';

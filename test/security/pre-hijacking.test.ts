@@ -7,7 +7,7 @@ import { createToken } from '../../src/services/people/tokens/create.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { showUser } from '../../src/services/people/users/show.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

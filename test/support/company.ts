@@ -10,7 +10,7 @@ import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

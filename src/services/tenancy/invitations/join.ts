@@ -5,8 +5,7 @@ import { Organization } from '../../../database/models/organization.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { isMember } from '../memberships/find.ts';
 import { joinOrganization } from '../memberships/join.ts';
-import { waiting } from './find.ts';
-import { inviterStands } from './inviter.ts';
+import { inviterStands, waiting } from './invitation.ts';
 
 /** Notes that this account signed up with the invitation; it becomes a member once its address is proved. */
 export async function bindInvitation(id: string, account: Account): Promise<void> {
