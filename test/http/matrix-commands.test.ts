@@ -36,7 +36,7 @@ import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
 import { changeProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
-import { changeWebhook } from '../../src/services/tenancy/webhooks/change.ts';
+import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 

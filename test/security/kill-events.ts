@@ -23,7 +23,7 @@ import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { removeWebhook } from '../../src/services/tenancy/webhooks/remove.ts';
+import { removeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { organization, password } from '../support/builders.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';

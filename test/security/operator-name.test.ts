@@ -8,8 +8,7 @@ import { createInvitation } from '../../src/services/tenancy/invitations/operati
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
-import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { runMigration } from '../support/migration.ts';
@@ -31,7 +30,7 @@ async function workedOn() {
   const { slug, owner } = await organization(idctl);
   const ctx = operator();
   const url = 'https://hooks.example.test/';
-  const webhook = await addWebhook(ctx, addWebhookInput.parse({ org: slug, url }));
+  const webhook = await addWebhook(ctx, addWebhook.input.parse({ org: slug, url }));
   const domain = `${fresh('d')}.test`;
   await addDomain(ctx, { org: slug, domain });
   await assertDomain(ctx, { org: slug, domain });

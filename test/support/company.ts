@@ -19,9 +19,8 @@ import { putProjectMember } from '../../src/services/tenancy/projects/members.ts
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
-import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/list.ts';
-import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
+import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { password } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 import { type Person, signedInAs } from './instance.ts';
@@ -126,7 +125,7 @@ const mapped = { project: 'website', role: 'viewer' } as const;
 async function startWebhook(operator: Context): Promise<{ webhook: string; delivery: string }> {
   const { id } = await addWebhook(
     operator,
-    addWebhookInput.parse({ org: 'acme', url: 'https://hooks.acme.test/' }),
+    addWebhook.input.parse({ org: 'acme', url: 'https://hooks.acme.test/' }),
   );
   const { items } = await listDeliveries(operator, { org: 'acme', id, limit: 1 });
   return { webhook: id, delivery: items[0]?.id ?? '' };
