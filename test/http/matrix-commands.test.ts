@@ -28,8 +28,7 @@ import { importMappings } from '../../src/services/provisioning/mappings/import.
 import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';

@@ -11,9 +11,8 @@ import { rotateScimToken } from '../../src/services/provisioning/scim/token/rota
 import { requireSameConnection } from '../../src/services/signin/methods/sso/same-connection.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/identities/attach.ts';
-import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
+import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';

@@ -12,7 +12,7 @@ import { setUserPassword } from '../../src/services/people/users/set-password.ts
 import { revokeScimToken } from '../../src/services/provisioning/scim/token/revoke.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';

@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
+import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
@@ -9,7 +10,6 @@ import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
-import { belongsElsewhere } from './elsewhere.ts';
 
 /**
  * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
@@ -106,4 +106,10 @@ async function dropForeignLinks(ctx: Context, account: Account, organizationId: 
   });
   await detachIdentities(ctx, foreign);
   for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
+}
+
+/** Whether the account belongs to an organization other than this one, in any role. */
+export async function belongsElsewhere(accountId: string, organizationId: string): Promise<boolean> {
+  const where = { accountId, organizationId: { [Op.ne]: organizationId } };
+  return (await Membership.count({ where })) > 0;
 }
