@@ -31,7 +31,7 @@ import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { changeProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';

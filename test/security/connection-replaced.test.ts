@@ -20,7 +20,7 @@ import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';

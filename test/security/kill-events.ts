@@ -18,7 +18,7 @@ import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
 import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

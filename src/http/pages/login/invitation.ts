@@ -6,7 +6,7 @@ import {
   invitationInvalid,
   lookAtInvitation,
 } from '../../../services/tenancy/invitations/operations.ts';
-import { showMe } from '../../../services/tenancy/profile/me.ts';
+import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
 import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
@@ -53,7 +53,7 @@ async function signedIn(
   { email, organization }: Invitation,
   invitation: string,
 ): Promise<Html> {
-  const me = await showMe(visit.ctx);
+  const me = await showMe(visit.ctx, {});
   if (me.email === email) {
     return postForm(visit, '/account/invitation', html`<button type="submit">Join ${organization}</button>`, {
       invitation,
