@@ -119,7 +119,7 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
   return owner !== null && owner !== organizationId;
 }
 
-/** What a social provider has proved of somebody whose address it has verified. */
+/** What a social provider has proved of a person, with an address that it has verified. */
 export interface SocialProof {
   provider: SocialProvider;
   issuer: string;
@@ -133,9 +133,9 @@ export interface SocialProof {
 
 /**
  * The account of a social proof, and whether it is new: by its key if that is known; else that of `linkTo`, who is
- * signed in and asked for it; else that of the address; else a new one. A key is bound to an account only whose address
- * somebody has proved (security O5): whoever made it could not be told from its person otherwise. Null when the key is
- * another account's, or the account has another key of this provider. Call it inside the sign-in's transaction.
+ * signed in and asked for it; else that of the address; else a new one. A key is bound to an account only if its address
+ * was proved (security O5): otherwise a stranger may have made the account. Null when the key is another account's, or
+ * the account has another key of this provider. Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -193,7 +193,7 @@ type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 /** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
 export interface Provisioned {
   organizationId: string;
-  /** Canonical, and of nobody else in the organization; null when it is not known. */
+  /** Canonical, and of no other person in the organization; null when it is not known. */
   email: string | null;
   name: string;
 }
@@ -207,7 +207,7 @@ export async function attachProvisioned(
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
+  // Held before anything is written, as for every new member, so that no two wait for each other.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';
@@ -234,7 +234,7 @@ export async function attachAddress(
   return true;
 }
 
-/** Whose the address is, or what the word of the organization is worth for one that is nobody's; past the ORM. */
+/** The account of the address; without one, what the organization's word proves of the address. Past the ORM. */
 async function lookUp(
   organizationId: string,
   email: string | null,

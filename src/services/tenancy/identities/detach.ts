@@ -10,8 +10,8 @@ const atOnce = 1000;
 
 /**
  * Takes keys off their accounts and ends the sessions that came through their connection or provider; answers how many
- * sessions. Whoever held a key is linked anew, by the verified address, at the next sign-in. Call it inside
- * a transaction.
+ * sessions. The holder of a key is linked anew, by the verified address, at the next sign-in. Call it inside a
+ * transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -41,7 +41,7 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 
 /**
  * Takes the organization's keys of a kind off their accounts, those of connections that were removed too, with the
- * sessions that came by them (security I1); answers whose they were. Call it inside a transaction.
+ * sessions that came by them (security I1); answers the accounts they were on. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -102,7 +102,7 @@ async function requireIdentities({
 
 type Key = Pick<Identity, 'kind' | 'connectionId'>;
 
-/** Tells of these identities which are former ones, whose connection was removed (security I1). */
+/** Tells which of these identities are former ones: their connection was removed (security I1). */
 async function findFormer(identities: Key[]): Promise<(identity: Key) => boolean> {
   const idsOf = (wanted: Key['kind']) =>
     identities.filter(({ kind }) => kind === wanted).map(({ connectionId }) => connectionId);

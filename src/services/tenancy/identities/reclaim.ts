@@ -12,10 +12,10 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
- * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
- * the address, or nobody but an earlier owner of the domain, what an earlier holder left ends, the name too (security
- * I3); else only what earlier owners have linked does (security I2). `name` is what the organization calls the person,
- * if it does. Call it inside the transaction that links the account or makes it a member, before that.
+ * Readies an account for the person that the owner of its domain names. If the address was never proved, or only by an
+ * earlier owner of the domain, all that an earlier holder left ends, the name too (security I3). Otherwise only links of
+ * earlier owners end (security I2). `name` is what the organization calls the person, if it does. Call it inside the
+ * transaction that links the account or makes it a member, before that.
  */
 export async function reclaim(
   ctx: Context,
@@ -73,14 +73,14 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-/** What an account is called that nobody has named: the local part of its address. */
+/** The name of an account that was given none: the local part of its address. */
 export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
 
 /**
- * Ends what somebody left on an account whose address they never proved, for whoever has now proved it, or signs up
- * for it in their place (security I3, P11).
+ * Ends what an earlier holder left on an account without proving its address. A person has now proved the address, or
+ * signs up for it in their place (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,

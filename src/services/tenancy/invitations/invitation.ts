@@ -8,7 +8,7 @@ import { Organization } from '../../../database/models/organization.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
 import { rightToGrant } from '../memberships/grant.ts';
 
-// An invitation: its token, how it is found, and the inviter whose word it is.
+// An invitation: its token, how it is found, and its inviter.
 
 /**
  * The token of an invitation, 128 bits (security O6): made from its id by a key of its own, so that the daemon can mail

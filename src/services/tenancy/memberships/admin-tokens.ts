@@ -11,13 +11,13 @@ import { tokenView } from '../../people/tokens/schema.ts';
 import { viewToken } from '../../people/tokens/view.ts';
 import { pushedIn } from './pushed.ts';
 
-/** A member's token as the owners of the organization see it: also whose it is. */
+/** A member's token as the owners of the organization see it, with its account. */
 export const memberTokenView = tokenView.extend({
   user: z.object({ id, email: z.string().nullable(), name: z.string() }),
 });
 
 /**
- * Lists the members' tokens of scope admin, without their values, oldest first (security P15). Members whom
+ * Lists the members' tokens of scope admin, without their values, oldest first (security P15). Members that
  * provisioning pushed into the organization are left out (security O8).
  */
 export const listAdminTokens = operation({

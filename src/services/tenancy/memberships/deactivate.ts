@@ -21,7 +21,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership by hand: somebody else's, or one's own. */
+/** Ends a membership by hand, another's or one's own. */
 export async function endMember(
   ctx: Context,
   organizationId: string,
@@ -64,8 +64,8 @@ export async function endMembership(
 }
 
 /**
- * Drops what the account has in the organization's projects. Call it after the organization's own membership was
- * dropped in the same transaction: whoever gives out project memberships holds that row.
+ * Drops what the account has in the organization's projects. The organization's own membership must be dropped before,
+ * in the same transaction: giving out project memberships holds that row.
  */
 async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
   await execute(

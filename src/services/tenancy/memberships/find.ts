@@ -17,7 +17,7 @@ export async function requireMembership(
   { hold = false }: { hold?: boolean } = {},
 ) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  // Before the membership, as everybody does, so that nobody waits for each other.
+  // The account before the membership, as everywhere, so that no two wait for each other.
   if (hold && account !== null) await lockAccount(account.id);
   const membership =
     account &&

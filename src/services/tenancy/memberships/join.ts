@@ -11,7 +11,7 @@ import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
 import { endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
 
-/** As what somebody joins, and how they came to. */
+/** The role of a new member, and how the membership came about. */
 interface Joining {
   role: Role;
   origin: Origin;
@@ -63,8 +63,8 @@ export async function addMembership(
 }
 
 /**
- * Makes whoever signed in through the organization a Member of it, unless they are one (spec §4.1, §4.2). Call it after
- * `beginSession`, which lets nobody pass who was taken out.
+ * Makes an account that signed in through the organization a Member of it, unless it is one (spec §4.1, §4.2). Call it
+ * after `beginSession`, which refuses accounts that were taken out.
  */
 export async function ensureMember(
   ctx: Context,

@@ -12,7 +12,7 @@ export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,
 ): Promise<Organization | null> {
-  // Not FOR UPDATE, which waits for whoever writes a row that refers to the organization.
+  // Not FOR UPDATE, which waits for every writer of a row that refers to the organization.
   const lock = Transaction.LOCK.NO_KEY_UPDATE;
   const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
   const others = await Membership.count({

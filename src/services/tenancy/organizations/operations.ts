@@ -171,7 +171,7 @@ const holdingPeople = `SELECT id FROM accounts WHERE id IN (
     UNION SELECT account_id FROM scim_records WHERE organization_id = $1
   ) ORDER BY id FOR NO KEY UPDATE`;
 
-/** Holds every account whose membership or provisioned record goes. */
+/** Holds every account that loses a membership or a provisioned record. */
 async function holdPeople(organizationId: string): Promise<void> {
   // On SQLite the transaction holds everything. Not FOR UPDATE: see accounts/lock.ts.
   if (dialectOfDatabase() === 'sqlite') return;

@@ -85,7 +85,7 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // Held until the end, so that nobody who is just being taken out of the organization stays in a project of it.
+  // Held until the end: an account that is leaving the organization must not stay in its project.
   const { account, shown } = await requireMembership(organization, input.user, { hold: true });
   const who = { id: account.id, ...shown };
   await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });

@@ -9,7 +9,7 @@ import { findGoverningDomain } from './governing.ts';
 import type { signInSettingsRefInput } from './schema.ts';
 import { settingNames } from './settings.ts';
 
-/** Whether the organization's sign-in settings hold for no address: what whoever sets them has to be told. */
+/** Whether the organization's sign-in settings hold for no address, which the admin who sets them must be told. */
 export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
   const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
   return governsNobody(ctx, organization);

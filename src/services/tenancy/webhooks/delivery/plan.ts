@@ -69,7 +69,7 @@ function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): Plan['dis
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }
 
-/** Whether somebody was there and said something about this one message. */
+/** Whether the receiver was there and answered about this one message. */
 function isAnswer({ status }: Outcome): boolean {
   return status !== null && !isRedirect(status) && !absent.has(status);
 }
