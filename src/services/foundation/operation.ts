@@ -36,7 +36,7 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /** Proves it where one row does not say all; never less than `authority`, which its route names. */
+  /** Proves it where one row does not say all; never less than `authority`, the row of its route. */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
   /** Every field, those of a path included: an organization is `org`, a project `project`. */
   input: Input;
@@ -45,7 +45,7 @@ interface Definition<
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
-/** One thing that idctl can do, as its doors see it: call it with checked input, and it proves who may. */
+/** One thing that idctl can do. Call it with checked input; it proves the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
   readonly authority: Authority;
@@ -54,8 +54,8 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 }
 
 /**
- * Makes an operation. `run` is called when the authority has been proved, with what was proved: the organization and the
- * role in it, the project too, or the person.
+ * Makes an operation. `run` is called when the authority has been proved, with what was proved: the
+ * organization and the role in it, the project too, or the person.
  */
 export function operation<
   Needed extends Authority,

@@ -9,9 +9,9 @@ import { socialProviders } from './providers.ts';
 const atOnce = 1000;
 
 /**
- * Takes keys off their accounts and ends the sessions that came through their connection or provider; answers how many
- * sessions. The holder of a key is linked anew, by the verified address, at the next sign-in. Call it inside a
- * transaction.
+ * Takes keys off their accounts and ends the sessions that came through their connection or
+ * provider; answers how many sessions. The holder of a key is linked anew, by the verified address,
+ * at the next sign-in. Call it inside a transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -40,8 +40,9 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Takes the organization's keys of a kind off their accounts, those of connections that were removed too, with the
- * sessions that came by them (security I1); answers the accounts they were on. Call it inside a transaction.
+ * Takes the organization's keys of a kind off their accounts, those of connections that were
+ * removed too, with the sessions that came by them (security I1); answers the accounts they were
+ * on. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

@@ -32,7 +32,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists the outside identities of an account, oldest first; those of connections that were removed too. */
+/** Lists the outside identities of an account, oldest first; those of removed connections too. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),
@@ -61,8 +61,9 @@ const unlinkInput = z
   });
 
 /**
- * Takes one outside identity off its account, or all that the account has, with the sessions that came through them.
- * The next sign-in by the account's address links anew, to the person that the provider then names (security I1).
+ * Takes one outside identity off its account, or all that the account has, with the sessions that
+ * came through them. The next sign-in by the account's address links anew, to the person that the
+ * provider then names (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',

@@ -12,10 +12,11 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
- * Readies an account for the person that the owner of its domain names. If the address was never proved, or only by an
- * earlier owner of the domain, all that an earlier holder left ends, the name too (security I3). Otherwise only links of
- * earlier owners end (security I2). `name` is what the organization calls the person, if it does. Call it inside the
- * transaction that links the account or makes it a member, before that.
+ * Readies an account for the person that the owner of its domain names. If the address was never
+ * proved, or only by an earlier owner of the domain, all that an earlier holder left ends, the name
+ * too (security I3). Otherwise only links of earlier owners end (security I2). `name` is what the
+ * organization calls the person, if it does. Call it inside the transaction that links the account
+ * or makes it a member, before that.
  */
 export async function reclaim(
   ctx: Context,
@@ -43,8 +44,9 @@ interface Takeover {
 type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /**
- * Reclaims the account that the organization is about to make a member, if it owns the domain and no proof stands
- * against that (security I3). Whether it did; `account` has the new name then. Call it inside that transaction.
+ * Reclaims the account that the organization is about to make a member, if it owns the domain and
+ * no proof stands against that (security I3). Whether it did; `account` has the new name then. Call
+ * it inside that transaction.
  */
 export async function reclaimMember(
   ctx: Context,
@@ -60,7 +62,7 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would; inside a transaction the domain is then not given up until that ends. */
+/** Whether `reclaimMember` would; the domain then stays until the transaction ends. */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,
@@ -79,8 +81,8 @@ export function localPart({ email, name }: Account): string {
 }
 
 /**
- * Ends what an earlier holder left on an account without proving its address. A person has now proved the address, or
- * signs up for it in their place (security I3, P11).
+ * Ends what an earlier holder left on an account without proving its address. A person has now
+ * proved the address, or signs up for it in their place (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,

@@ -11,8 +11,8 @@ import { rightToGrant } from '../memberships/grant.ts';
 // An invitation: its token, how it is found, and its inviter.
 
 /**
- * The token of an invitation, 128 bits (security O6): made from its id by a key of its own, so that the daemon can mail
- * a token that is not stored.
+ * The token of an invitation, 128 bits (security O6): made from its id by a key of its own, so that
+ * the daemon can mail a token that is not stored.
  */
 export function invitationToken(ctx: Pick<Context, 'keyring'>, id: string): string {
   const mac = createHmac('sha256', ctx.keyring.derive('invitations')).update(id).digest();
@@ -56,7 +56,7 @@ export async function describeInvitation(ctx: Context, id: string) {
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
 }
 
-/** The row of the authority table that inviting into this role needs: that of granting it by hand. */
+/** The row of the authority table that inviting into this role needs: that of granting it. */
 export function rightToInvite(role: Role) {
   return role === 'member' ? 'invitations.change' : rightToGrant(role);
 }
@@ -67,7 +67,7 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
   return (await Account.findByPk(invitedBy, { attributes: ['name'] }))?.name ?? null;
 }
 
-/** Whether the inviter may still invite and is not disabled; otherwise the invitation counts no more. */
+/** Whether the inviter may still invite and is not disabled; else the invitation is invalid. */
 export async function inviterStands({ invitedBy, organizationId, role }: Invitation): Promise<boolean> {
   if (invitedBy === null) return true;
   const inviter = await Membership.findOne({

@@ -62,9 +62,10 @@ const createInput = z.strictObject({ org: ref, email, role: role.default('member
 type Inviting = z.output<typeof createInput>;
 
 /**
- * Invites an address into the organization, with or without an account of it, in a role that the actor may grant
- * (security O6). An earlier invitation of the address is void then. Where the instance sends mail, it is mailed, unless
- * the organization has invited the address too often lately; the answer and the event say whether.
+ * Invites an address into the organization, with or without an account of it, in a role that the
+ * actor may grant (security O6). An earlier invitation of the address is void then. Where the
+ * instance sends mail, it is mailed, unless the organization has invited the address too often
+ * lately; the answer and the event say whether.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -123,7 +124,7 @@ async function write(
   return invitation;
 }
 
-/** Takes back an invitation that was not accepted yet. The operator may leave the organization out. */
+/** Takes back an invitation that still waits. The operator may leave the organization out. */
 export const revokeInvitation = operation({
   authority: 'invitations.change',
   prove: async (ctx, input) =>
@@ -160,7 +161,7 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Says what an invitation is to, for anyone who holds its token; null when it can no longer be accepted. */
+/** Says what an invitation is to, to the holder of its token; null if it cannot be accepted. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,
@@ -174,8 +175,8 @@ export const lookAtInvitation = operation({
 });
 
 /**
- * Makes the person who asks a member, if it is their address that was invited (security O6); asked again by the same
- * person it answers the same.
+ * Makes the person who asks a member, if it is their address that was invited (security O6); asked
+ * again by the same person it answers the same.
  */
 export const acceptInvitation = operation({
   authority: 'invitations.accept',

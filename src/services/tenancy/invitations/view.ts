@@ -6,7 +6,7 @@ import { pageOf } from '../../foundation/page.ts';
 export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });
 export const invitationPage = pageOf(invitationView);
 
-/** With its token and link, which are shown once; `mailed` says whether a mail with the link was queued. */
+/** With its token and link, shown once; `mailed` says whether a mail with the link was queued. */
 export const newInvitationView = invitationView.extend({
   token: z.string(),
   url: z.string(),

@@ -29,8 +29,9 @@ const fate = z.enum(['end', 'keep']);
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
 
 /**
- * Adds an existing account to the organization, also one that was taken out before (security I5); refuses
- * `invite_instead` for an address on a domain that the organization has not verified (security O8).
+ * Adds an existing account to the organization, also one that was taken out before (security I5);
+ * refuses `invite_instead` for an address on a domain that the organization has not verified
+ * (security O8).
  */
 export const addMember = operation({
   authority: 'members.change',
@@ -73,8 +74,9 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
 }
 
 /**
- * Whether the actor may add the account of this address directly: the operator any, others those on a domain that the
- * organization has verified (security O8). Inside a transaction the domain stays so until that ends.
+ * Whether the actor may add the account of this address directly: the operator any, others those on
+ * a domain that the organization has verified (security O8). Inside a transaction the domain stays
+ * so until that ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -88,8 +90,8 @@ async function mayAddDirectly(
 const mostAnHour = 60;
 
 /**
- * The refusal of an address that must be invited, the same with and without an account. Counted, so that the refusals of
- * one actor end: `too_many_requests` after sixty in an hour.
+ * The refusal of an address that must be invited, the same with and without an account. Counted, so
+ * that the refusals of one actor end: `too_many_requests` after sixty in an hour.
  */
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
@@ -104,8 +106,9 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 }
 
 /**
- * Ends what an earlier holder left on an account that is about to become a member (security I3). The operator says
- * whether credentials end. Call it inside that transaction; `account` is then as it has become.
+ * Ends what an earlier holder left on an account that is about to become a member (security I3).
+ * The operator says whether credentials end. Call it inside that transaction; `account` is then as
+ * it has become.
  */
 async function reclaimAdded(
   ctx: Context,
@@ -135,8 +138,8 @@ function fateUnsaid(account: Account) {
 }
 
 /**
- * Lists what `member add` would end for the operator: nothing where the address was proved or the organization does not
- * own its domain.
+ * Lists what `member add` would end for the operator: nothing where the address was proved or the
+ * organization does not own its domain.
  */
 export const findUnproven = operation({
   authority: 'operator',

@@ -17,8 +17,8 @@ export const memberTokenView = tokenView.extend({
 });
 
 /**
- * Lists the members' tokens of scope admin, without their values, oldest first (security P15). Members that
- * provisioning pushed into the organization are left out (security O8).
+ * Lists the members' tokens of scope admin, without their values, oldest first (security P15).
+ * Members that provisioning pushed into the organization are left out (security O8).
  */
 export const listAdminTokens = operation({
   authority: 'adminTokens.see',

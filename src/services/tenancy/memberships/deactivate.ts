@@ -37,10 +37,10 @@ export async function endMember(
 }
 
 /**
- * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the
- * organization's connections, and all of them when it has verified the domain of the address, and takes back the
- * invitation that still waits (security I5). Answers the role that ended. Call it with the account held. Past the ORM:
- * provisioning does it by the thousand.
+ * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that
+ * came through the organization's connections, and all of them when it has verified the domain of
+ * the address, and takes back the invitation that still waits (security I5). Answers the role that
+ * ended. Call it with the account held. Past the ORM: provisioning does it by the thousand.
  */
 export async function endMembership(
   ctx: Context,
@@ -64,8 +64,8 @@ export async function endMembership(
 }
 
 /**
- * Drops what the account has in the organization's projects. The organization's own membership must be dropped before,
- * in the same transaction: giving out project memberships holds that row.
+ * Drops what the account has in the organization's projects. The organization's own membership must
+ * be dropped before, in the same transaction: giving out project memberships holds that row.
  */
 async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
   await execute(

@@ -8,8 +8,9 @@ import { isUuid } from '../../foundation/fields.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 
 /**
- * The member of this id or canonical address, or `not_found`, which tells nothing of accounts elsewhere. With `hold`
- * the membership stays as it is until the transaction ends. `shown` is what the organization sees of them.
+ * The member of this id or canonical address, or `not_found`, which tells nothing of accounts
+ * elsewhere. With `hold` the membership stays as it is until the transaction ends. `shown` is what
+ * the organization sees of them.
  */
 export async function requireMembership(
   organization: Organization,

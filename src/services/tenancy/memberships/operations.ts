@@ -45,7 +45,7 @@ export const listMembers = operation({
   },
 });
 
-/** Gives a member another role. Only an owner grants or takes the owner role, and the last owner keeps it. */
+/** Changes a role. Only an owner grants or takes the owner role, and the last owner keeps it. */
 export const changeMemberRole = operation({
   authority: 'members.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),
@@ -72,7 +72,7 @@ export const changeMemberRole = operation({
     }),
 });
 
-/** Takes a member out of the organization until an admin adds them again (security I5). The account stays. */
+/** Takes a member out until an admin adds them again (security I5). The account stays. */
 export const removeMember = operation({
   authority: 'members.change',
   input: z.strictObject({ org: ref, user: userRef }),
@@ -90,8 +90,8 @@ export const removeMember = operation({
 });
 
 /**
- * Ends the membership of the person who asks, as a removal does (security O8). Answers whether the session that asks has
- * ended with it.
+ * Ends the membership of the person who asks, as a removal does (security O8). Answers whether the
+ * session that asks has ended with it.
  */
 export const leaveOrganization = operation({
   authority: 'members.leave',

@@ -27,7 +27,7 @@ import { organizationPage, organizationView, viewOrganization } from './view.ts'
 
 const refInput = z.strictObject({ org: ref });
 
-/** Lists the organizations of the person who asks, with their roles; for the operator, all there are. */
+/** Lists the organizations of the person who asks, with their roles; for the operator, all. */
 export const listOrganizations = operation({
   authority: 'organizations.list',
   prove: (ctx) => (ctx.actor.kind === 'operator' ? null : requireUser(ctx, 'organizations.list').accountId),
@@ -67,7 +67,7 @@ export const showOrganization = operation({
   run: async (_ctx, _input, { organization, role }) => viewOrganization(organization, role),
 });
 
-/** Makes an organization; a person who makes one becomes its owner. Refuses `already_exists` for a taken slug. */
+/** Makes an organization, with its maker as owner. Refuses `already_exists` for a taken slug. */
 export const createOrganization = operation({
   authority: 'organizations.create',
   prove: requireCreator,

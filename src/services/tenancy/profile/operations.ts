@@ -30,7 +30,7 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Past the ORM, in one query: nothing is asked for more often. Each organization is repeated for every
+// Past the ORM, in one query: this is read most often. Each organization is repeated for every
 // project of the person's in it.
 const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
@@ -105,7 +105,7 @@ export const updateMe = operation({
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // Held, so that no client of provisioning writes into a record between its reading and its renaming.
+      // Held, so that provisioning writes into no record between its reading and its renaming.
       const lock = Transaction.LOCK.NO_KEY_UPDATE;
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
       const renamed = input.name !== undefined && input.name !== account.name;
@@ -125,8 +125,9 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with its memberships, sessions and outside identities, and frees its address (security O6). It is
- * never refused: the organizations that are left without an owner are named (security O8).
+ * Deletes an account with its memberships, sessions and outside identities, and frees its address
+ * (security O6). It is never refused: the organizations that are left without an owner are named
+ * (security O8).
  */
 export const deleteUser = operation({
   authority: 'operator',

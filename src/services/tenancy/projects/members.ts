@@ -58,8 +58,9 @@ export const listProjectMembers = operation({
 });
 
 /**
- * Gives a member of the organization a role in the project, by hand: from then on group sync leaves it alone
- * (spec §3.3). Turning a synced membership into such a one is for the organization's admins.
+ * Gives a member of the organization a role in the project, by hand: from then on group sync leaves
+ * it alone (spec §3.3). Turning a synced membership into such a one is for the organization's
+ * admins.
  */
 export const putProjectMember = puts();
 
@@ -142,7 +143,7 @@ async function change(
   return viewProjectMember(stored, who);
 }
 
-/** Takes a member out of the project; taking a synced membership away is for the organization's admins. */
+/** Takes a member out of the project; only the organization's admins end a synced membership. */
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,

@@ -17,7 +17,7 @@ import { projectPage, projectView, viewProject } from './view.ts';
 
 // Projects of an organization (spec §2.3).
 
-/** Lists the organization's projects: all of them to its admins, to others those that they belong to. */
+/** Lists the organization's projects: all to its admins, to others those that they belong to. */
 export const listProjects = operation({
   authority: 'projects.see',
   input: z.strictObject({ org: ref, ...pageInput }),
@@ -58,7 +58,7 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/** Makes a project without members. Refuses `already_exists` for a slug taken in the organization. */
+/** Makes a project without members. Refuses `already_exists` for a slug that the organization has. */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),

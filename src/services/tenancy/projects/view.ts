@@ -26,7 +26,7 @@ export const projectMemberPage = pageOf(projectMemberView);
 /** A membership that something would touch. */
 export const affectedMembershipView = z.object({ user: z.string(), project: z.string(), role: projectRole });
 
-/** A project as others see it, with how many belong to it and the role of the person who asks, if they have one. */
+/** A project, with the number of its members and the role of the person who asks, if any. */
 export function viewProject(project: Project, members: number, role?: ProjectRole) {
   const { id, slug, name, createdAt } = project;
   return {

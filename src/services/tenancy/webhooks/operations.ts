@@ -31,7 +31,7 @@ const overlapSeconds = 24 * 3600;
 
 const refInput = z.strictObject({ org: ref, id });
 
-/** Where events are sent: an address as it is dialled, without credentials, which would be shown with it. */
+/** Where events are sent; without credentials, which would be shown with it. */
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
@@ -102,8 +102,8 @@ function tooMany(): Refusal {
 }
 
 /**
- * Switches a webhook on or off. Events are kept for it only while it is on; what waited when it was switched off is
- * sent once it is on again.
+ * Switches a webhook on or off. Events are kept for it only while it is on; what waited when it was
+ * switched off is sent once it is on again.
  */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
@@ -137,7 +137,7 @@ export const removeWebhook = operation({
     }),
 });
 
-/** Gives a webhook a new secret, answered once; for a day messages are signed by the former one too. */
+/** Gives a webhook a new secret, answered once; for a day the former one signs too. */
 export const rotateWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -160,7 +160,7 @@ export const rotateWebhook = operation({
   },
 });
 
-/** Sends a message of type `webhook.test` now, switched on or not, and says what came of it; nothing is kept of it. */
+/** Sends a `webhook.test` message now, switched on or not, and answers the result; keeps nothing. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,

@@ -49,8 +49,8 @@ export const listDeliveries = operation({
 });
 
 /**
- * Has a delivery sent again, whatever became of it, with its id and its tries begun anew; a webhook that waits is asked
- * again at once.
+ * Has a delivery sent again, whatever became of it, with its id and its tries begun anew; a webhook
+ * that waits is asked again at once.
  */
 export const retryDelivery = operation({
   authority: 'webhooks.change',

@@ -36,8 +36,9 @@ export interface Plan {
 }
 
 /**
- * What one try means. One that was answered is set aside until its next try, and those after it go on. One that was not
- * (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them all wait with it. 410 ends the webhook.
+ * What one try means. One that was answered is set aside until its next try, and those after it go
+ * on. One that was not (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them
+ * all wait with it. 410 ends the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): Plan {
   const { now, jitter } = tried;
