@@ -1,6 +1,4 @@
 import { refuseField } from '../errors.ts';
-import { by } from './by.ts';
-
 import type { Call } from './run.ts';
 
 /** As many as a person reads in an error. */
@@ -14,9 +12,8 @@ export async function fillOrganization(call: Call): Promise<void> {
 }
 
 async function onlyOrganization(call: Call): Promise<string> {
-  const { listOrganizations } = await import('../services/tenancy/organizations/list.ts');
-  const { listOrganizationsInput } = await import('../services/tenancy/organizations/schema.ts');
-  const [only, ...more] = await call.every(by(listOrganizationsInput, listOrganizations), {});
+  const { listOrganizations } = await import('../services/tenancy/organizations/operations.ts');
+  const [only, ...more] = await call.every(listOrganizations, {});
   if (only === undefined)
     throw refuseField('org', 'there is no organization yet', 'Make one: idctl org create NAME');
   if (more.length === 0) return only.slug;

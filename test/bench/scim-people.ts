@@ -9,7 +9,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { memberResource } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 
 /** An organization of so many people, and what its client needs. */
 export interface People {

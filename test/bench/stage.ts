@@ -9,7 +9,7 @@ import { createToken } from '../../src/services/people/tokens/create.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { createClient } from '../support/http.ts';
 import { startPostgres } from '../support/postgres.ts';

@@ -2,7 +2,7 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { type Browser, startBrowser, type Window } from '../support/browser.ts';
 import { fresh, organization, password, person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

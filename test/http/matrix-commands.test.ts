@@ -27,16 +27,15 @@ import { importMappings } from '../../src/services/provisioning/mappings/import.
 import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
-import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
+import { changeProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
-import { changeWebhook } from '../../src/services/tenancy/webhooks/change.ts';
+import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
 
@@ -88,8 +87,7 @@ const ofTheOperator: Record<string, Act> = {
 
 /** Commands that no route does under their own name, and that admins may do. */
 const ofAdmins: Record<string, Act> = {
-  'project-member role': (ctx) =>
-    putProjectMember(ctx, { org, project: 'website', user, role: 'admin' }, 'present'),
+  'project-member role': (ctx) => changeProjectMember(ctx, { org, project: 'website', user, role: 'admin' }),
   'mappings import': (ctx) => importMappings(ctx, { org, mappings: [], replace: false }),
   'mappings export': (ctx) => listMappings(ctx, { org, limit: 1 }),
   'sso enable': (ctx) => enableSso(ctx, { org }),

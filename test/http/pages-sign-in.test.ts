@@ -10,7 +10,7 @@ import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { setUserPassword } from '../../src/services/people/users/set-password.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

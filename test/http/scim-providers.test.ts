@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
+import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { filtered, type ScimClient, scimClient } from '../support/scim-client.ts';

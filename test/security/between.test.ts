@@ -3,7 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
-import { listInvitations } from '../../src/services/tenancy/invitations/list.ts';
+import { createInvitation, listInvitations } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

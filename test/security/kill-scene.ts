@@ -12,9 +12,8 @@ import { rotateScimToken } from '../../src/services/provisioning/scim/token/rota
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
-import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { password } from '../support/builders.ts';
 import { copyOfDatabase, freshDatabaseUrl } from '../support/database.ts';
 import type { Answer, Client } from '../support/http.ts';
@@ -120,7 +119,7 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
   const invite = { email: 'ina@elsewhere.test', role: 'member' };
   const by = { authorization: `Bearer ${sessions.own}` };
   const invitation = await idctl.client().post(`/api/v1/orgs/${org.slug}/invitations`, invite, by);
-  const webhook = addWebhookInput.parse({ org: org.slug, url: counterparts.receiver.url });
+  const webhook = addWebhook.input.parse({ org: org.slug, url: counterparts.receiver.url });
   return {
     org,
     domain,

@@ -10,7 +10,7 @@ import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
 import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import type { Answer } from '../support/http.ts';

@@ -8,8 +8,8 @@ import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { registerApp } from '../../src/services/people/apps/register.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { addMember, addMemberAsOperator } from '../../src/services/tenancy/memberships/add.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
 import { fresh, password, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
@@ -239,8 +239,8 @@ describe('I3 before the organization of the domain makes the account a member', 
       message: expect.stringMatching(/--yes.*--keep-credentials/s),
     });
     expect(await isMember(client, open.id)).toBe(false);
-    await addMember(idctl.operator(), { ...as(kept.email), credentials: 'keep' });
-    await addMember(idctl.operator(), { ...as(gone.email), credentials: 'end' });
+    await addMemberAsOperator(idctl.operator(), { ...as(kept.email), credentials: 'keep' });
+    await addMemberAsOperator(idctl.operator(), { ...as(gone.email), credentials: 'end' });
     expect([await open.ways(), await kept.ways(), await gone.ways()]).toEqual([live, live, ended]);
     expect([await kept.name(), await gone.name()]).toEqual(['Mallory', 'gone']);
     expect(await reclaimed(client)).toMatchObject([{ subject: { id: gone.id } }]);

@@ -6,7 +6,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createLog } from '../../src/log.ts';
 import { createDiscovery } from '../../src/outbound/discovery.ts';
 import { canonicalEmail } from '../../src/services/foundation/domain-names/canonical.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { organization, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';

@@ -15,11 +15,13 @@ import { changeApp } from '../../src/services/people/apps/change.ts';
 import { registerApp } from '../../src/services/people/apps/register.ts';
 import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { leaveOrganization } from '../../src/services/tenancy/memberships/leave.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import {
+  changeMemberRole,
+  leaveOrganization,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { appOf } from '../support/apps.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { freshDatabaseUrl } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

@@ -6,7 +6,7 @@ import { createUser } from '../../src/services/people/users/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { findShutOut } from '../../src/services/signin/shut-out.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

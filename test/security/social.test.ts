@@ -6,7 +6,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents } from '../../src/services/foundation/events/list.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';

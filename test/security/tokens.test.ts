@@ -16,7 +16,7 @@ import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
 import { reclaim } from '../../src/services/tenancy/identities/reclaim.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import { createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

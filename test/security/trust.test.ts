@@ -15,12 +15,10 @@ import { admit, answerPendingSignIn, openLoginLink } from '../../src/services/si
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
+import { listMembers, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';

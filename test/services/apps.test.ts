@@ -9,7 +9,7 @@ import { revokeApp } from '../../src/services/people/apps/revoke.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
 import { reclaim } from '../../src/services/tenancy/identities/reclaim.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { appOf } from '../support/apps.ts';
 import { organization, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

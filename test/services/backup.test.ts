@@ -22,7 +22,7 @@ import { registerApp } from '../../src/services/people/apps/register.ts';
 import { createToken } from '../../src/services/people/tokens/create.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { dialect, freshDatabaseUrl } from '../support/database.ts';

@@ -7,9 +7,7 @@ import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { beginSession } from '../../src/services/signin/begin.ts';
-import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
-import { unlinkIdentitiesInput } from '../../src/services/tenancy/identities/schema.ts';
-import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
+import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';
 import { fresh, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -104,7 +102,7 @@ test('an identity is not unlinked under another account’s name, nor one that i
     await expect(unlinkIdentities(idctl.operator(), input)).rejects.toMatchObject(missing);
   }
   expect(await Identity.count({ where: { id: keys[0].id } })).toBe(1);
-  expect(unlinkIdentitiesInput.safeParse({}).success).toBe(false);
+  expect(unlinkIdentities.input.safeParse({}).success).toBe(false);
 });
 
 test('I1 a relink reaches everybody, however many they are', async () => {

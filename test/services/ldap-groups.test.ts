@@ -9,7 +9,7 @@ import { previewMappings } from '../../src/services/provisioning/mappings/previe
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
 import { removeMapping } from '../../src/services/provisioning/mappings/remove.ts';
 import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh } from '../support/builders.ts';

@@ -11,7 +11,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { selfSigned } from '../support/certificates.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

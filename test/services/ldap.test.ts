@@ -12,8 +12,8 @@ import { addDomain, removeDomain } from '../../src/services/tenancy/domains/oper
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

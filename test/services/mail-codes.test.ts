@@ -9,7 +9,7 @@ import { admitSignUp } from '../../src/services/signin/methods/codes/admit-sign-
 import { requestPasswordReset } from '../../src/services/signin/methods/codes/request.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';

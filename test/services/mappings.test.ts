@@ -14,9 +14,8 @@ import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.t
 import { removeMapping } from '../../src/services/provisioning/mappings/remove.ts';
 import { listAttempts } from '../../src/services/signin/attempts/list.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
-import { listProjectMembers } from '../../src/services/tenancy/projects/list-members.ts';
-import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
+import { listProjectMembers, putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';

@@ -19,7 +19,7 @@ import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
 import { openBindPassword } from '../../src/services/tenancy/ldap/secret.ts';
 import { openClientSecret } from '../../src/services/tenancy/sso/secret.ts';
-import { rotateWebhook } from '../../src/services/tenancy/webhooks/rotate.ts';
+import { rotateWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { signingSecrets } from '../../src/services/tenancy/webhooks/secret.ts';
 import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

@@ -6,10 +6,10 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { outranks, projectRoles } from '../../src/services/foundation/project-roles.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
-import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

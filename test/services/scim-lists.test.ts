@@ -7,7 +7,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
 import { inTurn } from '../../src/services/provisioning/scim/list/turns.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

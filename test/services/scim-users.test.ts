@@ -7,9 +7,11 @@ import { setUserPassword } from '../../src/services/people/users/set-password.ts
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import {
+  changeMemberRole,
+  listMembers,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
 import { fresh, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

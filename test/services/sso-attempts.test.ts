@@ -4,7 +4,7 @@ import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';

@@ -6,9 +6,11 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
-import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
-import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
+import {
+  changeMemberRole,
+  listMembers,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

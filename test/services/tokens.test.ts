@@ -7,7 +7,7 @@ import { listTokens } from '../../src/services/people/tokens/list.ts';
 import { regenerateToken } from '../../src/services/people/tokens/regenerate.ts';
 import { revokeToken } from '../../src/services/people/tokens/revoke.ts';
 import { createOwnTokenInput, createTokenInput } from '../../src/services/people/tokens/schema.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { signedInPerson, tokenOf, useToken } from '../support/tokens.ts';

@@ -9,12 +9,9 @@ import { checkStored } from '../../src/services/instance/doctor/organization.ts'
 import { countBacklog } from '../../src/services/instance/upkeep/backlog.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
-import { changeWebhook } from '../../src/services/tenancy/webhooks/change.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
-import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/list.ts';
-import { retryDelivery } from '../../src/services/tenancy/webhooks/delivery/retry.ts';
-import { listWebhooks } from '../../src/services/tenancy/webhooks/list.ts';
+import { listDeliveries, retryDelivery } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
+import { addWebhook, changeWebhook, listWebhooks } from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

@@ -1,7 +1,7 @@
 import { createUser } from '../../src/services/people/users/create.ts';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import type { Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 

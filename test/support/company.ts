@@ -10,18 +10,17 @@ import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
-import { createProject } from '../../src/services/tenancy/projects/create.ts';
-import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
+import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
+import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/save.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
-import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/list.ts';
-import { addWebhookInput } from '../../src/services/tenancy/webhooks/schema.ts';
+import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { password } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 import { type Person, signedInAs } from './instance.ts';
@@ -126,7 +125,7 @@ const mapped = { project: 'website', role: 'viewer' } as const;
 async function startWebhook(operator: Context): Promise<{ webhook: string; delivery: string }> {
   const { id } = await addWebhook(
     operator,
-    addWebhookInput.parse({ org: 'acme', url: 'https://hooks.acme.test/' }),
+    addWebhook.input.parse({ org: 'acme', url: 'https://hooks.acme.test/' }),
   );
   const { items } = await listDeliveries(operator, { org: 'acme', id, limit: 1 });
   return { webhook: id, delivery: items[0]?.id ?? '' };

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { identityView, unlinkedView } from '../../services/tenancy/identities/schema.ts';
-import { by } from '../by.ts';
+import type { identityView, unlinkedView } from '../../services/tenancy/identities/operations.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -36,9 +35,8 @@ export function addIdentityCommands(program: Command): void {
     required: { '--user <user>': 'the account, by address or id' },
     example: 'idctl identity list --user ada@example.com',
     run: async (call) => {
-      const { listIdentities } = await import('../../services/tenancy/identities/list.ts');
-      const { listIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
-      const found = await call.every(by(listIdentitiesInput, listIdentities));
+      const { listIdentities } = await import('../../services/tenancy/identities/operations.ts');
+      const found = await call.every(listIdentities);
       call.table(found, row, 'There are no identities.');
     },
   });
@@ -48,9 +46,8 @@ export function addIdentityCommands(program: Command): void {
     destroys: true,
     example: 'idctl identity unlink --user ada@example.com --yes',
     run: async (call) => {
-      const { unlinkIdentities } = await import('../../services/tenancy/identities/unlink.ts');
-      const { unlinkIdentitiesInput } = await import('../../services/tenancy/identities/schema.ts');
-      await call.destroy(by(unlinkIdentitiesInput, unlinkIdentities), {
+      const { unlinkIdentities } = await import('../../services/tenancy/identities/operations.ts');
+      await call.destroy(unlinkIdentities, {
         fields: unlinked,
         question: (view) =>
           `Unlink ${count(view)} of ${whose(view)}? Whoever the provider then says has this address is linked.`,

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { invitationView, newInvitationView } from '../../services/tenancy/invitations/schema.ts';
-import { by } from '../by.ts';
+import type { invitationView, newInvitationView } from '../../services/tenancy/invitations/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -41,9 +40,8 @@ export function addInvitationCommands(program: Command): void {
     options: { '--role <role>': 'member (the default), admin or owner' },
     example: 'idctl invitation create ada@example.com --org acme',
     run: async (call) => {
-      const { createInvitation } = await import('../../services/tenancy/invitations/create.ts');
-      const { createInvitationInput } = await import('../../services/tenancy/invitations/schema.ts');
-      const view = await call.operate(by(createInvitationInput, createInvitation));
+      const { createInvitation } = await import('../../services/tenancy/invitations/operations.ts');
+      const view = await call.operate(createInvitation);
       call.showSecret(view, made, ({ url }) => url);
       if (view.replaced) call.note('The earlier invitation no longer works.');
     },
@@ -53,9 +51,8 @@ export function addInvitationCommands(program: Command): void {
     required: org,
     example: 'idctl invitation list --org acme',
     run: async (call) => {
-      const { listInvitations } = await import('../../services/tenancy/invitations/list.ts');
-      const { listInvitationsInput } = await import('../../services/tenancy/invitations/schema.ts');
-      call.table(await call.every(by(listInvitationsInput, listInvitations)), fields, 'No invitation waits.');
+      const { listInvitations } = await import('../../services/tenancy/invitations/operations.ts');
+      call.table(await call.every(listInvitations), fields, 'No invitation waits.');
     },
   });
   verb(invitation, 'revoke <id>', {
@@ -64,9 +61,8 @@ export function addInvitationCommands(program: Command): void {
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
     run: async (call) => {
-      const { revokeInvitation } = await import('../../services/tenancy/invitations/revoke.ts');
-      const { invitationRefInput } = await import('../../services/tenancy/invitations/schema.ts');
-      await call.destroy(by(invitationRefInput, revokeInvitation), {
+      const { revokeInvitation } = await import('../../services/tenancy/invitations/operations.ts');
+      await call.destroy(revokeInvitation, {
         fields,
         question: ({ email }) => `Take back the invitation of ${email}?`,
         done: ({ email }) => `Took back the invitation of ${email}.`,

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { memberView } from '../../services/tenancy/memberships/schema.ts';
-import { by } from '../by.ts';
+import type { memberView } from '../../services/tenancy/memberships/view.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -36,9 +35,8 @@ export function addMemberCommands(program: Command): void {
     required: org,
     example: 'idctl member list --org acme',
     run: async (call) => {
-      const { listMembers } = await import('../../services/tenancy/memberships/list.ts');
-      const { listMembersInput } = await import('../../services/tenancy/memberships/schema.ts');
-      call.table(await call.every(by(listMembersInput, listMembers)), fields, 'There are no members.');
+      const { listMembers } = await import('../../services/tenancy/memberships/operations.ts');
+      call.table(await call.every(listMembers), fields, 'There are no members.');
     },
   });
   verb(member, 'role <user>', {
@@ -46,9 +44,8 @@ export function addMemberCommands(program: Command): void {
     required: { ...org, ...role },
     example: 'idctl member role ada@example.com --org acme --role owner',
     run: async (call) => {
-      const { changeMemberRole } = await import('../../services/tenancy/memberships/change-role.ts');
-      const { changeMemberRoleInput } = await import('../../services/tenancy/memberships/schema.ts');
-      call.show(await call.operate(by(changeMemberRoleInput, changeMemberRole)), fields);
+      const { changeMemberRole } = await import('../../services/tenancy/memberships/operations.ts');
+      call.show(await call.operate(changeMemberRole), fields);
     },
   });
   verb(member, 'remove <user>', {
@@ -57,9 +54,8 @@ export function addMemberCommands(program: Command): void {
     destroys: true,
     example: 'idctl member remove ada@example.com --org acme --yes',
     run: async (call) => {
-      const { removeMember } = await import('../../services/tenancy/memberships/remove.ts');
-      const { memberRefInput } = await import('../../services/tenancy/memberships/schema.ts');
-      await call.destroy(by(memberRefInput, removeMember), {
+      const { removeMember } = await import('../../services/tenancy/memberships/operations.ts');
+      await call.destroy(removeMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
         done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
@@ -69,11 +65,10 @@ export function addMemberCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addMember } = await import('../../services/tenancy/memberships/add.ts');
-  const { operatorAddsMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
+  const { addMemberAsOperator } = await import('../../services/tenancy/memberships/add.ts');
   const { keepCredentials, ...input } = call.input;
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
-  call.show(await call.operate(by(operatorAddsMemberInput, addMember), { ...input, credentials }), fields);
+  call.show(await call.operate(addMemberAsOperator, { ...input, credentials }), fields);
 }
 
 /** What becomes of credentials that an earlier holder may have left; undefined where there are none, or no answer. */
@@ -81,9 +76,8 @@ async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'
   if (call.flags.yes) return 'end';
   // The service refuses then, and names both options.
   if (!canAsk()) return undefined;
-  const { findUnproven } = await import('../../services/tenancy/memberships/unproven.ts');
-  const { addMemberInput } = await import('../../services/tenancy/memberships/schema.ts');
-  const found = await call.operate(by(addMemberInput, findUnproven), input);
+  const { findUnproven } = await import('../../services/tenancy/memberships/add.ts');
+  const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;
   call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);
   call.note('With --keep-credentials its credentials stay.');

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { organizationView } from '../../services/tenancy/organizations/schema.ts';
+import type { organizationView } from '../../services/tenancy/organizations/view.ts';
 import { shellWord } from '../../shell-word.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -30,11 +29,10 @@ export function addOrganizationCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl org create 'Acme Ltd' --slug acme",
     run: async (call) => {
-      const { createOrganization } = await import('../../services/tenancy/organizations/create.ts');
-      const { createOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(by(createOrganizationInput, createOrganization)), fields);
+      const { createOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      call.show(await call.operate(createOrganization), fields);
       const { findOverruled } = await import('../../services/tenancy/signin-settings/reach.ts');
-      const overruled = await call.operate(by(createOrganizationInput, findOverruled));
+      const overruled = await call.operate(findOverruled, {});
       if (overruled !== null) call.note(heardNoMore(call, overruled));
     },
   });
@@ -42,9 +40,8 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'List the organizations',
     example: 'idctl org list',
     run: async (call) => {
-      const { listOrganizations } = await import('../../services/tenancy/organizations/list.ts');
-      const { listOrganizationsInput } = await import('../../services/tenancy/organizations/schema.ts');
-      const views = await call.every(by(listOrganizationsInput, listOrganizations));
+      const { listOrganizations } = await import('../../services/tenancy/organizations/operations.ts');
+      const views = await call.every(listOrganizations);
       call.table(views, row, 'There are no organizations.');
     },
   });
@@ -52,18 +49,16 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'Show one organization, named by id or slug',
     example: 'idctl org show acme',
     run: async (call) => {
-      const { showOrganization } = await import('../../services/tenancy/organizations/show.ts');
-      const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(by(organizationRefInput, showOrganization)), fields);
+      const { showOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      call.show(await call.operate(showOrganization), fields);
     },
   });
   verb(org, 'rename <org> <name>', {
     summary: 'Give an organization another name; its slug stays',
     example: "idctl org rename acme 'Acme Limited'",
     run: async (call) => {
-      const { renameOrganization } = await import('../../services/tenancy/organizations/rename.ts');
-      const { renameOrganizationInput } = await import('../../services/tenancy/organizations/schema.ts');
-      call.show(await call.operate(by(renameOrganizationInput, renameOrganization)), fields);
+      const { renameOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      call.show(await call.operate(renameOrganization), fields);
     },
   });
   addDelete(org);
@@ -80,9 +75,8 @@ function addDelete(org: Command): void {
     destroys: true,
     example: 'idctl org delete acme --yes',
     run: async (call) => {
-      const { deleteOrganization } = await import('../../services/tenancy/organizations/delete.ts');
-      const { organizationRefInput } = await import('../../services/tenancy/organizations/schema.ts');
-      await call.destroy(by(organizationRefInput, deleteOrganization), {
+      const { deleteOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      await call.destroy(deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,

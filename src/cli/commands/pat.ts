@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { memberTokenView, newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
+import type { newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
+import type { memberTokenView } from '../../services/tenancy/memberships/admin-tokens.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -61,7 +62,7 @@ export function addPatCommands(program: Command): void {
 }
 
 async function list(call: Call): Promise<void> {
-  const { listAdminTokensInput, listTokensInput } = await import('../../services/people/tokens/schema.ts');
+  const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { org, user } = call.input;
   if (org === undefined) {
     if (user === undefined)
@@ -71,8 +72,8 @@ async function list(call: Call): Promise<void> {
     const { listTokens } = await import('../../services/people/tokens/list.ts');
     return call.table(await call.every(by(listTokensInput, listTokens)), row, 'There are no tokens.');
   }
-  const { listAdminTokens } = await import('../../services/tenancy/memberships/list-admin-tokens.ts');
-  const tokens = await call.every(by(listAdminTokensInput, listAdminTokens));
+  const { listAdminTokens } = await import('../../services/tenancy/memberships/admin-tokens.ts');
+  const tokens = await call.every(listAdminTokens);
   call.table(tokens, memberRow, 'No member has a token of scope admin.');
 }
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { projectRoles } from '../../services/foundation/project-roles.ts';
-import type { projectMemberView } from '../../services/tenancy/projects/schema.ts';
-import { by } from '../by.ts';
+import type { projectMemberView } from '../../services/tenancy/projects/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -46,9 +45,8 @@ export function addProjectMemberCommands(program: Command): void {
     required: at,
     example: 'idctl project-member list --org acme --project website',
     run: async (call) => {
-      const { listProjectMembers } = await import('../../services/tenancy/projects/list-members.ts');
-      const { listProjectMembersInput } = await import('../../services/tenancy/projects/schema.ts');
-      const views = await call.every(by(listProjectMembersInput, listProjectMembers));
+      const { listProjectMembers } = await import('../../services/tenancy/projects/members.ts');
+      const views = await call.every(listProjectMembers);
       call.table(views, fields, 'Nobody belongs to the project.');
     },
   });
@@ -62,12 +60,11 @@ export function addProjectMemberCommands(program: Command): void {
 }
 
 async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
-  const { putProjectMember } = await import('../../services/tenancy/projects/put-member.ts');
-  const { putProjectMemberInput } = await import('../../services/tenancy/projects/schema.ts');
-  const view = await call.operate(
-    by(putProjectMemberInput, (ctx, input) => putProjectMember(ctx, input, expected)),
+  const { addProjectMember, changeProjectMember } = await import(
+    '../../services/tenancy/projects/members.ts'
   );
-  call.show(view, fields);
+  const operation = expected === 'absent' ? addProjectMember : changeProjectMember;
+  call.show(await call.operate(operation), fields);
 }
 
 function addRemove(member: Command): void {
@@ -77,9 +74,8 @@ function addRemove(member: Command): void {
     destroys: true,
     example: 'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
     run: async (call) => {
-      const { removeProjectMember } = await import('../../services/tenancy/projects/remove-member.ts');
-      const { projectMemberRefInput } = await import('../../services/tenancy/projects/schema.ts');
-      await call.destroy(by(projectMemberRefInput, removeProjectMember), {
+      const { removeProjectMember } = await import('../../services/tenancy/projects/members.ts');
+      await call.destroy(removeProjectMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
         done: ({ email, name, synced }) =>

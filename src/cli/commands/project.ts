@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { projectView } from '../../services/tenancy/projects/schema.ts';
-import { by } from '../by.ts';
+import type { projectView } from '../../services/tenancy/projects/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -33,9 +32,8 @@ export function addProjectCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl project create 'New Website' --org acme --slug website",
     run: async (call) => {
-      const { createProject } = await import('../../services/tenancy/projects/create.ts');
-      const { createProjectInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.show(await call.operate(by(createProjectInput, createProject)), fields);
+      const { createProject } = await import('../../services/tenancy/projects/operations.ts');
+      call.show(await call.operate(createProject), fields);
     },
   });
   verb(project, 'list', {
@@ -43,9 +41,8 @@ export function addProjectCommands(program: Command): void {
     required: org,
     example: 'idctl project list --org acme',
     run: async (call) => {
-      const { listProjects } = await import('../../services/tenancy/projects/list.ts');
-      const { listProjectsInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.table(await call.every(by(listProjectsInput, listProjects)), row, 'There are no projects.');
+      const { listProjects } = await import('../../services/tenancy/projects/operations.ts');
+      call.table(await call.every(listProjects), row, 'There are no projects.');
     },
   });
   verb(project, 'rename <project> <name>', {
@@ -53,9 +50,8 @@ export function addProjectCommands(program: Command): void {
     required: org,
     example: "idctl project rename website 'Newer Website' --org acme",
     run: async (call) => {
-      const { renameProject } = await import('../../services/tenancy/projects/rename.ts');
-      const { renameProjectInput } = await import('../../services/tenancy/projects/schema.ts');
-      call.show(await call.operate(by(renameProjectInput, renameProject)), fields);
+      const { renameProject } = await import('../../services/tenancy/projects/operations.ts');
+      call.show(await call.operate(renameProject), fields);
     },
   });
   verb(project, 'delete <project>', {
@@ -64,9 +60,8 @@ export function addProjectCommands(program: Command): void {
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
     run: async (call) => {
-      const { deleteProject } = await import('../../services/tenancy/projects/delete.ts');
-      const { projectRefInput } = await import('../../services/tenancy/projects/schema.ts');
-      await call.destroy(by(projectRefInput, deleteProject), {
+      const { deleteProject } = await import('../../services/tenancy/projects/operations.ts');
+      await call.destroy(deleteProject, {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,

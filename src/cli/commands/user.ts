@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type {
-  deletedUserView,
-  passwordSetView,
-  shownUserView,
-  userView,
-} from '../../services/people/accounts/schema.ts';
+import type { passwordSetView, shownUserView, userView } from '../../services/people/accounts/schema.ts';
+import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
@@ -237,9 +233,8 @@ function addDelete(user: Command): void {
     destroys: true,
     example: 'idctl user delete ada@example.com --yes',
     run: async (call) => {
-      const { deleteUser } = await import('../../services/tenancy/profile/delete.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      await call.destroy(by(userRefInput, deleteUser), {
+      const { deleteUser } = await import('../../services/tenancy/profile/operations.ts');
+      await call.destroy(deleteUser, {
         fields: deleted,
         details: (view) =>
           view.ownerless.length === 0 ? [] : [`No other owner is left in: ${slugsOf(view)}.`],

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { deliveryView } from '../../services/tenancy/webhooks/delivery/operations.ts';
 import type {
-  deliveryView,
   newWebhookView,
   rotatedWebhookView,
   webhookRemovedView,
   webhookTestView,
   webhookView,
-} from '../../services/tenancy/webhooks/schema.ts';
-import { by } from '../by.ts';
+} from '../../services/tenancy/webhooks/view.ts';
 import { noun, verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Fields } from '../output.ts';
@@ -90,9 +89,8 @@ export function addWebhookCommands(program: Command): void {
     required: org,
     example: 'idctl webhook list --org acme',
     run: async (call) => {
-      const { listWebhooks } = await import('../../services/tenancy/webhooks/list.ts');
-      const { listWebhooksInput } = await import('../../services/tenancy/webhooks/schema.ts');
-      call.table(await call.every(by(listWebhooksInput, listWebhooks)), row, 'There are no webhooks.');
+      const { listWebhooks } = await import('../../services/tenancy/webhooks/operations.ts');
+      call.table(await call.every(listWebhooks), row, 'There are no webhooks.');
     },
   });
   addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
@@ -102,14 +100,9 @@ export function addWebhookCommands(program: Command): void {
     options: org,
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
-      const { rotateWebhook } = await import('../../services/tenancy/webhooks/rotate.ts');
-      const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
+      const { rotateWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
       const at = await located(call);
-      call.showSecret(
-        await call.operate(by(webhookRefInput, rotateWebhook), at),
-        rotated,
-        (view) => view.secret,
-      );
+      call.showSecret(await call.operate(rotateWebhook, at), rotated, (view) => view.secret);
     },
   });
   verb(webhook, 'test <id>', {
@@ -123,17 +116,15 @@ export function addWebhookCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addWebhook } = await import('../../services/tenancy/webhooks/add.ts');
-  const { addWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
+  const { addWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
   const { events, ...input } = call.input;
   const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
-  call.showSecret(await call.operate(by(addWebhookInput, addWebhook), given), made, (view) => view.secret);
+  call.showSecret(await call.operate(addWebhook, given), made, (view) => view.secret);
 }
 
 async function test(call: Call): Promise<void> {
-  const { testWebhook } = await import('../../services/tenancy/webhooks/test.ts');
-  const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
-  const view = await call.operate(by(webhookRefInput, testWebhook), await located(call));
+  const { testWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+  const view = await call.operate(testWebhook, await located(call));
   call.show(view, tested);
   if (!view.ok) throw failedResult();
 }
@@ -145,10 +136,9 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
     rehearsable: true,
     example: `idctl webhook ${name} ${example}`,
     run: async (call) => {
-      const { changeWebhook } = await import('../../services/tenancy/webhooks/change.ts');
-      const { changeWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
+      const { changeWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
       const given = { ...(await located(call)), enabled: name === 'enable' };
-      await call.perform(by(changeWebhookInput, changeWebhook), block, given);
+      await call.perform(changeWebhook, block, given);
     },
   });
 }
@@ -160,15 +150,14 @@ function addRemove(webhook: Command): void {
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
     run: async (call) => {
-      const { removeWebhook } = await import('../../services/tenancy/webhooks/remove.ts');
-      const { webhookRefInput } = await import('../../services/tenancy/webhooks/schema.ts');
+      const { removeWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
       const telling = {
         fields: removed,
         question: ({ url, waiting }: Removed) =>
           `Send nothing more to ${url}, nor the ${waiting} events that wait?`,
         done: ({ url }: Removed) => `Removed the webhook to ${url}.`,
       };
-      await call.destroy(by(webhookRefInput, removeWebhook), telling, await located(call));
+      await call.destroy(removeWebhook, telling, await located(call));
     },
   });
 }
@@ -179,11 +168,10 @@ function addDeliveries(webhook: Command): void {
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
-      const { listDeliveries } = await import('../../services/tenancy/webhooks/delivery/list.ts');
-      const { listDeliveriesInput } = await import('../../services/tenancy/webhooks/schema.ts');
+      const { listDeliveries } = await import('../../services/tenancy/webhooks/delivery/operations.ts');
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
-      const deliveries = await call.every(by(listDeliveriesInput, listDeliveries), given);
+      const deliveries = await call.every(listDeliveries, given);
       const none = status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
       call.table(deliveries, delivery, none);
     },
@@ -193,13 +181,11 @@ function addDeliveries(webhook: Command): void {
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
-      const { retryDelivery } = await import('../../services/tenancy/webhooks/delivery/retry.ts');
-      const { anyDeliveryInput, retryDeliveryInput } = await import(
-        '../../services/tenancy/webhooks/schema.ts'
+      const { locateDelivery, retryDelivery } = await import(
+        '../../services/tenancy/webhooks/delivery/operations.ts'
       );
-      const { locateDelivery } = await import('../../services/tenancy/webhooks/whose.ts');
-      const at = await call.operate(by(anyDeliveryInput, locateDelivery));
-      call.show(await call.operate(by(retryDeliveryInput, retryDelivery), at), delivery);
+      const at = await call.operate(locateDelivery);
+      call.show(await call.operate(retryDelivery, at), delivery);
       call.note('The daemon sends it within seconds.');
     },
   });
@@ -207,10 +193,9 @@ function addDeliveries(webhook: Command): void {
 
 /** The webhook that is named, with its organization. */
 async function located(call: Call) {
-  const { anyWebhookInput } = await import('../../services/tenancy/webhooks/schema.ts');
-  const { locateWebhook } = await import('../../services/tenancy/webhooks/whose.ts');
+  const { locateWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
   const { id, org: given } = call.input;
-  return call.operate(by(anyWebhookInput, locateWebhook), {
+  return call.operate(locateWebhook, {
     id,
     ...(given === undefined ? {} : { org: given }),
   });

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { changePasswordInput, meView, updateMeInput } from '../../services/people/accounts/schema.ts';
+import { changePasswordInput } from '../../services/people/accounts/schema.ts';
 import { changePassword } from '../../services/people/credentials/change-password.ts';
 import { listSessions } from '../../services/people/sessions/list.ts';
 import { revokeSession } from '../../services/people/sessions/revoke.ts';
@@ -8,28 +7,16 @@ import {
   revokeSessionInput,
   sessionPage,
 } from '../../services/people/sessions/schema.ts';
-import { showMe, updateMe } from '../../services/tenancy/profile/me.ts';
+import { showMe, updateMe } from '../../services/tenancy/profile/operations.ts';
 import { route } from '../route.ts';
 
 /** What belongs to the person who asks. */
 export const meRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/v1/me',
+  route('GET', '/api/v1/me', showMe, {
     summary: 'The person signed in, with their organizations',
-    access: 'me.see',
-    input: z.strictObject({}),
-    output: meView,
-    run: showMe,
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/me',
+  route('PATCH', '/api/v1/me', updateMe, {
     summary: 'Change name or locale',
-    access: 'me.change',
-    input: updateMeInput,
-    output: meView,
-    run: updateMe,
   }),
   route({
     method: 'POST',

@@ -1,134 +1,64 @@
 import { listEvents } from '../../services/foundation/events/list.ts';
 import { eventPage, listEventsInput } from '../../services/foundation/events/schema.ts';
 import { addMember } from '../../services/tenancy/memberships/add.ts';
-import { changeMemberRole } from '../../services/tenancy/memberships/change-role.ts';
-import { leaveOrganization } from '../../services/tenancy/memberships/leave.ts';
-import { listMembers } from '../../services/tenancy/memberships/list.ts';
-import { removeMember } from '../../services/tenancy/memberships/remove.ts';
 import {
-  addMemberInput,
-  changeMemberRoleInput,
-  leaveOrganizationInput,
-  listMembersInput,
-  memberPage,
-  memberRefInput,
-  memberView,
-} from '../../services/tenancy/memberships/schema.ts';
-import { createOrganization } from '../../services/tenancy/organizations/create.ts';
-import { deleteOrganization } from '../../services/tenancy/organizations/delete.ts';
-import { listOrganizations } from '../../services/tenancy/organizations/list.ts';
-import { renameOrganization } from '../../services/tenancy/organizations/rename.ts';
+  changeMemberRole,
+  leaveOrganization,
+  listMembers,
+  removeMember,
+} from '../../services/tenancy/memberships/operations.ts';
 import {
-  createOrganizationInput,
-  listOrganizationsInput,
-  organizationPage,
-  organizationRefInput,
-  organizationView,
-  renameOrganizationInput,
-} from '../../services/tenancy/organizations/schema.ts';
-import { showOrganization } from '../../services/tenancy/organizations/show.ts';
+  createOrganization,
+  deleteOrganization,
+  listOrganizations,
+  renameOrganization,
+  showOrganization,
+} from '../../services/tenancy/organizations/operations.ts';
 import { route } from '../route.ts';
 
 /** Organizations, their members and what happened in them. */
 export const organizationRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs',
+  route('GET', '/api/v1/orgs', listOrganizations, {
     summary: 'The organizations of the person signed in',
-    access: 'organizations.list',
-    input: listOrganizationsInput,
-    output: organizationPage,
     cli: 'org list',
-    run: listOrganizations,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs',
+  route('POST', '/api/v1/orgs', createOrganization, {
     summary: 'Create an organization; its creator becomes owner',
-    access: 'organizations.create',
-    input: createOrganizationInput,
-    output: organizationView,
     status: 201,
     cli: 'org create',
-    run: createOrganization,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org',
+  route('GET', '/api/v1/orgs/:org', showOrganization, {
     summary: 'One organization',
-    access: 'organization.see',
-    input: organizationRefInput,
-    output: organizationView,
     cli: 'org show',
-    run: showOrganization,
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/orgs/:org',
+  route('PATCH', '/api/v1/orgs/:org', renameOrganization, {
     summary: 'Rename an organization',
-    access: 'organization.rename',
-    input: renameOrganizationInput,
-    output: organizationView,
     cli: 'org rename',
-    run: renameOrganization,
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org',
+  route('DELETE', '/api/v1/orgs/:org', deleteOrganization, {
     summary: 'Delete an organization; its accounts stay',
-    access: 'organization.delete',
-    input: organizationRefInput,
     cli: 'org delete',
-    run: deleteOrganization,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/members',
+  route('GET', '/api/v1/orgs/:org/members', listMembers, {
     summary: 'The members',
-    access: 'members.see',
-    input: listMembersInput,
-    output: memberPage,
     cli: 'member list',
-    run: listMembers,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs/:org/members',
+  route('POST', '/api/v1/orgs/:org/members', addMember, {
     summary: 'Add an existing account on a verified domain of the organization; invite others',
-    access: 'members.change',
-    input: addMemberInput,
-    output: memberView,
     status: 201,
     cli: 'member add',
-    run: addMember,
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/v1/orgs/:org/members/:user',
+  route('PATCH', '/api/v1/orgs/:org/members/:user', changeMemberRole, {
     summary: 'Give a member another role',
-    access: 'members.change',
-    input: changeMemberRoleInput,
-    output: memberView,
     cli: 'member role',
-    run: changeMemberRole,
   }),
   // Before the route of any member, whose key it would be.
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org/members/me',
+  route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
     summary: 'Leave the organization; the last owner stays',
-    access: 'members.leave',
-    input: leaveOrganizationInput,
-    run: leaveOrganization,
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org/members/:user',
+  route('DELETE', '/api/v1/orgs/:org/members/:user', removeMember, {
     summary: 'Take a member out; the account stays',
-    access: 'members.change',
-    input: memberRefInput,
     cli: 'member remove',
-    run: removeMember,
   }),
   route({
     method: 'GET',

@@ -4,14 +4,12 @@ import { regenerateToken } from '../../services/people/tokens/regenerate.ts';
 import { revokeToken } from '../../services/people/tokens/revoke.ts';
 import {
   createOwnTokenInput,
-  listAdminTokensInput,
   listOwnTokensInput,
-  memberTokenPage,
   newTokenView,
   ownTokenInput,
   tokenPage,
 } from '../../services/people/tokens/schema.ts';
-import { listAdminTokens } from '../../services/tenancy/memberships/list-admin-tokens.ts';
+import { listAdminTokens } from '../../services/tenancy/memberships/admin-tokens.ts';
 import { route } from '../route.ts';
 
 /** Personal access tokens (spec §2.7). */
@@ -56,14 +54,8 @@ export const tokenRoutes = [
     cli: 'pat revoke',
     run: revokeToken,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/tokens',
+  route('GET', '/api/v1/orgs/:org/tokens', listAdminTokens, {
     summary: "The members' tokens of scope admin, without their values",
-    access: 'adminTokens.see',
-    input: listAdminTokensInput,
-    output: memberTokenPage,
     cli: 'pat list',
-    run: listAdminTokens,
   }),
 ];

@@ -28,16 +28,24 @@ type Proved<Needed extends Authority> = Needed extends ProjectRight
       ? Actor & { kind: 'user' }
       : undefined;
 
-interface Definition<Needed extends Authority, Input extends z.ZodObject, Output extends z.ZodType, View> {
+interface Definition<
+  Needed extends Authority,
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View,
+  Proof,
+> {
   authority: Needed;
+  /** Proves it where one row does not say all; never less than `authority`, the row of its route. */
+  prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
   /** Every field, those of a path included: an organization is `org`, a project `project`. */
   input: Input;
   /** The fields that may leave; without it the answer over HTTP is empty. */
   output?: Output;
-  run: (ctx: Context, input: z.output<Input>, proved: Proved<Needed>) => Promise<View>;
+  run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
-/** One thing that idctl can do, as its doors see it: call it with checked input, and it proves who may. */
+/** One thing that idctl can do. Call it with checked input; it proves the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
   readonly authority: Authority;
@@ -46,23 +54,27 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 }
 
 /**
- * Makes an operation. `run` is called when the authority has been proved, with what was proved: the organization and the
- * role in it, the project too, or the person.
+ * Makes an operation. `run` is called when the authority has been proved, with what was proved: the
+ * organization and the role in it, the project too, or the person.
  */
 export function operation<
   Needed extends Authority,
   Input extends z.ZodObject,
   Output extends z.ZodType,
   View extends z.input<Output>,
->(definition: Definition<Needed, Input, Output, View>): Operation<Input, Output, View> {
+  Proof = Proved<Needed>,
+>(definition: Definition<Needed, Input, Output, View, Proof>): Operation<Input, Output, View> {
   const { authority, input, output, run } = definition;
-  const perform = async (ctx: Context, given: z.output<Input>): Promise<View> =>
-    // `prove` answers what `Proved` says of this authority.
-    run(ctx, given, (await prove(ctx, authority, given)) as Proved<Needed>);
+  const perform = async (ctx: Context, given: z.output<Input>): Promise<View> => {
+    const proof = await (definition.prove ?? proveRow)(ctx, given);
+    return run(ctx, given, proof);
+  };
+  // `proveRow` answers what `Proved` says of this authority, which `Proof` is then.
+  const proveRow = (ctx: Context, given: z.output<Input>) => prove(ctx, authority, given) as Promise<Proof>;
   return Object.assign(perform, { authority, input, output });
 }
 
-function prove(ctx: Context, authority: Authority, input: Record<string, unknown>) {
+async function prove(ctx: Context, authority: Authority, input: Record<string, unknown>) {
   if (authority === 'public') return undefined;
   if (authority === 'operator') return requireOperator(ctx);
   if (isAboutOneself(authority)) return requireUser(ctx, authority);

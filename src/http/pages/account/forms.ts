@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changePasswordInput, updateMeInput } from '../../../services/people/accounts/schema.ts';
+import { changePasswordInput } from '../../../services/people/accounts/schema.ts';
 import { changePassword } from '../../../services/people/credentials/change-password.ts';
 import { revokeSession } from '../../../services/people/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/people/sessions/schema.ts';
@@ -14,9 +14,8 @@ import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/peop
 import { startTotp } from '../../../services/people/two-factor/start.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
-import { leaveOrganization } from '../../../services/tenancy/memberships/leave.ts';
-import { leaveOrganizationInput } from '../../../services/tenancy/memberships/schema.ts';
-import { updateMe } from '../../../services/tenancy/profile/me.ts';
+import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
+import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { markNotice, markSignInNotice } from '../notice.ts';
 import { form, type Page, page, type Reply, type Visit } from '../page.ts';
@@ -58,7 +57,7 @@ const back = (visit: Visit, done: string, section: SectionName): Reply => ({
 const profileForm = sectionForm(
   'profile',
   'profile',
-  updateMeInput.required({ name: true }),
+  updateMe.input.required({ name: true }),
   async (visit, input) => {
     await updateMe(visit.ctx, input);
     return back(visit, 'profile', 'profile');
@@ -152,7 +151,7 @@ const unlinkForm = sectionForm(
 const leaveForm = sectionForm(
   'organizations',
   'organizations/leave',
-  leaveOrganizationInput,
+  leaveOrganization.input,
   async (visit, input) => {
     const { signedOut } = await leaveOrganization(visit.ctx, input);
     if (!signedOut) return back(visit, 'left', 'organizations');

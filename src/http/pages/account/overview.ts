@@ -2,7 +2,7 @@ import { listSessions } from '../../../services/people/sessions/list.ts';
 import { listTokens } from '../../../services/people/tokens/list.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social/list.ts';
-import { showMe } from '../../../services/tenancy/profile/me.ts';
+import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { html } from '../html.ts';
 import { noticeOf } from '../notice.ts';
 import type { Shown, Visit } from '../page.ts';
@@ -36,7 +36,7 @@ const mostShown = 200;
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<Shown> {
   const { ctx, token } = visit;
   const [me, sessions, tokens, social, more] = await Promise.all([
-    showMe(ctx),
+    showMe(ctx, {}),
     listSessions(ctx, { limit: mostShown }),
     listTokens(ctx, { limit: mostShown }),
     listSocial(ctx),

@@ -1,7 +1,7 @@
 import type { listSessions } from '../../../services/people/sessions/list.ts';
 import type { listTokens } from '../../../services/people/tokens/list.ts';
 import type { describeAccount } from '../../../services/signin/account-page.ts';
-import type { showMe } from '../../../services/tenancy/profile/me.ts';
+import type { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';

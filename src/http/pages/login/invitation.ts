@@ -1,8 +1,12 @@
+import { z } from 'zod';
+import { givenInvitation } from '../../../services/foundation/fields.ts';
 import { roleInWords } from '../../../services/instance/mail/letters.ts';
-import { acceptInvitation, invitationInvalid } from '../../../services/tenancy/invitations/accept.ts';
-import { lookAtInvitation } from '../../../services/tenancy/invitations/look.ts';
-import { acceptInvitationInput } from '../../../services/tenancy/invitations/schema.ts';
-import { showMe } from '../../../services/tenancy/profile/me.ts';
+import {
+  acceptInvitation,
+  invitationInvalid,
+  lookAtInvitation,
+} from '../../../services/tenancy/invitations/operations.ts';
+import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
 import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
@@ -30,9 +34,7 @@ ${isSignedIn(visit.ctx) ? await signedIn(visit, to, invitation) : signedOut(to, 
 export const acceptPage = form({
   path: '/account/invitation',
   access: 'person',
-  input: acceptInvitationInput
-    .omit({ token: true })
-    .extend({ invitation: acceptInvitationInput.shape.token }),
+  input: z.strictObject({ invitation: givenInvitation }),
   act: async (visit, { invitation }) => {
     await acceptInvitation(visit.ctx, { token: invitation });
     return { goTo: `/?done=${markNotice(visit, 'joined')}#organizations` };
@@ -51,7 +53,7 @@ async function signedIn(
   { email, organization }: Invitation,
   invitation: string,
 ): Promise<Html> {
-  const me = await showMe(visit.ctx);
+  const me = await showMe(visit.ctx, {});
   if (me.email === email) {
     return postForm(visit, '/account/invitation', html`<button type="submit">Join ${organization}</button>`, {
       invitation,

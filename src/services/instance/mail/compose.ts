@@ -11,7 +11,7 @@ import { findByEmail } from '../../people/accounts/find.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/methods/codes/admit-sign-up.ts';
-import { describeInvitation } from '../../tenancy/invitations/describe.ts';
+import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
 import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import { renderLetter } from './render.ts';
 

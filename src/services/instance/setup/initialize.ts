@@ -13,7 +13,7 @@ import { isProved } from '../../people/accounts/view.ts';
 import { createUser } from '../../people/users/create.ts';
 import { takeOver } from '../../tenancy/identities/reclaim.ts';
 import { addMember } from '../../tenancy/memberships/add.ts';
-import { createOrganization } from '../../tenancy/organizations/create.ts';
+import { createOrganization } from '../../tenancy/organizations/operations.ts';
 import { viewOrganization } from '../../tenancy/organizations/view.ts';
 import type { initializeInput } from './schema.ts';
 

@@ -13,7 +13,7 @@ import { epochSeconds } from '../../foundation/limits/count.ts';
 import { after } from '../../foundation/time.ts';
 import { sweepCredentials } from '../../people/credentials/credentials.ts';
 import { attemptDays } from '../../signin/attempts/attempt.ts';
-import { sweepDeliveries } from '../../tenancy/webhooks/delivery/sweep.ts';
+import { sweepDeliveries } from '../../tenancy/webhooks/delivery/deliver.ts';
 import { sweepUnconfirmed } from './unconfirmed.ts';
 
 /** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */

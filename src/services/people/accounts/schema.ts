@@ -1,16 +1,6 @@
 import { z } from 'zod';
 import { emailProofs } from '../../../database/models/account.ts';
-import {
-  email,
-  givenInvitation,
-  id,
-  instant,
-  locale,
-  name,
-  projectRole,
-  role,
-  userRef,
-} from '../../foundation/fields.ts';
+import { email, givenInvitation, id, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { pageInput } from '../../foundation/page.ts';
 
 /** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
@@ -40,7 +30,6 @@ export const changePasswordInput = z.strictObject({
   currentPassword: givenPassword,
   newPassword: givenPassword,
 });
-export const updateMeInput = z.strictObject({ name: name.optional(), locale: locale.optional() });
 
 export const userView = z.object({
   id,
@@ -82,21 +71,4 @@ export const shownUserView = userView.extend({
       }),
     )
     .describe('What cannot be tried for a while, after too many refused tries.'),
-});
-
-/** A deleted account, and the organizations that it left without an owner. */
-export const deletedUserView = userView.extend({
-  ownerless: z.array(z.object({ id, slug: z.string() })),
-});
-
-export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
-  organizations: z.array(
-    z.object({
-      id,
-      slug: z.string(),
-      name: z.string(),
-      role,
-      projects: z.array(z.object({ id, slug: z.string(), role: projectRole, synced: z.boolean() })),
-    }),
-  ),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
-import { description, id, instant, name, ref, userRef } from '../../foundation/fields.ts';
+import { description, id, instant, name, userRef } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 
 /** What takes no room between the signs of a name. */
@@ -51,14 +51,6 @@ export const tokenView = z.object({
   suspendedAt: instant.optional(),
 });
 export const tokenPage = pageOf(tokenView);
-
-export const listAdminTokensInput = z.strictObject({ org: ref, ...pageInput });
-
-/** A member's token as the owners of the organization see it: also whose it is. */
-export const memberTokenView = tokenView.extend({
-  user: z.object({ id, email: z.string().nullable(), name: z.string() }),
-});
-export const memberTokenPage = pageOf(memberTokenView);
 
 /** What making or regenerating a token answers; nobody is shown the value again. */
 export const newTokenView = tokenView.extend({ token: z.string() });

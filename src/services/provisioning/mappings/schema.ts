@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
-import { affectedMembershipView } from '../../tenancy/projects/schema.ts';
+import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 import { mostMappings } from './room.ts';
 
 /** A group's name exactly as the directory sends it: case, spaces and commas are part of it (security I7). */

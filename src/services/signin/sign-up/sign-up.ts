@@ -13,7 +13,7 @@ import { queueAsked } from '../../foundation/mail/queue.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import type { signUpInput } from '../../people/accounts/schema.ts';
 import { signUpTicket } from '../../people/codes/ticket.ts';
-import { findByToken } from '../../tenancy/invitations/find.ts';
+import { findByToken } from '../../tenancy/invitations/invitation.ts';
 import { bindInvitation, joinInvited } from '../../tenancy/invitations/join.ts';
 import { selfSignupAllowed } from '../../tenancy/signin-settings/require.ts';
 import { beginSession, requireSession } from '../begin.ts';

@@ -35,9 +35,9 @@ export interface OutsideProof {
 
 /**
  * The account of the proof: by its key if that is known, whatever the address says now; else the
- * account of the address, which the key is then bound to; else a new one. Null when the address's account has
- * another key on this connection, or on one that was in its place: a conflict, until it is unlinked or relinked.
- * Call it inside the sign-in's transaction.
+ * account of the address, which the key is then bound to; else a new one. Null when the address's
+ * account has another key on this connection, or on one that was in its place: a conflict, until it
+ * is unlinked or relinked. Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const known = await findByKey(ctx, proof);
@@ -52,8 +52,9 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
 }
 
 /**
- * The account of the key; null for a conflict, undefined for a new key. A key is void once the account's domain is
- * another organization's: what this one linked while the domain was its own, it does not keep (security I2).
+ * The account of the key; null for a conflict, undefined for a new key. A key is void once the
+ * account's domain is another organization's: what this one linked while the domain was its own, it
+ * does not keep (security I2).
  */
 async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
   const { connection, issuer, subject, server } = proof;
@@ -80,7 +81,7 @@ function findFormer(proof: OutsideProof): Promise<Identity | null> {
   });
 }
 
-/** Makes a former key one of the connection that has just proved it; null when its account has another one there. */
+/** Moves a former key to the connection that has just proved it; null if its account has one there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -99,7 +100,7 @@ async function adopt(
   return account;
 }
 
-/** The keys of the organization's connections of this kind: it has one at a time, all other keys are former ones. */
+/** The keys of the organization's connections of this kind, the former ones included. */
 function inPlaceOf({ kind, connection }: OutsideProof) {
   return { kind, organizationId: connection.organizationId };
 }
@@ -119,7 +120,7 @@ async function belongsToAnother(ctx: Context, { email }: Account, organizationId
   return owner !== null && owner !== organizationId;
 }
 
-/** What a social provider has proved of somebody whose address it has verified. */
+/** What a social provider has proved of a person, with an address that it has verified. */
 export interface SocialProof {
   provider: SocialProvider;
   issuer: string;
@@ -132,10 +133,11 @@ export interface SocialProof {
 }
 
 /**
- * The account of a social proof, and whether it is new: by its key if that is known; else that of `linkTo`, who is
- * signed in and asked for it; else that of the address; else a new one. A key is bound to an account only whose address
- * somebody has proved (security O5): whoever made it could not be told from its person otherwise. Null when the key is
- * another account's, or the account has another key of this provider. Call it inside the sign-in's transaction.
+ * The account of a social proof, and whether it is new: by its key if that is known; else that of
+ * `linkTo`, who is signed in and asked for it; else that of the address; else a new one. A key is
+ * bound to an account only if its address was proved (security O5): otherwise a stranger may have
+ * made the account. Null when the key is another account's, or the account has another key of this
+ * provider. Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
   ctx: Context,
@@ -190,24 +192,25 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
 /** What provisioning has to do with of an account. */
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** A person as an organization's provisioning names them, who has no record in it yet: (organization, record) is the key. */
+/** A person as an organization's provisioning names them, who has no record in it yet. */
 export interface Provisioned {
   organizationId: string;
-  /** Canonical, and of nobody else in the organization; null when it is not known. */
+  /** Canonical, and of no other person in the organization; null when it is not known. */
   email: string | null;
   name: string;
 }
 
 /**
- * The account for a new record: the one of the address, which gains nothing by this, else a new one, whose address is
- * proven if the organization has verified its domain (security I4). Call it inside the transaction that writes the record.
+ * The account for a new record: the one of the address, which gains nothing by this, else a new
+ * one, whose address is proven if the organization has verified its domain (security I4). Call it
+ * inside the transaction that writes the record.
  */
 export async function attachProvisioned(
   ctx: Context,
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // Held before anything is written, as everybody holds whom they make a member, so that nobody waits for each other.
+  // Held before anything is written, as for every new member, so that no two wait for each other.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';
@@ -218,9 +221,9 @@ export async function attachProvisioned(
 }
 
 /**
- * Gives an account that provisioning made without an address the one that has become known, unless another account has
- * it. Whether it did. An address on a domain of others is not given: whether it was free would tell of an account
- * elsewhere (security I4).
+ * Gives an account that provisioning made without an address the one that has become known, unless
+ * another account has it. Whether it did. An address on a domain of others is not given: whether it
+ * was free would tell of an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,
@@ -234,7 +237,7 @@ export async function attachAddress(
   return true;
 }
 
-/** Whose the address is, or what the word of the organization is worth for one that is nobody's; past the ORM. */
+/** The account of the address; without one, what the organization's word proves. Past the ORM. */
 async function lookUp(
   organizationId: string,
   email: string | null,
@@ -255,7 +258,7 @@ async function lookUp(
   return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
 }
 
-/** Whether the domain is there still; it is not given up until the transaction ends, so that no proof outlives it. */
+/** Whether the domain is still there; it then stays until the transaction ends. */
 async function keepsDomain(id: string | null): Promise<boolean> {
   // On SQLite the transaction keeps everything.
   if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { endSessions } from '../../people/sessions/end.ts';
@@ -8,9 +9,9 @@ import { socialProviders } from './providers.ts';
 const atOnce = 1000;
 
 /**
- * Takes keys off their accounts and ends the sessions that came through their connection or provider; answers how many
- * sessions. Whoever held a key is linked anew, by the verified address, at the next sign-in. Call it inside
- * a transaction.
+ * Takes keys off their accounts and ends the sessions that came through their connection or
+ * provider; answers how many sessions. The holder of a key is linked anew, by the verified address,
+ * at the next sign-in. Call it inside a transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -36,4 +37,22 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
     subject: { type: 'user', id: accountId, name },
     data: { kind, issuer },
   });
+}
+
+/**
+ * Takes the organization's keys of a kind off their accounts, those of connections that were
+ * removed too, with the sessions that came by them (security I1); answers the accounts they were
+ * on. Call it inside a transaction.
+ */
+export async function freeAccounts(
+  ctx: Context,
+  which: { kind: 'sso' | 'ldap'; organizationId: string; issuer?: string },
+): Promise<{ people: string[]; sessionsEnded: number }> {
+  const identities = await Identity.findAll({
+    where: which,
+    include: { model: Account, as: 'account', required: true },
+    order: ['id'],
+  });
+  const people = identities.map(({ account }) => account.email ?? account.name);
+  return { people, sessionsEnded: await detachIdentities(ctx, identities) };
 }

@@ -11,7 +11,7 @@ export const providerNames = { google: 'Google', github: 'GitHub' } as const sat
   string
 >;
 
-/** What the instance has registered at the provider; null where it has not, and the provider is not offered. */
+/** What the instance has registered at the provider; null where the provider is not offered. */
 export function findSocialClient({ config }: Pick<Context, 'config'>, provider: SocialProvider) {
   const { clientId, clientSecret } = config.social[provider];
   if (clientId === undefined || clientSecret === undefined) return null;

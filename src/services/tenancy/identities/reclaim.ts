@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
+import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
@@ -9,13 +10,13 @@ import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
-import { belongsElsewhere } from './elsewhere.ts';
 
 /**
- * Readies an account for the person whom the organization owning its domain vouches for. If nobody ever proved
- * the address, or nobody but an earlier owner of the domain, what an earlier holder left ends, the name too (security
- * I3); else only what earlier owners have linked does (security I2). `name` is what the organization calls the person,
- * if it does. Call it inside the transaction that links the account or makes it a member, before that.
+ * Readies an account for the person that the owner of its domain names. If the address was never
+ * proved, or only by an earlier owner of the domain, all that an earlier holder left ends, the name
+ * too (security I3). Otherwise only links of earlier owners end (security I2). `name` is what the
+ * organization calls the person, if it does. Call it inside the transaction that links the account
+ * or makes it a member, before that.
  */
 export async function reclaim(
   ctx: Context,
@@ -43,8 +44,9 @@ interface Takeover {
 type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /**
- * Reclaims the account that the organization is about to make a member, if it owns the domain and no proof stands
- * against that (security I3). Whether it did; `account` has the new name then. Call it inside that transaction.
+ * Reclaims the account that the organization is about to make a member, if it owns the domain and
+ * no proof stands against that (security I3). Whether it did; `account` has the new name then. Call
+ * it inside that transaction.
  */
 export async function reclaimMember(
   ctx: Context,
@@ -60,7 +62,7 @@ export async function reclaimMember(
   return true;
 }
 
-/** Whether `reclaimMember` would; inside a transaction the domain is then not given up until that ends. */
+/** Whether `reclaimMember` would; the domain then stays until the transaction ends. */
 export async function isToReclaim(
   ctx: Context,
   account: Candidate,
@@ -73,14 +75,14 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-/** What an account is called that nobody has named: the local part of its address. */
+/** The name of an account that was given none: the local part of its address. */
 export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
 
 /**
- * Ends what somebody left on an account whose address they never proved, for whoever has now proved it, or signs up
- * for it in their place (security I3, P11).
+ * Ends what an earlier holder left on an account without proving its address. A person has now
+ * proved the address, or signs up for it in their place (security I3, P11).
  */
 export async function takeOver(
   ctx: Context,
@@ -106,4 +108,10 @@ async function dropForeignLinks(ctx: Context, account: Account, organizationId: 
   });
   await detachIdentities(ctx, foreign);
   for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
+}
+
+/** Whether the account belongs to an organization other than this one, in any role. */
+export async function belongsElsewhere(accountId: string, organizationId: string): Promise<boolean> {
+  const where = { accountId, organizationId: { [Op.ne]: organizationId } };
+  return (await Membership.count({ where })) > 0;
 }

@@ -1,27 +1,58 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { Refusal } from '../../../errors.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
 import { commandLine } from '../../../shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { email, ref, role } from '../../foundation/fields.ts';
+import { requirePlace } from '../../foundation/limits/spend.ts';
+import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/find.ts';
-import { inviteInstead, mayAddDirectly } from './foreign.ts';
-import { operationFor } from './granting.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { listCredentials } from '../../people/credentials/list-credentials.ts';
+import { isToReclaim, reclaimMember } from '../identities/reclaim.ts';
+import { isMember } from './find.ts';
+import { byHand, rightToGrant } from './grant.ts';
 import { joinOrganization } from './join.ts';
-import { byHand } from './origin.ts';
-import type { addMemberInput, operatorAddsMemberInput } from './schema.ts';
-import { reclaimAdded } from './unproven.ts';
-import { viewMember } from './view.ts';
+import { memberView, viewMember } from './view.ts';
 
-type Input = z.output<typeof addMemberInput> & Partial<z.output<typeof operatorAddsMemberInput>>;
+const addInput = z.strictObject({ org: ref, email, role });
+
+/** What becomes of credentials on an account whose address was never verified (security I3). */
+const fate = z.enum(['end', 'keep']);
+
+type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
 
 /**
- * Adds an existing account to the organization, also one that was taken out before (security I5); refuses
- * `invite_instead` for an address on a domain that the organization has not verified (security O8).
+ * Adds an existing account to the organization, also one that was taken out before (security I5);
+ * refuses `invite_instead` for an address on a domain that the organization has not verified
+ * (security O8).
  */
-export async function addMember(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, operationFor(input.role), input.org);
+export const addMember = operation({
+  authority: 'members.change',
+  prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),
+  input: addInput,
+  output: memberView,
+  run: (ctx, input, { organization }) => add(ctx, organization, input),
+});
+
+/** Adds an account as the operator, who says what becomes of its credentials. */
+export const addMemberAsOperator = operation({
+  authority: 'operator',
+  input: addInput.extend({ credentials: fate.optional() }),
+  output: memberView,
+  run: async (ctx, input) => {
+    const { organization } = await requireAuthority(ctx, rightToGrant(input.role), input.org);
+    return add(ctx, organization, input);
+  },
+});
+
+async function add(ctx: Context, organization: Organization, input: Adding) {
   const added = await transaction(async () => {
     if (!(await mayAddDirectly(ctx, organization, input.email))) return null;
     const account = await findByEmail(input.email);
@@ -41,3 +72,82 @@ export async function addMember(ctx: Context, input: Input) {
   if (added === null) throw await inviteInstead(ctx, organization);
   return added;
 }
+
+/**
+ * Whether the actor may add the account of this address directly: the operator any, others those on
+ * a domain that the organization has verified (security O8). Inside a transaction the domain stays
+ * so until that ends.
+ */
+async function mayAddDirectly(
+  { actor, config }: Context,
+  organization: Organization,
+  address: string,
+): Promise<boolean> {
+  if (actor.kind === 'operator' || config.trust.domains === 'off') return true;
+  return (await findVerified(organization.id, domainOf(address))) !== null;
+}
+
+const mostAnHour = 60;
+
+/**
+ * The refusal of an address that must be invited, the same with and without an account. Counted, so
+ * that the refusals of one actor end: `too_many_requests` after sixty in an hour.
+ */
+async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
+  const { actor } = ctx;
+  if (actor.kind === 'user') {
+    const limit = { name: 'invite instead', of: actor.accountId, most: mostAnHour, seconds: 3600 };
+    const message = `You tried to add more than ${mostAnHour} addresses on other domains within an hour.`;
+    await transaction(() => requirePlace(ctx, limit, message));
+  }
+  return new Refusal('invite_instead', `This address is not on a verified domain of ${slug}.`, {
+    hint: `Invite it instead: idctl invitation create EMAIL --org ${slug} (or POST /api/v1/orgs/${slug}/invitations).`,
+  });
+}
+
+/**
+ * Ends what an earlier holder left on an account that is about to become a member (security I3).
+ * The operator says whether credentials end. Call it inside that transaction; `account` is then as
+ * it has become.
+ */
+async function reclaimAdded(
+  ctx: Context,
+  account: Account,
+  organizationId: string,
+  credentials: Adding['credentials'],
+): Promise<void> {
+  // Held before it is looked at: a code may prove the address meanwhile.
+  const held = await lockAccount(account.id);
+  if (held === null || (await isMember(organizationId, held.id))) return;
+  if (!(await isToReclaim(ctx, held, organizationId))) return;
+  if (ctx.actor.kind === 'operator') {
+    if (credentials === 'keep') return;
+    const found = credentials === undefined ? await listCredentials(ctx, held.id) : [];
+    if (found.length > 0) throw fateUnsaid(account);
+  }
+  await reclaimMember(ctx, held, organizationId, null);
+  await account.reload();
+}
+
+function fateUnsaid(account: Account) {
+  return refuseField(
+    '--yes or --keep-credentials',
+    `${account.email} has credentials, and its address was never verified`,
+    'With --yes they end before the account becomes a member. With --keep-credentials they stay.',
+  );
+}
+
+/**
+ * Lists what `member add` would end for the operator: nothing where the address was proved or the
+ * organization does not own its domain.
+ */
+export const findUnproven = operation({
+  authority: 'operator',
+  input: addInput,
+  run: async (ctx, input) => {
+    const { organization } = await requireAuthority(ctx, 'members.change', input.org);
+    const account = await findByEmail(input.email);
+    if (account === null || (await isMember(organization.id, account.id))) return [];
+    return (await isToReclaim(ctx, account, organization.id)) ? listCredentials(ctx, account.id) : [];
+  },
+});

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { execute } from '../../../database/execute.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { selectTogether } from '../../../database/together.ts';
@@ -8,7 +9,6 @@ import { lockAccount } from '../../people/accounts/lock.ts';
 import { endingThrough } from '../../people/sessions/end.ts';
 import { recordLeft } from '../scim-records/member.ts';
 import type { requireMembership } from './find.ts';
-import { leaveProjects } from './leave-projects.ts';
 
 /** As `endMembership`, of an account that is not held yet; its record says so too. */
 export async function deactivate(
@@ -21,7 +21,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership by hand: somebody else's, or one's own. */
+/** Ends a membership by hand, another's or one's own. */
 export async function endMember(
   ctx: Context,
   organizationId: string,
@@ -37,10 +37,10 @@ export async function endMember(
 }
 
 /**
- * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that came through the
- * organization's connections, and all of them when it has verified the domain of the address, and takes back the
- * invitation that still waits (security I5). Answers the role that ended. Call it with the account held. Past the ORM:
- * provisioning does it by the thousand.
+ * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that
+ * came through the organization's connections, and all of them when it has verified the domain of
+ * the address, and takes back the invitation that still waits (security I5). Answers the role that
+ * ended. Call it with the account held. Past the ORM: provisioning does it by the thousand.
  */
 export async function endMembership(
   ctx: Context,
@@ -61,4 +61,16 @@ export async function endMembership(
   );
   await leaveProjects(organizationId, account.id);
   return ended?.role ?? null;
+}
+
+/**
+ * Drops what the account has in the organization's projects. The organization's own membership must
+ * be dropped before, in the same transaction: giving out project memberships holds that row.
+ */
+async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
+  await execute(
+    `DELETE FROM project_memberships WHERE account_id = $1
+        AND project_id IN (SELECT id FROM projects WHERE organization_id = $2)`,
+    [accountId, organizationId],
+  );
 }

@@ -8,8 +8,9 @@ import { isUuid } from '../../foundation/fields.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 
 /**
- * The member of this id or canonical address, or `not_found`, which tells nothing of accounts elsewhere. With `hold`
- * the membership stays as it is until the transaction ends. `shown` is what the organization sees of them.
+ * The member of this id or canonical address, or `not_found`, which tells nothing of accounts
+ * elsewhere. With `hold` the membership stays as it is until the transaction ends. `shown` is what
+ * the organization sees of them.
  */
 export async function requireMembership(
   organization: Organization,
@@ -17,7 +18,7 @@ export async function requireMembership(
   { hold = false }: { hold?: boolean } = {},
 ) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  // Before the membership, as everybody does, so that nobody waits for each other.
+  // The account before the membership, as everywhere, so that no two wait for each other.
   if (hold && account !== null) await lockAccount(account.id);
   const membership =
     account &&

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
-import type { Organization } from '../../../database/models/organization.ts';
+import { Organization } from '../../../database/models/organization.ts';
 import { selectTogether } from '../../../database/together.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
@@ -11,7 +11,7 @@ import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
 import { endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
 
-/** As what somebody joins, and how they came to. */
+/** The role of a new member, and how the membership came about. */
 interface Joining {
   role: Role;
   origin: Origin;
@@ -42,7 +42,7 @@ export async function joinOrganization(
   return membership;
 }
 
-/** The membership itself, for provisioning, which writes record and event in words of its own; past the ORM. */
+/** Writes the membership alone: provisioning writes its own record and event. Past the ORM. */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
@@ -60,4 +60,19 @@ export async function addMembership(
     [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
   );
   return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
+}
+
+/**
+ * Makes an account that signed in through the organization a Member of it, unless it is one (spec
+ * §4.1, §4.2). Call it after `beginSession`, which refuses accounts that were taken out.
+ */
+export async function ensureMember(
+  ctx: Context,
+  organizationId: string,
+  account: Account,
+  origin: Origin,
+): Promise<void> {
+  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null) return;
+  const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
+  await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }

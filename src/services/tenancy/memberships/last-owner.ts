@@ -5,14 +5,14 @@ import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
 /**
- * The organization, if this account is its only owner. Holds its row until the transaction ends, so that two owners
- * cannot leave at once.
+ * The organization, if this account is its only owner. Holds its row until the transaction ends, so
+ * that two owners cannot leave at once.
  */
 export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,
 ): Promise<Organization | null> {
-  // Not FOR UPDATE, which waits for whoever writes a row that refers to the organization.
+  // Not FOR UPDATE, which waits for every writer of a row that refers to the organization.
   const lock = Transaction.LOCK.NO_KEY_UPDATE;
   const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
   const others = await Membership.count({
@@ -22,8 +22,8 @@ export async function holdIfLastOwner(
 }
 
 /**
- * Refuses `last_owner` unless the organization has an owner other than this account, who is told what to do first.
- * Holds the organization as `holdIfLastOwner` does.
+ * Refuses `last_owner` unless the organization has an owner other than this account, who is told
+ * what to do first. Holds the organization as `holdIfLastOwner` does.
  */
 export async function requireAnotherOwner(
   organizationId: string,

@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
 
 /**
- * The condition, in SQL, that provisioning made this membership (`m`) of an account (`a`) on a domain that the
- * organization has not verified. The person has agreed to nothing: such a membership tells the organization nothing of
- * the account (security O8).
+ * The condition, in SQL, that provisioning made this membership (`m`) of an account (`a`) on a
+ * domain that the organization has not verified. The person has agreed to nothing: such a
+ * membership tells the organization nothing of the account (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
   // Every address counts as on a verified domain then.

@@ -1,5 +1,17 @@
+import { z } from 'zod';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Standing } from '../../foundation/authority/require.ts';
+import { id, instant, role } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+
+export const organizationView = z.object({
+  id,
+  slug: z.string(),
+  name: z.string(),
+  role: role.optional(),
+  createdAt: instant,
+});
+export const organizationPage = pageOf(organizationView);
 
 /** An organization as others see it; with the role of the person who asks, if it is a person. */
 export function viewOrganization(organization: Organization, role?: Standing['role']) {

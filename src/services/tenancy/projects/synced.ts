@@ -9,7 +9,7 @@ interface Synced {
   role: ProjectMembership['role'];
 }
 
-/** The synced memberships of the organization's projects that `isMeant` is true of, each with its person and project. */
+/** The organization's synced project memberships that `isMeant` accepts, with person and project. */
 export async function findSynced(
   organizationId: string,
   isMeant: (membership: ProjectMembership) => boolean,
@@ -17,7 +17,7 @@ export async function findSynced(
   return (await readSynced(organizationId)).filter(isMeant).map(view);
 }
 
-/** What each mapping of the organization has given, by the id of the mapping; in one read for all of them. */
+/** What each mapping of the organization has given, by the id of the mapping; in one read. */
 export async function findGiven(organizationId: string): Promise<Map<string | undefined, Synced[]>> {
   const given = Map.groupBy(await readSynced(organizationId), ({ origin }) => origin.mappingId);
   return new Map([...given].map(([mappingId, memberships]) => [mappingId, memberships.map(view)]));

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Origin } from '../../../database/models/membership.ts';
 import { Tombstone } from '../../../database/models/tombstone.ts';
-import { ensureMember } from '../memberships/ensure.ts';
+import { ensureMember } from '../memberships/join.ts';
 import { findGoverningSettings } from './governing.ts';
 
 /**

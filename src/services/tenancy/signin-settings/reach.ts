@@ -1,28 +1,32 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
-import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { operation } from '../../foundation/operation.ts';
 import { findGoverningDomain } from './governing.ts';
 import type { signInSettingsRefInput } from './schema.ts';
 import { settingNames } from './settings.ts';
 
-/** Whether the organization's sign-in settings hold for no address: what whoever sets them has to be told. */
+/** Whether the organization's sign-in settings hold for no address, which the admin who sets them must be told. */
 export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
   const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
   return governsNobody(ctx, organization);
 }
 
-/** The slug of the first organization, if the second, just made by the operator, ends the reach of its settings. */
-export async function findOverruled(ctx: Context): Promise<string | null> {
-  requireOperator(ctx);
-  if (ctx.config.orgs.creation === 'anyone') return null;
-  const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
-  if (first === undefined || second === undefined || third !== undefined) return null;
-  const said = saysSomething(await SignInSettings.findByPk(first.id));
-  return said && (await governsNobody(ctx, first)) ? first.slug : null;
-}
+/** Names the first organization, if the second, just made by the operator, ends the reach of its settings. */
+export const findOverruled = operation({
+  authority: 'operator',
+  input: z.strictObject({}),
+  run: async (ctx) => {
+    if (ctx.config.orgs.creation === 'anyone') return null;
+    const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
+    if (first === undefined || second === undefined || third !== undefined) return null;
+    const said = saysSomething(await SignInSettings.findByPk(first.id));
+    return said && (await governsNobody(ctx, first)) ? first.slug : null;
+  },
+});
 
 /** Whether an organization has a word of its own about ways to sign in. */
 export function saysSomething(settings: SignInSettings | null): boolean {

@@ -5,7 +5,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { freeAccounts } from '../identities/free.ts';
+import { freeAccounts } from '../identities/detach.ts';
 import { requireConnection } from './find.ts';
 import type { relinkSsoInput } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { domain, ref } from '../../foundation/fields.ts';
-import { affectedMembershipView } from '../projects/schema.ts';
+import { affectedMembershipView } from '../projects/view.ts';
 
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })

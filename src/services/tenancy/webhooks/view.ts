@@ -1,5 +1,31 @@
+import { z } from 'zod';
 import type { Webhook } from '../../../database/models/webhook.ts';
-import type { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
+import { eventView } from '../../foundation/events/schema.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+
+export const webhookView = z.object({
+  id,
+  url: z.string(),
+  events: z.array(z.string()),
+  enabled: z.boolean(),
+  /** Since when nothing has been delivered and something has failed. */
+  failingSince: instant.nullable(),
+  createdAt: instant,
+});
+export const webhookPage = pageOf(webhookView);
+export const newWebhookView = webhookView.extend({ secret: z.string() });
+export const rotatedWebhookView = newWebhookView.extend({ previousUntil: instant });
+export const webhookRemovedView = webhookView.extend({ waiting: z.int() });
+
+export const webhookTestView = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  responseStatus: z.int().nullable(),
+});
+
+/** What a webhook is sent. */
+export const webhookMessage = z.object({ type: z.string(), timestamp: instant, data: eventView });
 
 /** A webhook without its secrets. */
 export function viewWebhook(webhook: Webhook) {
@@ -11,20 +37,5 @@ export function viewWebhook(webhook: Webhook) {
     enabled,
     failingSince: failingSince?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
-  };
-}
-
-/** A delivery without what was sent. */
-export function viewDelivery(delivery: WebhookDelivery) {
-  const { id, event, at, attempts, status, nextAt, responseStatus, error } = delivery;
-  return {
-    id,
-    event,
-    at: at.toISOString(),
-    attempts,
-    status,
-    nextAt: nextAt?.toISOString() ?? null,
-    responseStatus,
-    error,
   };
 }

@@ -8,7 +8,7 @@ import { signInFailed } from '../../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../../people/two-factor/answer.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
 import { settingsOf } from '../../../tenancy/ldap/settings.ts';
-import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
+import { ensureMember } from '../../../tenancy/memberships/join.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival, SeenConnection } from '../../pending.ts';
 import type { Person } from './person.ts';

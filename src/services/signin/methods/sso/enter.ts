@@ -5,7 +5,7 @@ import { lockAccount } from '../../../people/accounts/lock.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../../people/two-factor/answer.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { ensureMember } from '../../../tenancy/memberships/ensure.ts';
+import { ensureMember } from '../../../tenancy/memberships/join.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival } from '../../pending.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Op } from 'sequelize';
+import { secondsOf } from '../../../../config/duration.ts';
 import type { Context } from '../../../../context.ts';
 import { Webhook } from '../../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
@@ -10,8 +11,8 @@ import { after } from '../../../foundation/time.ts';
 import { planAfter } from './plan.ts';
 import { type Outcome, sendMessage } from './send.ts';
 
-// One daemon at a time delivers to a webhook, one message after the other: it holds a lease, which it renews with every
-// result. A daemon that dies leaves its message to be sent again, with the same id, once the lease is over.
+// One daemon at a time delivers to a webhook, one message after the other. It holds a lease, which
+// it renews with every result. If it dies, the message is sent again once the lease is over.
 
 /** Longer than any try takes, with room for the clocks of several hosts. */
 const leaseSeconds = 20;
@@ -44,7 +45,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** Who has waited longest comes first: an organization that always has something to send keeps no other waiting. */
+/** The longest waiting first: an organization that always sends keeps no other waiting. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
@@ -66,7 +67,7 @@ async function serve(id: string, turn: Turn): Promise<void> {
   }
 }
 
-/** Takes the webhook for this turn, unless another has it or there is nothing to send to it any more. */
+/** Takes the webhook for this turn, unless another has it or nothing is left to send to it. */
 async function claim(ctx: Context, id: string): Promise<Held | null> {
   const leaseId = randomUUID();
   const free = { [Op.or]: [{ leasedUntil: null }, { leasedUntil: { [Op.lte]: ctx.now } }] };
@@ -124,4 +125,18 @@ function recordDisabled(
     subject: { type: 'webhook', id, name: url },
     data: { reason, ...(failingSince === null ? {} : { failingSince: failingSince.toISOString() }) },
   });
+}
+
+const deliveredSeconds = 7 * 24 * 3600;
+
+/**
+ * Deletes deliveries a week after they were made, dead ones as late as events, and so those that
+ * wait for a webhook which is off; call it inside a transaction.
+ */
+export async function sweepDeliveries(ctx: Context): Promise<void> {
+  const week = { [Op.lt]: after(ctx.now, -deliveredSeconds) };
+  const retained = { [Op.lt]: after(ctx.now, -secondsOf(ctx.config.events.retention)) };
+  await WebhookDelivery.destroy({ where: { status: 'delivered', endedAt: week } });
+  await WebhookDelivery.destroy({ where: { status: 'dead', endedAt: retained } });
+  await WebhookDelivery.destroy({ where: { status: 'waiting', at: retained } });
 }

@@ -36,8 +36,9 @@ export interface Plan {
 }
 
 /**
- * What one try means. One that was answered is set aside until its next try, and those after it go on. One that was not
- * (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them all wait with it. 410 ends the webhook.
+ * What one try means. One that was answered is set aside until its next try, and those after it go
+ * on. One that was not (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them
+ * all wait with it. 410 ends the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): Plan {
   const { now, jitter } = tried;
@@ -69,7 +70,7 @@ function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): Plan['dis
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }
 
-/** Whether somebody was there and said something about this one message. */
+/** Whether the receiver was there and answered about this one message. */
 function isAnswer({ status }: Outcome): boolean {
   return status !== null && !isRedirect(status) && !absent.has(status);
 }

@@ -8,7 +8,7 @@ import { signingSecrets } from '../secret.ts';
 /** What came of one try: the status that was answered, or why there was none. */
 export type Outcome = { status: number } | { status: null; error: string };
 
-/** Sends one message, signed as Standard Webhooks has it, within 10 s; null when it was broken off by `stop`. */
+/** Sends one message, signed by Standard Webhooks, within 10 s; null if `stop` aborted it. */
 export async function sendMessage(
   ctx: Context,
   webhook: Webhook,

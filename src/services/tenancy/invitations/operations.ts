@@ -1,0 +1,225 @@
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Invitation } from '../../../database/models/invitation.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
+import { mayMailInvitation } from '../../foundation/limits/mail.ts';
+import { requirePlace } from '../../foundation/limits/spend.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { queueMail } from '../../foundation/mail/queue.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { after } from '../../foundation/time.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { holdAccount } from '../../people/accounts/hold.ts';
+import { isEmailVerified } from '../../people/accounts/view.ts';
+import { emailUnverified } from '../../people/sessions/failed.ts';
+import { isMember } from '../memberships/find.ts';
+import {
+  findByToken,
+  hashInvitationToken,
+  invitationToken,
+  invitationUrl,
+  inviterName,
+  inviterStands,
+  rightToInvite,
+  waiting,
+} from './invitation.ts';
+import { joinByInvitation } from './join.ts';
+import { acceptedView, invitationPage, newInvitationView, viewInvitation } from './view.ts';
+
+const lifeSeconds = 7 * 24 * 3600;
+const mostADay = 50;
+
+/** Lists the invitations that can still be accepted, oldest first. */
+export const listInvitations = operation({
+  authority: 'invitations.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: invitationPage,
+  run: (ctx, input, { organization }) =>
+    readPage(
+      input,
+      (cursor, limit) =>
+        Invitation.findAll({
+          where: { organizationId: organization.id, ...waiting(ctx), id: { [Op.gt]: cursor } },
+          order: ['id'],
+          limit,
+        }),
+      (row) => row.id,
+      viewInvitation,
+    ),
+});
+
+const createInput = z.strictObject({ org: ref, email, role: role.default('member') });
+
+type Inviting = z.output<typeof createInput>;
+
+/**
+ * Invites an address into the organization, with or without an account of it, in a role that the
+ * actor may grant (security O6). An earlier invitation of the address is void then. Where the
+ * instance sends mail, it is mailed, unless the organization has invited the address too often
+ * lately; the answer and the event say whether.
+ */
+export const createInvitation = operation({
+  authority: 'invitations.change',
+  prove: (ctx, input) => requireAuthority(ctx, rightToInvite(input.role), input.org),
+  input: createInput,
+  output: newInvitationView,
+  run: (ctx, input, { organization }) => transaction(() => invite(ctx, organization, input)),
+});
+
+async function invite(ctx: Context, organization: Organization, input: Inviting) {
+  const { id: organizationId } = organization;
+  // Held until the end, so that of two for one address the second replaces the first.
+  await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  await requireNoMember(organization, input.email);
+  const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
+  await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
+  const replaced = await Invitation.destroy({ where: { organizationId, email: input.email } });
+  const mails = isMailConfigured(ctx);
+  const mailed = mails && (await mayMailInvitation(ctx, input.email, organizationId));
+  const invitation = await write(ctx, organizationId, input, mailed);
+  if (mailed) await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId });
+  const token = invitationToken(ctx, invitation.id);
+  const told = { mailed, mailLimited: mails && !mailed, replaced: replaced > 0 };
+  return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...told };
+}
+
+async function requireNoMember(organization: Organization, address: string): Promise<void> {
+  const account = await findByEmail(address);
+  if (account === null || !(await isMember(organization.id, account.id))) return;
+  throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
+    hint: 'idctl member role changes what they may do.',
+  });
+}
+
+async function write(
+  ctx: Context,
+  organizationId: string,
+  { email: address, role: as }: Inviting,
+  mailed: boolean,
+): Promise<Invitation> {
+  const made = orderedId();
+  const invitation = await Invitation.create({
+    id: made,
+    organizationId,
+    email: address,
+    role: as,
+    invitedBy: ctx.actor.kind === 'user' ? ctx.actor.accountId : null,
+    tokenHash: hashInvitationToken(invitationToken(ctx, made)),
+    createdAt: ctx.now,
+    expiresAt: after(ctx.now, lifeSeconds),
+  });
+  await recordEvent(ctx, {
+    kind: 'invitation.created',
+    organizationId,
+    subject: { type: 'invitation', id: made, name: address },
+    data: { role: as, mailed },
+  });
+  return invitation;
+}
+
+/** Takes back an invitation that still waits. The operator may leave the organization out. */
+export const revokeInvitation = operation({
+  authority: 'invitations.change',
+  prove: async (ctx, input) =>
+    requireAuthority(ctx, 'invitations.change', input.org ?? (await organizationOf(ctx, input.id))),
+  input: z.strictObject({ org: ref.optional(), id }),
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };
+      const invitation = await Invitation.findOne({ where: which });
+      // Accepted at this moment: the membership is there, and only its removal takes it away.
+      if (invitation === null || (await Invitation.destroy({ where: which })) === 0)
+        throw notWaiting(input.id);
+      await recordEvent(ctx, {
+        kind: 'invitation.revoked',
+        organizationId: organization.id,
+        subject: { type: 'invitation', id: invitation.id, name: invitation.email },
+      });
+      return viewInvitation(invitation);
+    }),
+});
+
+async function organizationOf(ctx: Context, invitationId: string): Promise<string> {
+  requireOperator(ctx);
+  const invitation = await Invitation.findByPk(invitationId);
+  if (invitation === null) throw notWaiting(invitationId);
+  return invitation.organizationId;
+}
+
+function notWaiting(invitationId: string): Refusal {
+  return new Refusal('not_found', `There is no invitation ${invitationId} that waits.`, {
+    hint: 'idctl invitation list --org ORG shows them.',
+  });
+}
+
+const tokenInput = z.strictObject({ token: givenInvitation });
+
+/** Says what an invitation is to, to the holder of its token; null if it cannot be accepted. */
+export const lookAtInvitation = operation({
+  authority: 'public',
+  input: tokenInput,
+  run: async (ctx, { token }) => {
+    const invitation = await findByToken(ctx, token);
+    if (invitation === null || invitation.acceptedAt !== null) return null;
+    const { email: address, role: as, organization } = invitation;
+    const inviter = await inviterName(invitation);
+    return { email: address, role: as, inviter, organization: organization.name };
+  },
+});
+
+/**
+ * Makes the person who asks a member, if it is their address that was invited (security O6); asked
+ * again by the same person it answers the same.
+ */
+export const acceptInvitation = operation({
+  authority: 'invitations.accept',
+  input: tokenInput,
+  output: acceptedView,
+  run: (ctx, { token }, { accountId }) =>
+    transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      const invitation = await findByToken(ctx, token);
+      if (invitation === null) throw invitationInvalid();
+      if (invitation.email !== account.email) throw forAnother();
+      if (!isEmailVerified(ctx, account)) throw emailUnverified();
+      await join(ctx, invitation, account);
+      const { organization } = invitation;
+      return {
+        organization: { id: organization.id, slug: organization.slug, name: organization.name },
+        role: invitation.role,
+      };
+    }),
+});
+
+async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
+  if (invitation.acceptedAt !== null) {
+    // An account that was taken out since does not come back by it.
+    if (await isMember(invitation.organizationId, account.id)) return;
+    throw invitationInvalid();
+  }
+  if (!(await inviterStands(invitation)) || !(await joinByInvitation(ctx, invitation, account)))
+    throw invitationInvalid();
+}
+
+/** The one refusal of an invitation that nothing can be done with, whatever the reason. */
+export function invitationInvalid(): Refusal {
+  return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
+    hint: 'Ask for a new one.',
+  });
+}
+
+function forAnother(): Refusal {
+  return new Refusal('forbidden', 'This invitation is for another e-mail address.', {
+    hint: 'Sign in with the address that was invited.',
+  });
+}

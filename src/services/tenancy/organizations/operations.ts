@@ -1,0 +1,179 @@
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { name, ref, slug } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
+import { holdAccount } from '../../people/accounts/hold.ts';
+import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
+import { endSessions, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
+import { ownSessionOf } from '../../people/sessions/own.ts';
+import { recordMember } from '../scim-records/member.ts';
+import { slugOf } from './slug.ts';
+import { organizationPage, organizationView, viewOrganization } from './view.ts';
+
+const refInput = z.strictObject({ org: ref });
+
+/** Lists the organizations of the person who asks, with their roles; for the operator, all. */
+export const listOrganizations = operation({
+  authority: 'organizations.list',
+  prove: (ctx) => (ctx.actor.kind === 'operator' ? null : requireUser(ctx, 'organizations.list').accountId),
+  input: z.strictObject(pageInput),
+  output: organizationPage,
+  run: (_ctx, input, accountId) => {
+    if (accountId === null) return listAll(input);
+    return readPage(
+      input,
+      (after, limit) =>
+        Membership.findAll({
+          where: { accountId, organizationId: { [Op.gt]: after } },
+          include: { model: Organization, as: 'organization', required: true },
+          order: ['organizationId'],
+          limit,
+        }),
+      (row) => row.organizationId,
+      (row) => viewOrganization(row.organization, row.role),
+    );
+  },
+});
+
+function listAll(at: { limit: number; cursor?: string | undefined }) {
+  return readPage(
+    at,
+    (after, limit) => Organization.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
+    (row) => row.id,
+    (row) => viewOrganization(row),
+  );
+}
+
+/** Shows one organization to its members and the operator. */
+export const showOrganization = operation({
+  authority: 'organization.see',
+  input: refInput,
+  output: organizationView,
+  run: async (_ctx, _input, { organization, role }) => viewOrganization(organization, role),
+});
+
+/** Makes an organization, with its maker as owner. Refuses `already_exists` for a taken slug. */
+export const createOrganization = operation({
+  authority: 'organizations.create',
+  prove: requireCreator,
+  input: z.strictObject({ name, slug: slug.optional() }),
+  output: organizationView,
+  run: async (ctx, input, creator) => {
+    const short = input.slug ?? slugOf(input.name);
+    const organization = await transaction(async () => {
+      if (creator !== null) await holdAccount(ctx, creator);
+      const row = { id: orderedId(), slug: short, name: input.name, createdAt: ctx.now };
+      const made = await refusingDuplicate(Organization.create(row), {
+        message: `There is an organization ${short} already.`,
+        hint: 'Choose another short name with --slug (or `slug`).',
+      });
+      if (creator !== null) await makeOwner(ctx, made.id, creator);
+      await recordEvent(ctx, {
+        kind: 'organization.created',
+        organizationId: made.id,
+        subject: { type: 'organization', id: made.id, name: made.name },
+      });
+      return made;
+    });
+    return viewOrganization(organization, creator === null ? 'operator' : 'owner');
+  },
+});
+
+/** The account that becomes owner, or null for the operator. */
+function requireCreator(ctx: Context): string | null {
+  if (ctx.config.orgs.creation === 'anyone' && ctx.actor.kind !== 'operator')
+    return requireUser(ctx, 'organizations.create').accountId;
+  requireOperator(ctx);
+  return null;
+}
+
+async function makeOwner(ctx: Context, organizationId: string, accountId: string): Promise<void> {
+  await Membership.create({
+    organizationId,
+    accountId,
+    role: 'owner',
+    origin: { kind: 'manual', by: accountId },
+    joinedAt: ctx.now,
+  });
+  await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
+  await endVouchedTokens(ctx, accountId, organizationId);
+  await recordMember(ctx, organizationId, await Account.findByPk(accountId, { rejectOnEmpty: true }));
+}
+
+/** Gives the organization another name; its slug stays, so that links to it do. */
+export const renameOrganization = operation({
+  authority: 'organization.rename',
+  input: z.strictObject({ org: ref, name }),
+  output: organizationView,
+  run: async (ctx, input, { organization, role }) => {
+    const from = organization.name;
+    await transaction(async () => {
+      await organization.update({ name: input.name });
+      await recordEvent(ctx, {
+        kind: 'organization.renamed',
+        organizationId: organization.id,
+        subject: { type: 'organization', id: organization.id, name: input.name },
+        data: { from },
+      });
+    });
+    return viewOrganization(organization, role);
+  },
+});
+
+/** Deletes the organization with its memberships, domains and connections; the accounts stay. */
+export const deleteOrganization = operation({
+  authority: 'organization.delete',
+  input: refInput,
+  run: (ctx, _input, { organization }) =>
+    transaction(async () => {
+      const organizationId = organization.id;
+      // The order of a sign-in: domains and connections, then people, then what sessions refer to.
+      // So this waits for sign-ins under way, and no two wait for each other.
+      const lock = Transaction.LOCK.UPDATE;
+      const verified = await Domain.findAll({ where: { organizationId, state: 'Verified' }, lock });
+      await SsoConnection.findAll({ where: { organizationId }, lock });
+      await LdapConnection.findAll({ where: { organizationId }, lock });
+      await holdPeople(organizationId);
+      for (const domain of verified) await forgetProofs(domain.name);
+      await organization.reload({ lock });
+      const members = await Membership.count({ where: { organizationId } });
+      await endSessions(ctx, { organizationId });
+      await organization.destroy();
+      // Again, for accounts that joined meanwhile.
+      for (const domain of verified) await forgetProofs(domain.name);
+      await recordEvent(ctx, {
+        kind: 'organization.deleted',
+        organizationId,
+        subject: { type: 'organization', id: organizationId, name: organization.name },
+        data: { members },
+      });
+      return { ...viewOrganization(organization), members };
+    }),
+});
+
+const holdingPeople = `SELECT id FROM accounts WHERE id IN (
+    SELECT account_id FROM memberships WHERE organization_id = $1
+    UNION SELECT account_id FROM scim_records WHERE organization_id = $1
+  ) ORDER BY id FOR NO KEY UPDATE`;
+
+/** Holds every account that loses a membership or a provisioned record. */
+async function holdPeople(organizationId: string): Promise<void> {
+  // On SQLite the transaction holds everything. Not FOR UPDATE: see accounts/lock.ts.
+  if (dialectOfDatabase() === 'sqlite') return;
+  await select(holdingPeople, [organizationId]);
+}

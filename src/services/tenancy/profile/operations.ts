@@ -1,0 +1,172 @@
+import { Transaction } from 'sequelize';
+import { z } from 'zod';
+import { Account, type EmailProof } from '../../../database/models/account.ts';
+import { Membership, type Role } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import type { ProjectRole } from '../../../database/models/project.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { shownIn } from '../../foundation/authority/shown.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, locale, name, projectRole, role, userRef } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { requireAccount } from '../../people/accounts/find.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { userView } from '../../people/accounts/schema.ts';
+import { viewOwner, viewUser } from '../../people/accounts/view.ts';
+import { holdIfLastOwner } from '../memberships/last-owner.ts';
+import { recordRenamed } from '../scim-records/member.ts';
+import { forgetRecords } from '../scim-records/write.ts';
+
+const meView = userView.omit({ disabled: true, createdAt: true }).extend({
+  organizations: z.array(
+    z.object({
+      id,
+      slug: z.string(),
+      name: z.string(),
+      role,
+      projects: z.array(z.object({ id, slug: z.string(), role: projectRole, synced: z.boolean() })),
+    }),
+  ),
+});
+
+// Past the ORM, in one query: this is read most often. Each organization is repeated for every
+// project of the person's in it.
+const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at,
+    o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
+    p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
+  FROM accounts a
+  LEFT JOIN memberships m ON m.account_id = a.id
+  LEFT JOIN organizations o ON o.id = m.organization_id
+  LEFT JOIN project_memberships pm ON pm.account_id = a.id AND EXISTS
+    (SELECT 1 FROM projects WHERE id = pm.project_id AND organization_id = o.id)
+  LEFT JOIN projects p ON p.id = pm.project_id
+  WHERE a.id = $1 ORDER BY m.organization_id, pm.project_id`;
+
+interface Row {
+  email: string | null;
+  email_proof: EmailProof;
+  /** A number on SQLite. */
+  awaits_code: boolean | number;
+  name: string;
+  locale: string;
+  totp_enabled_at: unknown;
+  org_id: string | null;
+  org_slug: string;
+  org_name: string;
+  org_role: Role;
+  project_id: string | null;
+  project_slug: string;
+  project_role: ProjectRole;
+  /** A number on SQLite. */
+  synced: boolean | number;
+}
+
+/** Shows the person who asks, with the organizations they belong to. */
+export const showMe = operation({
+  authority: 'me.see',
+  input: z.strictObject({}),
+  output: meView,
+  run: async (ctx, _input, { accountId }) => {
+    const rows = await select<Row>(meQuery, [accountId], { prepared: true });
+    const [account] = rows;
+    if (account === undefined) throw new Error('the account was deleted within its own request');
+    const { email_proof: emailProof, awaits_code, totp_enabled_at } = account;
+    const own = { ...account, id: accountId, emailProof, awaitsCode: Boolean(awaits_code) };
+    return {
+      ...viewOwner(ctx, own, totp_enabled_at !== null),
+      organizations: organizationsIn(rows),
+    };
+  },
+});
+
+function organizationsIn(rows: Row[]) {
+  const organizations = new Map<string, ReturnType<typeof organizationIn>>();
+  for (const row of rows) {
+    if (row.org_id === null) continue;
+    const organization = organizations.get(row.org_id) ?? organizationIn(row, row.org_id);
+    organizations.set(row.org_id, organization);
+    if (row.project_id === null) continue;
+    const { project_id: id, project_slug: slug, project_role: role, synced } = row;
+    organization.projects.push({ id, slug, role, synced: Boolean(synced) });
+  }
+  return [...organizations.values()];
+}
+
+function organizationIn({ org_slug: slug, org_name: name, org_role: role }: Row, id: string) {
+  const projects: { id: string; slug: string; role: ProjectRole; synced: boolean }[] = [];
+  return { id, slug, name, role, projects };
+}
+
+/** Changes the name and locale of the person who asks; what is absent stays. */
+export const updateMe = operation({
+  authority: 'me.change',
+  input: z.strictObject({ name: name.optional(), locale: locale.optional() }),
+  output: meView,
+  run: async (ctx, input, { accountId }) => {
+    await transaction(async () => {
+      // Held, so that provisioning writes into no record between its reading and its renaming.
+      const lock = Transaction.LOCK.NO_KEY_UPDATE;
+      const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
+      const renamed = input.name !== undefined && input.name !== account.name;
+      await account.update({
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(input.locale === undefined ? {} : { locale: input.locale }),
+      });
+      if (renamed) await recordRenamed(ctx, account);
+    });
+    return showMe(ctx, {});
+  },
+});
+
+/** A deleted account, and the organizations that it left without an owner. */
+export const deletedUserView = userView.extend({
+  ownerless: z.array(z.object({ id, slug: z.string() })),
+});
+
+/**
+ * Deletes an account with its memberships, sessions and outside identities, and frees its address
+ * (security O6). It is never refused: the organizations that are left without an owner are named
+ * (security O8).
+ */
+export const deleteUser = operation({
+  authority: 'operator',
+  input: z.strictObject({ user: userRef }),
+  output: deletedUserView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    const ownerless = await transaction(async () => {
+      // Before its organizations, as everyone who ends a membership does.
+      await lockAccount(account.id);
+      const left = await findLeftOwnerless(account);
+      await forgetRecords(account.id);
+      await account.destroy();
+      const slugs = left.map(({ organization }) => organization.slug);
+      const subject = { type: 'user', id: account.id };
+      await recordEvent(ctx, {
+        kind: 'user.deleted',
+        subject: { ...subject, name: account.name },
+        data: { ownerless: slugs },
+      });
+      for (const { organization, called } of left) {
+        const about = { organizationId: organization.id, subject: { ...subject, name: called } };
+        await recordEvent(ctx, { kind: 'organization.ownerless', ...about });
+      }
+      return left.map(({ organization }) => ({ id: organization.id, slug: organization.slug }));
+    });
+    return { ...viewUser(ctx, account), ownerless };
+  },
+});
+
+/** The organizations that have no other owner, each with the name it knows the account by. */
+async function findLeftOwnerless(account: Account) {
+  const where = { accountId: account.id, role: 'owner' };
+  const owned = await Membership.findAll({ where, order: ['organizationId'] });
+  const left: { organization: Organization; called: string }[] = [];
+  for (const { organizationId } of owned) {
+    const organization = await holdIfLastOwner(organizationId, account.id);
+    if (organization === null) continue;
+    left.push({ organization, called: (await shownIn(organizationId, account)).name });
+  }
+  return left;
+}

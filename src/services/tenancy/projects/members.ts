@@ -1,0 +1,183 @@
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { requireProject } from '../../foundation/authority/project.ts';
+import {
+  requireAuthority,
+  requireProjectAuthority,
+  type Within,
+} from '../../foundation/authority/require.ts';
+import { type Shown, shownIn, shownTo } from '../../foundation/authority/shown.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { outranks } from '../../foundation/project-roles.ts';
+import { requireMembership } from '../memberships/find.ts';
+import { byHand } from '../memberships/grant.ts';
+import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
+
+// Members of a project (spec §2.3).
+
+const refInput = z.strictObject({ org: ref, project: ref, user: userRef });
+const putInput = refInput.extend({ role: projectRole });
+
+type Put = z.output<typeof putInput>;
+
+/** A member, as the organization sees them. */
+type Person = Shown & { id: string };
+
+/** Lists the members of the project, and how each came to belong to it. */
+export const listProjectMembers = operation({
+  authority: 'projectMembers.see',
+  input: z.strictObject({ org: ref, project: ref, ...pageInput }),
+  output: projectMemberPage,
+  run: async (_ctx, input, { organization, project }) => {
+    const { items, nextCursor } = await readPage(
+      input,
+      (after, limit) =>
+        ProjectMembership.findAll({
+          where: { projectId: project.id, accountId: { [Op.gt]: after } },
+          include: { model: Account, as: 'account', required: true },
+          order: ['accountId'],
+          limit,
+        }),
+      (row) => row.accountId,
+      (row) => row,
+    );
+    const shown = await shownTo(
+      organization.id,
+      items.map(({ account }) => account),
+    );
+    return { items: items.map((row) => viewProjectMember(row, shown(row.account))), nextCursor };
+  },
+});
+
+/**
+ * Gives a member of the organization a role in the project, by hand: from then on group sync leaves
+ * it alone (spec §3.3). Turning a synced membership into such a one is for the organization's
+ * admins.
+ */
+export const putProjectMember = puts();
+
+/** As `putProjectMember`; refuses `already_exists` for a member of the project. */
+export const addProjectMember = puts('absent');
+
+/** As `putProjectMember`; refuses `not_found` for anyone who is not in the project. */
+export const changeProjectMember = puts('present');
+
+function puts(expected?: 'absent' | 'present') {
+  return operation({
+    authority: 'projectMembers.change',
+    prove: (ctx, input) => requireProjectAuthority(ctx, rightFor(input.role), input),
+    input: putInput,
+    output: projectMemberView,
+    run: (ctx, input, within) => transaction(() => put(ctx, within, input, expected)),
+  });
+}
+
+function rightFor(role: Put['role']) {
+  return outranks(role, 'member') ? 'projectMembers.grantAdmin' : 'projectMembers.change';
+}
+
+async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
+  const { organization, project } = within;
+  // Held until the end: an account that is leaving the organization must not stay in its project.
+  const { account, shown } = await requireMembership(organization, input.user, { hold: true });
+  const who = { id: account.id, ...shown };
+  await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });
+  const key = { projectId: project.id, accountId: account.id };
+  const stored = await ProjectMembership.findOne({ where: key, lock: true });
+  if (expected === 'absent' && stored !== null) throw alreadyIn(input, who);
+  if (stored !== null) return change(ctx, within, { stored, who }, input);
+  if (expected === 'present') {
+    throw new Refusal('not_found', `${input.user} is not in ${input.project}.`);
+  }
+  return add(ctx, within, who, input.role);
+}
+
+function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
+  return new Refusal('already_exists', `${email ?? name} is in ${project} already.`, {
+    hint: 'idctl project-member role changes what they may do.',
+  });
+}
+
+async function add(ctx: Context, { organization, project }: Within, who: Person, role: Put['role']) {
+  const membership = await ProjectMembership.create({
+    projectId: project.id,
+    accountId: who.id,
+    role,
+    synced: false,
+    origin: byHand(ctx.actor),
+    joinedAt: ctx.now,
+  });
+  await recordEvent(ctx, {
+    kind: 'project.member.added',
+    organizationId: organization.id,
+    subject: { type: 'user', id: who.id, name: who.name },
+    data: { project: project.slug, role, origin: membership.origin.kind },
+  });
+  return viewProjectMember(membership, who);
+}
+
+async function change(
+  ctx: Context,
+  { organization, project }: Within,
+  { stored, who }: { stored: ProjectMembership; who: Person },
+  { org, role }: Put,
+) {
+  const { role: from, synced } = stored;
+  if (synced) await requireAuthority(ctx, 'projectMembers.changeSynced', org);
+  else if (from === role) return viewProjectMember(stored, who);
+  await stored.update({ role, ...(synced ? { synced: false, origin: byHand(ctx.actor) } : {}) });
+  await recordEvent(ctx, {
+    kind: 'project.member.role.changed',
+    organizationId: organization.id,
+    subject: { type: 'user', id: who.id, name: who.name },
+    data: { project: project.slug, from, to: role, ...(synced ? { wasSynced: true } : {}) },
+  });
+  return viewProjectMember(stored, who);
+}
+
+/** Takes a member out of the project; only the organization's admins end a synced membership. */
+export const removeProjectMember = operation({
+  authority: 'projectMembers.change',
+  input: refInput,
+  run: (ctx, input, { organization, project }) =>
+    transaction(async () => {
+      const membership = await requireProjectMembership(project.id, input);
+      const { account, role, synced } = membership;
+      if (synced) await requireAuthority(ctx, 'projectMembers.changeSynced', input.org);
+      const shown = await shownIn(organization.id, account);
+      await membership.destroy();
+      await recordEvent(ctx, {
+        kind: 'project.member.removed',
+        organizationId: organization.id,
+        subject: { type: 'user', id: account.id, name: shown.name },
+        data: { project: project.slug, role, ...(synced ? { wasSynced: true } : {}) },
+      });
+      return viewProjectMember(membership, shown);
+    }),
+});
+
+async function requireProjectMembership(
+  projectId: string,
+  { user, project }: z.output<typeof refInput>,
+): Promise<ProjectMembership> {
+  const membership = await ProjectMembership.findOne({
+    where: { projectId },
+    include: {
+      model: Account,
+      as: 'account',
+      required: true,
+      where: isUuid(user) ? { id: user } : { email: user },
+    },
+    lock: true,
+  });
+  if (membership === null) throw new Refusal('not_found', `${user} is not in ${project}.`);
+  return membership;
+}

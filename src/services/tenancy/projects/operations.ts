@@ -1,0 +1,136 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Project } from '../../../database/models/project.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { requireProject } from '../../foundation/authority/project.ts';
+import { isAllowed } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { name, ref, slug } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { slugOf } from '../organizations/slug.ts';
+import { projectPage, projectView, viewProject } from './view.ts';
+
+// Projects of an organization (spec §2.3).
+
+/** Lists the organization's projects: all to its admins, to others those that they belong to. */
+export const listProjects = operation({
+  authority: 'projects.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: projectPage,
+  run: (ctx, input, { organization, role }) => {
+    const own = (accountId: string) => ({
+      model: ProjectMembership,
+      as: 'memberships',
+      where: { accountId },
+      required: !isAllowed(role, 'projects.seeAll'),
+    });
+    return readPage(
+      input,
+      async (after, limit) => {
+        const projects = await Project.findAll({
+          where: { organizationId: organization.id, id: { [Op.gt]: after } },
+          include: ctx.actor.kind === 'user' ? [own(ctx.actor.accountId)] : [],
+          // One membership at most fits each project, so that rows are projects.
+          subQuery: false,
+          order: ['id'],
+          limit,
+        });
+        const members = await countMembers(projects.map(({ id }) => id));
+        return projects.map((project) => ({ project, members: members(project.id) }));
+      },
+      ({ project }) => project.id,
+      ({ project, members }) => viewProject(project, members, project.memberships?.[0]?.role),
+    );
+  },
+});
+
+async function countMembers(projectIds: string[]): Promise<(projectId: string) => number> {
+  const counts = await ProjectMembership.count({
+    where: { projectId: projectIds },
+    group: ['projectId'],
+  });
+  const members = new Map(counts.map(({ projectId, count }) => [projectId, count]));
+  return (projectId) => members.get(projectId) ?? 0;
+}
+
+/** Makes a project without members. Refuses `already_exists` for a slug that the organization has. */
+export const createProject = operation({
+  authority: 'projects.change',
+  input: z.strictObject({ org: ref, name, slug: slug.optional() }),
+  output: projectView,
+  run: async (ctx, input, { organization }) => {
+    const short = input.slug ?? slugOf(input.name);
+    return transaction(async () => {
+      const row = {
+        organizationId: organization.id,
+        slug: short,
+        name: input.name,
+        createdAt: ctx.now,
+      };
+      const project = await refusingDuplicate(Project.create({ id: orderedId(), ...row }), {
+        message: `There is a project ${short} in ${organization.slug} already.`,
+        hint: 'Choose another short name with --slug (or `slug`).',
+      });
+      await recordEvent(ctx, {
+        kind: 'project.created',
+        organizationId: organization.id,
+        subject: { type: 'project', id: project.id, name: project.name },
+      });
+      return viewProject(project, 0);
+    });
+  },
+});
+
+/** Gives the project another name; its slug stays, so that links to it do. */
+export const renameProject = operation({
+  authority: 'projects.change',
+  input: z.strictObject({ org: ref, project: ref, name }),
+  output: projectView,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const project = await requireProject(organization, input.project);
+      const from = project.name;
+      await project.update({ name: input.name });
+      await recordEvent(ctx, {
+        kind: 'project.renamed',
+        organizationId: organization.id,
+        subject: { type: 'project', id: project.id, name: project.name },
+        data: { from },
+      });
+      return showProject(ctx, project);
+    }),
+});
+
+/** Deletes the project with its memberships; its people stay members of the organization. */
+export const deleteProject = operation({
+  authority: 'projects.change',
+  input: z.strictObject({ org: ref, project: ref }),
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const project = await requireProject(organization, input.project);
+      const view = await showProject(ctx, project);
+      await project.destroy();
+      await recordEvent(ctx, {
+        kind: 'project.deleted',
+        organizationId: organization.id,
+        subject: { type: 'project', id: project.id, name: project.name },
+        data: { members: view.members },
+      });
+      return view;
+    }),
+});
+
+async function showProject({ actor }: Context, project: Project) {
+  const projectId = project.id;
+  const members = await ProjectMembership.count({ where: { projectId } });
+  const own =
+    actor.kind === 'user'
+      ? await ProjectMembership.findOne({ where: { projectId, accountId: actor.accountId } })
+      : null;
+  return viewProject(project, members, own?.role);
+}

@@ -1,0 +1,115 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Webhook } from '../../../../database/models/webhook.ts';
+import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { Refusal } from '../../../../errors.ts';
+import { recordEvent } from '../../../foundation/events/record.ts';
+import { id, instant, ref } from '../../../foundation/fields.ts';
+import { operation } from '../../../foundation/operation.ts';
+import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
+import { locateWebhook, requireWebhook } from '../operations.ts';
+
+export const deliveryView = z.object({
+  id,
+  event: z.string(),
+  at: instant,
+  attempts: z.int(),
+  status: z.enum(deliveryStatuses),
+  nextAt: instant.nullable(),
+  responseStatus: z.int().nullable(),
+  error: z.string().nullable(),
+});
+
+/** Lists what was, is to be or could not be delivered to a webhook, newest first. */
+export const listDeliveries = operation({
+  authority: 'webhooks.see',
+  input: z.strictObject({
+    org: ref,
+    id,
+    status: z.enum(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`).optional(),
+    ...pageInput,
+  }),
+  output: pageOf(deliveryView),
+  run: async (_ctx, input, { organization }) => {
+    const { id: webhookId } = await requireWebhook(organization, input.id);
+    const status = input.status === undefined ? {} : { status: input.status };
+    return readPage(
+      input,
+      (before, limit) =>
+        WebhookDelivery.findAll({
+          where: { webhookId, ...status, ...(before === firstKey ? {} : { id: { [Op.lt]: before } }) },
+          order: [['id', 'DESC']],
+          limit,
+        }),
+      (row) => row.id,
+      viewDelivery,
+    );
+  },
+});
+
+/**
+ * Has a delivery sent again, whatever became of it, with its id and its tries begun anew; a webhook
+ * that waits is asked again at once.
+ */
+export const retryDelivery = operation({
+  authority: 'webhooks.change',
+  input: z.strictObject({ org: ref, id, delivery: id }),
+  output: deliveryView,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const webhook = await requireWebhook(organization, input.id);
+      if (!webhook.enabled) throw switchedOff();
+      const delivery = await requireDelivery(webhook, input.delivery);
+      await webhook.update({ pausedUntil: null });
+      await delivery.update({ status: 'waiting', attempts: 0, nextAt: ctx.now, endedAt: null });
+      await recordEvent(ctx, {
+        kind: 'webhook.delivery.retried',
+        organizationId: organization.id,
+        subject: { type: 'webhook', id: webhook.id, name: webhook.url },
+        data: { delivery: delivery.id, event: delivery.event },
+      });
+      return viewDelivery(delivery);
+    }),
+});
+
+async function requireDelivery(webhook: Webhook, which: string): Promise<WebhookDelivery> {
+  const delivery = await WebhookDelivery.findOne({ where: { id: which, webhookId: webhook.id } });
+  if (delivery !== null) return delivery;
+  throw new Refusal('not_found', `The webhook ${webhook.id} has no delivery ${which}.`, {
+    hint: 'idctl webhook deliveries (or GET …/deliveries) shows them.',
+  });
+}
+
+function switchedOff(): Refusal {
+  return new Refusal('conflict', 'The webhook is switched off.', {
+    hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
+  });
+}
+
+/** Names the webhook and the organization of a delivery, for the operator, who need not. */
+export const locateDelivery = operation({
+  authority: 'operator',
+  input: z.strictObject({ org: ref.optional(), delivery: id }),
+  run: async (ctx, input) => {
+    const delivery = await WebhookDelivery.findByPk(input.delivery);
+    if (delivery === null) throw new Refusal('not_found', `There is no delivery ${input.delivery}.`);
+    const at = await locateWebhook(ctx, { id: delivery.webhookId, org: input.org });
+    return { ...at, delivery: delivery.id };
+  },
+});
+
+/** A delivery without what was sent. */
+function viewDelivery(delivery: WebhookDelivery) {
+  const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
+  return {
+    id: delivery.id,
+    event,
+    at: at.toISOString(),
+    attempts,
+    status,
+    nextAt: nextAt?.toISOString() ?? null,
+    responseStatus,
+    error,
+  };
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import { orderedId } from '../../../crypto/id.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Webhook } from '../../../database/models/webhook.ts';
+import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { kindPattern } from '../../foundation/events/schema.ts';
+import { id, ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { after } from '../../foundation/time.ts';
+import { isTaken, type Outcome, sendMessage } from './delivery/send.ts';
+import { newWebhookSecret, openWebhookSecret, sealWebhookSecret } from './secret.ts';
+import {
+  newWebhookView,
+  rotatedWebhookView,
+  viewWebhook,
+  webhookPage,
+  webhookTestView,
+  webhookView,
+} from './view.ts';
+
+// Where an organization's events are sent (Standard Webhooks).
+
+const mostWebhooks = 20;
+const overlapSeconds = 24 * 3600;
+
+const refInput = z.strictObject({ org: ref, id });
+
+/** Where events are sent; without credentials, which would be shown with it. */
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
+  .max(2000, 'must have at most 2000 characters')
+  .refine((text) => {
+    const { username, password, hash } = new URL(text);
+    return username === '' && password === '' && hash === '';
+  }, 'must not hold credentials or a fragment');
+
+const events = z.array(kindPattern).min(1, 'must name at least one kind').max(100, 'must be at most 100');
+
+/** Lists the organization's webhooks, without their secrets. */
+export const listWebhooks = operation({
+  authority: 'webhooks.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: webhookPage,
+  run: (_ctx, input, { organization }) =>
+    readPage(
+      input,
+      (cursor, limit) =>
+        Webhook.findAll({
+          where: { organizationId: organization.id, id: { [Op.gt]: cursor } },
+          order: ['id'],
+          limit,
+        }),
+      (row) => row.id,
+      viewWebhook,
+    ),
+});
+
+/** Adds a webhook and answers the secret that signs for it, once. */
+export const addWebhook = operation({
+  authority: 'webhooks.change',
+  input: z.strictObject({ org: ref, url, events: events.default(['*']) }),
+  output: newWebhookView,
+  run: async (ctx, input, { organization: { id: organizationId } }) => {
+    await ctx.outbound.judgeUrl(input.url).catch(refuseUrl);
+    const made = orderedId();
+    const secret = newWebhookSecret();
+    const webhook = await transaction(async () => {
+      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks) throw tooMany();
+      const added = await Webhook.create({
+        id: made,
+        organizationId,
+        url: input.url,
+        events: input.events.includes('*') ? null : [...new Set(input.events)],
+        secret: sealWebhookSecret(ctx, 'secret', made, secret),
+        enabled: true,
+        createdAt: ctx.now,
+      });
+      const data = { events: added.events ?? ['*'] };
+      await recordEvent(ctx, { kind: 'webhook.added', ...about(added), data });
+      return added;
+    });
+    return { ...viewWebhook(webhook), secret };
+  },
+});
+
+/** An address that is not allowed is the caller's to change: nothing upstream has failed. */
+function refuseUrl(error: unknown): never {
+  if (!(error instanceof Refusal) || error.code !== 'outbound_refused') throw error;
+  throw refuseField('url', error.message, error.hint);
+}
+
+function tooMany(): Refusal {
+  return new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
+    hint: 'Remove one first.',
+  });
+}
+
+/**
+ * Switches a webhook on or off. Events are kept for it only while it is on; what waited when it was
+ * switched off is sent once it is on again.
+ */
+export const changeWebhook = operation({
+  authority: 'webhooks.change',
+  input: refInput.extend({ enabled: z.boolean() }),
+  output: webhookView,
+  run: (ctx, { id: which, enabled }, { organization }) =>
+    transaction(async () => {
+      const webhook = await requireWebhook(organization, which);
+      await webhook.update({ enabled, ...(enabled ? { failingSince: null, pausedUntil: null } : {}) });
+      if (enabled) await recordEvent(ctx, { kind: 'webhook.enabled', ...about(webhook) });
+      else {
+        const data = { reason: 'requested' as const };
+        await recordEvent(ctx, { kind: 'webhook.disabled', ...about(webhook), data });
+      }
+      return viewWebhook(webhook);
+    }),
+});
+
+/** Removes a webhook; what waited for it is not sent any more. */
+export const removeWebhook = operation({
+  authority: 'webhooks.change',
+  input: refInput,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const webhook = await requireWebhook(organization, input.id);
+      const which = { webhookId: webhook.id, status: 'waiting' };
+      const waiting = await WebhookDelivery.count({ where: which });
+      await webhook.destroy();
+      await recordEvent(ctx, { kind: 'webhook.removed', ...about(webhook), data: { waiting } });
+      return { ...viewWebhook(webhook), waiting };
+    }),
+});
+
+/** Gives a webhook a new secret, answered once; for a day the former one signs too. */
+export const rotateWebhook = operation({
+  authority: 'webhooks.change',
+  input: refInput,
+  output: rotatedWebhookView,
+  run: async (ctx, input, { organization }) => {
+    const secret = newWebhookSecret();
+    const previousUntil = after(ctx.now, overlapSeconds);
+    return transaction(async () => {
+      const webhook = await requireWebhook(organization, input.id);
+      const former = openWebhookSecret(ctx, webhook);
+      await webhook.update({
+        secret: sealWebhookSecret(ctx, 'secret', webhook.id, secret),
+        previousSecret: sealWebhookSecret(ctx, 'previous_secret', webhook.id, former),
+        previousUntil,
+      });
+      const data = { previousUntil: previousUntil.toISOString() };
+      await recordEvent(ctx, { kind: 'webhook.secret.rotated', ...about(webhook), data });
+      return { ...viewWebhook(webhook), secret, ...data };
+    });
+  },
+});
+
+/** Sends a `webhook.test` message now, switched on or not, and answers the result; keeps nothing. */
+export const testWebhook = operation({
+  authority: 'webhooks.change',
+  input: refInput,
+  output: webhookTestView,
+  run: async (ctx, input, { organization }) => {
+    const webhook = await requireWebhook(organization, input.id);
+    const timestamp = ctx.now.toISOString();
+    const data = { webhook: webhook.id, organization: organization.id };
+    const body = JSON.stringify({ type: 'webhook.test', timestamp, data });
+    const never = new AbortController().signal;
+    const outcome = await sendMessage(ctx, webhook, { id: randomUUID(), body }, never);
+    if (outcome === null) throw new Error('a message that cannot be aborted was aborted');
+    return { ok: isTaken(outcome), message: wordsOf(outcome), responseStatus: outcome.status };
+  },
+});
+
+function wordsOf(outcome: Outcome): string {
+  if (outcome.status === null) return outcome.error;
+  if (isTaken(outcome)) return `It took the message and answered ${outcome.status}.`;
+  return `It answered ${outcome.status}; from 200 to 299 a message counts as delivered.`;
+}
+
+function about(webhook: Webhook) {
+  const subject = { type: 'webhook', id: webhook.id, name: webhook.url };
+  return { organizationId: webhook.organizationId, subject };
+}
+
+/** Names the organization of a webhook, for the operator, who need not. */
+export const locateWebhook = operation({
+  authority: 'operator',
+  input: z.strictObject({ org: ref.optional(), id }),
+  run: async (_ctx, { id: which, org }) => {
+    if (org !== undefined) return { org, id: which };
+    const webhook = await Webhook.findByPk(which);
+    if (webhook === null)
+      throw new Refusal('not_found', `There is no webhook ${which}.`, {
+        hint: 'idctl webhook list shows those of an organization.',
+      });
+    return { org: webhook.organizationId, id: which };
+  },
+});
+
+/** The organization's webhook of this id, or `not_found`. */
+export async function requireWebhook(
+  { id: organizationId, slug }: Organization,
+  which: string,
+): Promise<Webhook> {
+  const webhook = await Webhook.findOne({ where: { id: which, organizationId } });
+  if (webhook !== null) return webhook;
+  throw new Refusal('not_found', `${slug} has no webhook ${which}.`, {
+    hint: 'idctl webhook list (or GET /api/v1/orgs/…/webhooks) shows them.',
+  });
+}
