@@ -10,7 +10,7 @@ import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { registerApp } from '../../src/services/people/apps/register.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { startPostgres } from '../support/postgres.ts';

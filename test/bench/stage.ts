@@ -5,7 +5,7 @@ import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -6,7 +6,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { requireSameConnection } from '../../src/services/signin/methods/sso/same-connection.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
-import { regenerateApp } from '../../src/services/people/apps/regenerate.ts';
+import { regenerateApp } from '../../src/services/people/apps/operations.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';
 import { setUserPassword } from '../../src/services/people/users/set-password.ts';

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { regenerateApp } from '../../src/services/people/apps/regenerate.ts';
-import { revokeApp } from '../../src/services/people/apps/revoke.ts';
-import { regenerateToken } from '../../src/services/people/tokens/regenerate.ts';
-import { revokeToken } from '../../src/services/people/tokens/revoke.ts';
+import { regenerateApp, revokeApp } from '../../src/services/people/apps/operations.ts';
+import { regenerateToken, revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { resetTotp } from '../../src/services/people/two-factor/reset.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { generateSync } from 'otplib';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { registerApp } from '../../src/services/people/apps/register.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
-import { createTokenInput } from '../../src/services/people/tokens/schema.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/set-password.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
@@ -205,8 +204,8 @@ export function totpCode(idctl: MailingIdctl, secret: string): string {
 
 async function tokensOf(idctl: MailingIdctl, user: string) {
   const made = scopes.map(async (scope) => {
-    const scoped = 'scope' in createTokenInput.shape ? { scope } : {};
-    const input = createTokenInput.parse({ user, name: `of scope ${scope}`, ...scoped });
+    const scoped = 'scope' in createToken.input.shape ? { scope } : {};
+    const input = createToken.forOperator.input.parse({ user, name: `of scope ${scope}`, ...scoped });
     const { id, token } = await createToken(idctl.operator(), input);
     return [scope, { id, token }] as const;
   });

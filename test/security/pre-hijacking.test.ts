@@ -3,7 +3,7 @@ import { Account, type EmailProof } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/create.ts';
 import { showUser } from '../../src/services/people/users/show.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { surface } from '../../src/http/surface.ts';
 import { authority, type Right, type Rule } from '../../src/services/foundation/authority/table.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
 import { appOf } from '../support/apps.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';

@@ -10,7 +10,7 @@ import { surface } from '../../src/http/surface.ts';
 import { startJobs } from '../../src/jobs/scheduler.ts';
 import { createLog } from '../../src/log.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
-import { regenerateToken } from '../../src/services/people/tokens/regenerate.ts';
+import { regenerateToken } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { enableUser } from '../../src/services/people/users/enable.ts';

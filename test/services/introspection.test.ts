@@ -2,7 +2,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
-import { revokeToken } from '../../src/services/people/tokens/revoke.ts';
+import { revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
 import { disableUser } from '../../src/services/people/users/disable.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -160,10 +160,9 @@ function addPassword(user: Command): void {
 }
 
 async function confirmTokensEnd(call: Call): Promise<void> {
-  const { listTokens } = await import('../../services/people/tokens/list.ts');
-  const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
+  const { listTokens } = await import('../../services/people/tokens/operations.ts');
   const { user } = call.input;
-  const { length } = await call.every(by(listTokensInput, listTokens), { user });
+  const { length } = await call.every(listTokens.forOperator, { user });
   if (length === 0) return;
   const tokens = length === 1 ? '1 token' : `${length} tokens`;
   call.note('--keep-tokens leaves tokens as they are.');

@@ -4,10 +4,7 @@ import { changePassword } from '../../../services/people/credentials/change-pass
 import { revokeSession } from '../../../services/people/sessions/revoke.ts';
 import { revokeSessionInput } from '../../../services/people/sessions/schema.ts';
 import { signOut } from '../../../services/people/sessions/sign-out.ts';
-import { createToken } from '../../../services/people/tokens/create.ts';
-import { regenerateToken } from '../../../services/people/tokens/regenerate.ts';
-import { revokeToken } from '../../../services/people/tokens/revoke.ts';
-import { createOwnTokenInput, ownTokenInput } from '../../../services/people/tokens/schema.ts';
+import { createToken, regenerateToken, revokeToken } from '../../../services/people/tokens/operations.ts';
 import { confirmTotp } from '../../../services/people/two-factor/confirm.ts';
 import { disableTotp } from '../../../services/people/two-factor/disable.ts';
 import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/people/two-factor/schema.ts';
@@ -115,19 +112,22 @@ const endForm = sectionForm('sessions', 'sessions/end', revokeSessionInput, asyn
 });
 
 // A form has texts only.
-const createTokenForm = createOwnTokenInput.extend({
-  expiresInDays: z.coerce.number().pipe(createOwnTokenInput.shape.expiresInDays.unwrap()).optional(),
+const createTokenForm = createToken.input.extend({
+  expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
 });
 
 const createForm = sectionForm('tokens', 'tokens', createTokenForm, async ({ ctx }, input) =>
   newToken(await createToken(ctx, input)),
 );
 
-const regenerateForm = sectionForm('tokens', 'tokens/regenerate', ownTokenInput, async ({ ctx }, input) =>
-  newToken(await regenerateToken(ctx, input)),
+const regenerateForm = sectionForm(
+  'tokens',
+  'tokens/regenerate',
+  regenerateToken.input,
+  async ({ ctx }, input) => newToken(await regenerateToken(ctx, input)),
 );
 
-const revokeForm = sectionForm('tokens', 'tokens/revoke', ownTokenInput, async (visit, input) => {
+const revokeForm = sectionForm('tokens', 'tokens/revoke', revokeToken.input, async (visit, input) => {
   await revokeToken(visit.ctx, input);
   return back(visit, 'token', 'tokens');
 });

@@ -1,14 +1,16 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { select } from '../../../database/select.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
-import { readPage } from '../../foundation/page.ts';
-import type { listAdminTokensInput } from '../../people/tokens/schema.ts';
+import { ref } from '../../foundation/fields.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
 import { viewToken } from '../../people/tokens/view.ts';
 import { pushedIn } from './pushed.ts';
+
+export const listAdminTokensInput = z.strictObject({ org: ref, ...pageInput });
 
 /**
  * The tokens of scope admin of the organization's members, without their values, oldest first (security P15); of nobody

@@ -1,6 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import type { ScimToken } from '../../../../database/models/scim-token.ts';
-import { suspended } from '../../../people/tokens/suspended.ts';
+import { suspended } from '../../../people/tokens/view.ts';
 import { baseOf } from '../base.ts';
 
 /** The organization's token, or that there is none; never its value. */
