@@ -11,7 +11,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { figure, median, table } from './figures.ts';

@@ -14,16 +14,17 @@ import { makeBackup } from '../../src/services/instance/backup/make.ts';
 import { testMail } from '../../src/services/instance/mail/test.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { showStatus } from '../../src/services/instance/status/show.ts';
-import { listSessions } from '../../src/services/people/sessions/list.ts';
-import { revokeSession } from '../../src/services/people/sessions/revoke.ts';
-import { resetTotp } from '../../src/services/people/two-factor/reset.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
-import { enableUser } from '../../src/services/people/users/enable.ts';
-import { listUsers } from '../../src/services/people/users/list.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
-import { showUser } from '../../src/services/people/users/show.ts';
-import { unlockUser } from '../../src/services/people/users/unlock.ts';
+import { listSessions, revokeSession } from '../../src/services/people/sessions/operations.ts';
+import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  setUserPassword,
+  showUser,
+  unlockUser,
+} from '../../src/services/people/users/operations.ts';
 import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
 import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';

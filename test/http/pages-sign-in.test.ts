@@ -8,7 +8,7 @@ import { Counter } from '../../src/database/models/counter.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';

@@ -6,7 +6,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { regenerateApp, revokeApp } from '../../src/services/people/apps/operations.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { appOf } from '../support/apps.ts';
 import { openInstance } from '../support/instance.ts';
 import { useToken } from '../support/tokens.ts';

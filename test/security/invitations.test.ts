@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { disableUser } from '../../src/services/people/users/disable.ts';
-import { enableUser } from '../../src/services/people/users/enable.ts';
+import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { listInvitations } from '../../src/services/tenancy/invitations/list.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';

@@ -7,7 +7,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { showUser } from '../../src/services/people/users/show.ts';
+import { showUser } from '../../src/services/people/users/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';

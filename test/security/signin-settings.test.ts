@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';

@@ -9,8 +9,7 @@ import { findVerified } from '../../src/services/foundation/domain-names/owns.ts
 import { listEvents } from '../../src/services/foundation/events/list.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
-import { enableUser } from '../../src/services/people/users/enable.ts';
+import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { createLoginLink, openLoginLink } from '../../src/services/signin/methods/link.ts';
 import { admitSocial } from '../../src/services/signin/methods/social/admit.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';

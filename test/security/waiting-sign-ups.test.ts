@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { checkSignUps } from '../../src/services/instance/doctor/sign-ups.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { showUser } from '../../src/services/people/users/show.ts';
+import { showUser } from '../../src/services/people/users/operations.ts';
 import { createLoginLink, openLoginLink } from '../../src/services/signin/methods/link.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, organization, password } from '../support/builders.ts';

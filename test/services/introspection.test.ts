@@ -4,7 +4,7 @@ import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';

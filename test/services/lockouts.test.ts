@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { showUser } from '../../src/services/people/users/show.ts';
-import { unlockUser } from '../../src/services/people/users/unlock.ts';
+import { showUser, unlockUser } from '../../src/services/people/users/operations.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { openInstance } from '../support/instance.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { organization, person, verifiedDomain } from '../support/builders.ts';

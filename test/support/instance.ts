@@ -4,7 +4,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { beginSession } from '../../src/services/signin/begin.ts';
 import { password } from './builders.ts';
 import { type Client, createClient } from './http.ts';

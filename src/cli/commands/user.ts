@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type {
-  deletedUserView,
-  passwordSetView,
-  shownUserView,
-  userView,
-} from '../../services/people/accounts/schema.ts';
+import type { deletedUserView, userView } from '../../services/people/accounts/schema.ts';
+import type { passwordSetView, shownUserView } from '../../services/people/users/view.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
@@ -71,45 +67,40 @@ export function addUserCommands(program: Command): void {
     summary: 'List the accounts',
     example: 'idctl user list --json',
     run: async (call) => {
-      const { listUsers } = await import('../../services/people/users/list.ts');
-      const { listUsersInput } = await import('../../services/people/accounts/schema.ts');
-      call.table(await call.every(by(listUsersInput, listUsers)), row, 'There are no users.');
+      const { listUsers } = await import('../../services/people/users/operations.ts');
+      call.table(await call.every(listUsers), row, 'There are no users.');
     },
   });
   verb(user, 'show <user>', {
     summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
-      const { showUser } = await import('../../services/people/users/show.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, showUser)), shown);
+      const { showUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(showUser), shown);
     },
   });
   verb(user, 'disable <user>', {
     summary: 'Shut an account out and end its sessions',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
-      const { disableUser } = await import('../../services/people/users/disable.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, disableUser)), block);
+      const { disableUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(disableUser), block);
     },
   });
   verb(user, 'enable <user>', {
     summary: 'Let a disabled account sign in again',
     example: 'idctl user enable ada@example.com',
     run: async (call) => {
-      const { enableUser } = await import('../../services/people/users/enable.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, enableUser)), block);
+      const { enableUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(enableUser), block);
     },
   });
   verb(user, 'unlock <user>', {
     summary: 'Let an account that is locked try again',
     example: 'idctl user unlock ada@example.com',
     run: async (call) => {
-      const { unlockUser } = await import('../../services/people/users/unlock.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, unlockUser)), block);
+      const { unlockUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(unlockUser), block);
     },
   });
   addPassword(user);
@@ -125,11 +116,10 @@ function addCreate(user: Command): void {
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
     example: "idctl user create ada@example.com --name 'Ada Byron' --password-stdin",
     run: async (call) => {
-      const { createUser } = await import('../../services/people/users/create.ts');
-      const { createUserInput } = await import('../../services/people/accounts/schema.ts');
+      const { createUser } = await import('../../services/people/users/operations.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
-      call.show(await call.operate(by(createUserInput, createUser), { ...input, password }), block);
+      call.show(await call.operate(createUser, { ...input, password }), block);
     },
   });
 }
@@ -147,13 +137,12 @@ function addPassword(user: Command): void {
     options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
     example: 'idctl user password ada@example.com --password-stdin',
     run: async (call) => {
-      const { setUserPassword } = await import('../../services/people/users/set-password.ts');
-      const { setUserPasswordInput } = await import('../../services/people/accounts/schema.ts');
+      const { setUserPassword } = await import('../../services/people/users/operations.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
       const password = await secretOrAsk(source, 'New password', true);
-      const view = await call.operate(by(setUserPasswordInput, setUserPassword), { ...input, password });
+      const view = await call.operate(setUserPassword, { ...input, password });
       call.show(view, passwordSet);
     },
   });
@@ -175,9 +164,8 @@ function addTotpReset(user: Command): void {
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
-      const { resetTotp } = await import('../../services/people/two-factor/reset.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      await call.destroy(by(userRefInput, resetTotp), {
+      const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
+      await call.destroy(resetTotp, {
         fields: block,
         question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
         done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,

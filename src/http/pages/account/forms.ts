@@ -1,14 +1,9 @@
 import { z } from 'zod';
-import { changePasswordInput, updateMeInput } from '../../../services/people/accounts/schema.ts';
-import { changePassword } from '../../../services/people/credentials/change-password.ts';
-import { revokeSession } from '../../../services/people/sessions/revoke.ts';
-import { revokeSessionInput } from '../../../services/people/sessions/schema.ts';
-import { signOut } from '../../../services/people/sessions/sign-out.ts';
+import { updateMeInput } from '../../../services/people/accounts/schema.ts';
+import { changePassword } from '../../../services/people/credentials/operations.ts';
+import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
 import { createToken, regenerateToken, revokeToken } from '../../../services/people/tokens/operations.ts';
-import { confirmTotp } from '../../../services/people/two-factor/confirm.ts';
-import { disableTotp } from '../../../services/people/two-factor/disable.ts';
-import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/people/two-factor/schema.ts';
-import { startTotp } from '../../../services/people/two-factor/start.ts';
+import { confirmTotp, disableTotp, startTotp } from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/leave.ts';
@@ -65,7 +60,7 @@ const profileForm = sectionForm(
 const passwordForm = sectionForm(
   'password',
   'password',
-  changePasswordInput.extend({ email: z.string().optional() }),
+  changePassword.input.extend({ email: z.string().optional() }),
   async (visit, { currentPassword, newPassword }) => {
     await changePassword(visit.ctx, { currentPassword, newPassword });
     return back(visit, 'password', 'password');
@@ -77,7 +72,7 @@ const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), as
 );
 
 /** A code as apps show it, in two halves. */
-const spaced = ({ shape }: typeof ownConfirmTotpInput) =>
+const spaced = ({ shape }: typeof confirmTotp.input) =>
   z.strictObject({
     code: z
       .string()
@@ -88,7 +83,7 @@ const spaced = ({ shape }: typeof ownConfirmTotpInput) =>
 const confirmForm = form({
   path: '/account/two-factor/confirm',
   access: 'person',
-  input: spaced(ownConfirmTotpInput),
+  input: spaced(confirmTotp.input),
   act: async (visit, input) => {
     await confirmTotp(visit.ctx, input);
     return back(visit, 'two-factor-on', 'two-factor');
@@ -99,14 +94,14 @@ const confirmForm = form({
 const disableForm = sectionForm(
   'two-factor',
   'two-factor/disable',
-  spaced(ownDisableTotpInput),
+  spaced(disableTotp.input),
   async (visit, input) => {
     await disableTotp(visit.ctx, input);
     return back(visit, 'two-factor-off', 'two-factor');
   },
 );
 
-const endForm = sectionForm('sessions', 'sessions/end', revokeSessionInput, async (visit, input) => {
+const endForm = sectionForm('sessions', 'sessions/end', revokeSession.input, async (visit, input) => {
   await revokeSession(visit.ctx, input);
   return back(visit, 'session', 'sessions');
 });

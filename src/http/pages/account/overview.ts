@@ -1,4 +1,4 @@
-import { listSessions } from '../../../services/people/sessions/list.ts';
+import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social/list.ts';

@@ -1,41 +1,41 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireUser } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { knownClient } from '../../foundation/limits/known-client.ts';
 import { passwordLimits } from '../../foundation/limits/password.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { operation } from '../../foundation/operation.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import type { changePasswordInput } from '../accounts/schema.ts';
+import { givenPassword } from '../accounts/schema.ts';
 import { ownSessionOf } from '../sessions/own.ts';
 import { endSignIns } from './credentials.ts';
 
 /** Replaces one's own password, which takes the current one; ends all other sessions and all mailed codes (security P5, P10). */
-export async function changePassword(
-  ctx: Context,
-  input: z.output<typeof changePasswordInput>,
-): Promise<void> {
-  const { accountId } = requireUser(ctx, 'me.credentials');
-  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const current = await requireCurrent(ctx, account, input.currentPassword);
-  const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
-  await transaction(async () => {
-    // Of two changes at once, and of one beside the operator's, the first counts.
-    const [changed] = await Account.update(
-      { passwordHash },
-      { where: { id: accountId, passwordHash: current } },
-    );
-    if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
-    await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
-    await recordEvent(ctx, {
-      kind: 'user.password.changed',
-      subject: { type: 'user', id: accountId, name: account.name },
+export const changePassword = operation({
+  authority: 'me.credentials',
+  input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
+  run: async (ctx, input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const current = await requireCurrent(ctx, account, input.currentPassword);
+    const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
+    await transaction(async () => {
+      // Of two changes at once, and of one beside the operator's, the first counts.
+      const [changed] = await Account.update(
+        { passwordHash },
+        { where: { id: accountId, passwordHash: current } },
+      );
+      if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
+      await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
+      await recordEvent(ctx, {
+        kind: 'user.password.changed',
+        subject: { type: 'user', id: accountId, name: account.name },
+      });
     });
-  });
-}
+  },
+});
 
 /** The hash of the current password, once that has been given; a wrong one counts as at sign-in (security P8). */
 async function requireCurrent(ctx: Context, account: Account, given: string): Promise<string> {
