@@ -6,10 +6,12 @@ import type { Context } from '../../src/context.ts';
 import { Refusal } from '../../src/errors.ts';
 import { surface } from '../../src/http/surface.ts';
 import { ruleOf } from '../../src/services/foundation/authority/table.ts';
-import { listAllEvents } from '../../src/services/foundation/events/list.ts';
-import { listKeys } from '../../src/services/foundation/keys/list.ts';
-import { rotateMasterKey } from '../../src/services/foundation/keys/rotate-master.ts';
-import { rotateSigningKey } from '../../src/services/foundation/keys/rotate-signing.ts';
+import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
+import {
+  listKeys,
+  rotateMasterKey,
+  rotateSigningKey,
+} from '../../src/services/foundation/keys/operations.ts';
 import { makeBackup } from '../../src/services/instance/backup/make.ts';
 import { testMail } from '../../src/services/instance/mail/test.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
@@ -25,8 +27,7 @@ import {
   showUser,
   unlockUser,
 } from '../../src/services/people/users/operations.ts';
-import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
-import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
+import { importMappings, listMappings } from '../../src/services/provisioning/mappings/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
@@ -82,7 +83,7 @@ const ofTheOperator: Record<string, Act> = {
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'event tail': (ctx) => listAllEvents(ctx, { limit: 1 }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
-  'key rotate signing': (ctx) => rotateSigningKey(ctx),
+  'key rotate signing': (ctx) => rotateSigningKey(ctx, {}),
   'key rotate master': (ctx) => rotateMasterKey(ctx, { prepare: false }),
   'user delete': (ctx) => deleteUser(ctx, { user }),
 };

@@ -5,8 +5,7 @@ import { regenerateApp, revokeApp } from '../../src/services/people/apps/operati
 import { regenerateToken, revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
-import { revokeScimToken } from '../../src/services/provisioning/scim/token/revoke.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { revokeScimToken, rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/revoke.ts';

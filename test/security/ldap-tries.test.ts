@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Context } from '../../src/context.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Refusal } from '../../src/errors.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { checkOrganization } from '../../src/services/instance/doctor/organization.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';

@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';

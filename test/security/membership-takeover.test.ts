@@ -4,7 +4,7 @@ import { OAuthApp } from '../../src/database/models/app.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { showUser } from '../../src/services/people/users/operations.ts';

@@ -5,7 +5,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listAllEvents } from '../../src/services/foundation/events/list.ts';
+import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';

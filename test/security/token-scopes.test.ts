@@ -5,7 +5,7 @@ import { surface } from '../../src/http/surface.ts';
 import { authority, type Right, type Rule } from '../../src/services/foundation/authority/table.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
+import { importMappings } from '../../src/services/provisioning/mappings/operations.ts';
 import { appOf } from '../support/apps.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Company, foundCompany, pathOf, samples } from '../support/company.ts';

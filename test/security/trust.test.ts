@@ -6,7 +6,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { findVerified } from '../../src/services/foundation/domain-names/owns.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';

@@ -20,7 +20,7 @@ import { openBackup, openBackupFile } from '../../src/services/instance/backup/o
 import { placeBackup } from '../../src/services/instance/backup/place.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

@@ -7,7 +7,7 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
 import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';

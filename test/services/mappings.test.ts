@@ -6,12 +6,14 @@ import { Project } from '../../src/database/models/project.ts';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
-import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import {
+  addMapping,
+  importMappings,
+  removeMapping,
+} from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
-import { removeMapping } from '../../src/services/provisioning/mappings/remove.ts';
 import { listAttempts } from '../../src/services/signin/attempts/list.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';

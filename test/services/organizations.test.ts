@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Membership } from '../../src/database/models/membership.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';

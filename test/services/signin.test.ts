@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
 import { saveSignInSettingsInput } from '../../src/services/tenancy/signin-settings/schema.ts';
 import { organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';

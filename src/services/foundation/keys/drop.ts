@@ -4,7 +4,7 @@ import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { recordEvent } from '../events/record.ts';
 import { accessTokenSeconds, after } from '../time.ts';
-import { noticeSeconds } from './rotate-signing.ts';
+import { noticeSeconds } from './key-set.ts';
 
 /** Deletes retired signing keys of which no token lives any more (security X2); call it inside a transaction. */
 export async function dropSpentKeys(ctx: Context): Promise<void> {

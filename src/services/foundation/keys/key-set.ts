@@ -16,6 +16,9 @@ import { SigningKey } from '../../../database/models/signing-key.ts';
 const minute = 60_000;
 const fewSeconds = 5_000;
 
+/** Until a new key signs, in seconds: twice as long as a daemon may go without reading the keys again. */
+export const noticeSeconds = 120;
+
 /** One signing key of the database, ready for use. */
 export interface ReadyKey {
   publicJwk: PublicJwk;

@@ -1,5 +1,30 @@
+import { z } from 'zod';
 import type { KeyCanary } from '../../../database/models/key-canary.ts';
 import type { SigningKey } from '../../../database/models/signing-key.ts';
+import { instant } from '../fields.ts';
+import { pageOf } from '../page.ts';
+
+export const keyView = z.object({
+  id: z.string(),
+  purpose: z.enum(['master', 'signing']),
+  /**
+   * A master key seals, and then only opens what it sealed. A signing key waits to be known everywhere, signs, then only
+   * verifies until its last token has ended.
+   */
+  state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
+  createdAt: instant,
+  retiredAt: instant.nullable(),
+});
+export const keyPage = pageOf(keyView);
+export const newKeyView = keyView.extend({ signsFrom: instant });
+
+/** What became of a rotation: a new key, one that waits in the file, or the end of a rotation that was broken off. */
+export const newMasterKeyView = z.object({
+  id: z.string(),
+  state: z.enum(['rotated', 'prepared', 'finished']),
+  former: z.string().nullable(),
+  resealed: z.int(),
+});
 
 /** A signing key without its halves, in the state that it is in among the others. */
 export function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deliveryStatuses } from '../../../database/models/webhook-delivery.ts';
-import { eventView, kindPattern } from '../../foundation/events/schema.ts';
+import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant, ref } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 
