@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/revoke.ts';
-import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';

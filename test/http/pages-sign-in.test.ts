@@ -11,7 +11,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
-import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import type { Client } from '../support/http.ts';

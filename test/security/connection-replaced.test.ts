@@ -14,16 +14,13 @@ import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/id
 import { listIdentities } from '../../src/services/tenancy/identities/list.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
-import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
-import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { changeLdap, removeLdap, saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
-import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

@@ -9,15 +9,12 @@ import { revokeScimToken, rotateScimToken } from '../../src/services/provisionin
 import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/revoke.ts';
-import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
-import { removeLdap } from '../../src/services/tenancy/ldap/remove.ts';
+import { disableLdap, removeLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/delete.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/delete.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
-import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { disableSso, removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { removeWebhook } from '../../src/services/tenancy/webhooks/remove.ts';
 import { organization, password } from '../support/builders.ts';

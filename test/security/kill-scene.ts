@@ -9,7 +9,7 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';

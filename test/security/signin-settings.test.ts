@@ -4,12 +4,15 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeSignInSettings, saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import {
+  changeSignInSettings,
+  saveSignInSettings,
+} from '../../src/services/tenancy/signin-settings/operations.ts';
 import { settingNames } from '../../src/services/tenancy/signin-settings/settings.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
+import { disableSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';

@@ -7,7 +7,7 @@ import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/unlink.ts';
-import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

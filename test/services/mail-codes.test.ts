@@ -9,7 +9,7 @@ import { requestPasswordReset } from '../../src/services/signin/methods/codes/re
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { enrolled } from '../support/two-factor.ts';

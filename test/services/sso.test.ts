@@ -9,7 +9,7 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/change-role.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/list.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/remove.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
+import { disableSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';

@@ -11,13 +11,13 @@ import { addMapping } from '../../src/services/provisioning/mappings/operations.
 import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/create.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/create.ts';
 import { createProject } from '../../src/services/tenancy/projects/create.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/put-member.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/add.ts';
 import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/list.ts';

@@ -6,7 +6,7 @@ import type {
   ldapRelinkedView,
   ldapRemovedView,
   ldapView,
-} from '../../services/tenancy/ldap/schema.ts';
+} from '../../services/tenancy/ldap/view.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
@@ -85,9 +85,8 @@ export function addLdapCommands(program: Command): void {
     required: org,
     example: 'idctl ldap show --org acme',
     run: async (call) => {
-      const { showLdap } = await import('../../services/tenancy/ldap/show.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(by(ldapRefInput, showLdap)), fields);
+      const { showLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      call.show(await call.operate(showLdap), fields);
     },
   });
   verb(ldap, 'enable', {
@@ -95,9 +94,8 @@ export function addLdapCommands(program: Command): void {
     required: org,
     example: 'idctl ldap enable --org acme',
     run: async (call) => {
-      const { enableLdap } = await import('../../services/tenancy/ldap/enable.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(by(ldapRefInput, enableLdap)), fields);
+      const { enableLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      call.show(await call.operate(enableLdap), fields);
     },
   });
   verb(ldap, 'disable', {
@@ -106,9 +104,8 @@ export function addLdapCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
     run: async (call) => {
-      const { disableLdap } = await import('../../services/tenancy/ldap/disable.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const view = await call.perform(by(ldapRefInput, disableLdap), affectedFields);
+      const { disableLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      const view = await call.perform(disableLdap, affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -118,13 +115,11 @@ export function addLdapCommands(program: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeLdap } = await import('../../services/tenancy/ldap/change.ts');
-  const { changeLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
+  const { changeLdap } = await import('../../services/tenancy/ldap/operations.ts');
   const { passwordStdin: stdin, passwordFile: file, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
-  const save = (bindPassword: string | undefined) =>
-    call.operate(by(changeLdapInput, changeLdap), { ...input, bindPassword });
+  const save = (bindPassword: string | undefined) => call.operate(changeLdap, { ...input, bindPassword });
   call.show(await withPassword(given, save), fields);
 }
 
@@ -203,9 +198,8 @@ function addRelink(ldap: Command): void {
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
     run: async (call) => {
-      const { relinkLdap } = await import('../../services/tenancy/ldap/relink.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      await call.destroy(by(ldapRefInput, relinkLdap), {
+      const { relinkLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      await call.destroy(relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
           `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
@@ -223,10 +217,8 @@ function addRemove(ldap: Command): void {
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
     run: async (call) => {
-      const { removeLdap } = await import('../../services/tenancy/ldap/remove.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const remove = by(ldapRefInput, removeLdap);
-      await call.destroy(remove, {
+      const { removeLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      await call.destroy(removeLdap, {
         fields: [...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.uri}? ${removed(view)}`.trim(),
         done: (view) =>

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts/schema.ts';
+import type { affectedView } from '../../services/tenancy/sso/affected.ts';
 import type {
-  affectedView,
   ssoDisabledView,
   ssoRelinkedView,
   ssoRemovedView,
   ssoView,
-} from '../../services/tenancy/sso/schema.ts';
+} from '../../services/tenancy/sso/view.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
@@ -57,9 +57,8 @@ export function addSsoCommands(program: Command): void {
     required: org,
     example: 'idctl sso show --org acme',
     run: async (call) => {
-      const { showSso } = await import('../../services/tenancy/sso/show.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      call.show(await call.operate(by(ssoRefInput, showSso)), fields);
+      const { showSso } = await import('../../services/tenancy/sso/operations.ts');
+      call.show(await call.operate(showSso), fields);
     },
   });
   verb(sso, 'enable', {
@@ -69,12 +68,11 @@ export function addSsoCommands(program: Command): void {
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
     options: force,
     run: async (call) => {
-      const { enableSso } = await import('../../services/tenancy/sso/enable.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
+      const { enableSso } = await import('../../services/tenancy/sso/operations.ts');
       const { force, ...input } = call.input;
-      await call.rehearse(by(ssoRefInput, enableSso), input);
+      await call.rehearse(enableSso, input);
       if (force !== true) await requireUsable(call, input);
-      call.show(await call.operate(by(ssoRefInput, enableSso), input), fields);
+      call.show(await call.operate(enableSso, input), fields);
     },
   });
   verb(sso, 'disable', {
@@ -83,10 +81,8 @@ export function addSsoCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl sso disable --org acme',
     run: async (call) => {
-      const { disableSso } = await import('../../services/tenancy/sso/disable.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const disable = by(ssoRefInput, disableSso);
-      const view = await call.perform(disable, [...fields, ...affectedFields]);
+      const { disableSso } = await import('../../services/tenancy/sso/operations.ts');
+      const view = await call.perform(disableSso, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
     },
   });
@@ -127,14 +123,13 @@ function addSet(sso: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeSso } = await import('../../services/tenancy/sso/change.ts');
-  const { changeSsoInput } = await import('../../services/tenancy/sso/schema.ts');
+  const { changeSso } = await import('../../services/tenancy/sso/operations.ts');
   const { domain, force, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
-    const { enabled } = await call.rehearse(by(changeSsoInput, changeSso), whole);
+    const { enabled } = await call.rehearse(changeSso, whole);
     if (enabled && force !== true) await requireUsable(call, whole);
-    return call.operate(by(changeSsoInput, changeSso), whole);
+    return call.operate(changeSso, whole);
   });
   call.show(view, fields);
 }
@@ -142,8 +137,7 @@ async function set(call: Call): Promise<void> {
 /** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/tenancy/sso/test.ts');
-  const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-  const { ok, message, steps } = await call.operate(by(testSsoInput, testSso), input);
+  const { ok, message, steps } = await call.operate(testSso, input);
   if (ok) return;
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
@@ -190,8 +184,7 @@ function addTest(sso: Command): void {
     example: 'idctl sso test --org acme',
     run: async (call) => {
       const { testSso } = await import('../../services/tenancy/sso/test.ts');
-      const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      const view = await withSecret(call.input, (input) => call.operate(by(testSsoInput, testSso), input));
+      const view = await withSecret(call.input, (input) => call.operate(testSso, input));
       await tellOlderDaemon(call);
       call.examination(view);
     },
@@ -241,8 +234,7 @@ function addRelink(sso: Command): void {
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
       const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
-      const { relinkSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      await call.destroy(by(relinkSsoInput, relinkSso), {
+      await call.destroy(relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
           `Forget how ${persons(people)} signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
@@ -260,10 +252,8 @@ function addRemove(sso: Command): void {
     destroys: true,
     example: 'idctl sso remove --org acme --yes',
     run: async (call) => {
-      const { removeSso } = await import('../../services/tenancy/sso/remove.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const remove = by(ssoRefInput, removeSso);
-      await call.destroy(remove, {
+      const { removeSso } = await import('../../services/tenancy/sso/operations.ts');
+      await call.destroy(removeSso, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
         question: (view) => `Remove the connection to ${view.issuer}? ${removed(view)}`.trim(),
         done: (view) =>

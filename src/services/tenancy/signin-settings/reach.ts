@@ -1,18 +1,10 @@
-import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
-import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
 import { findGoverningDomain } from './governing.ts';
-import type { signInSettingsRefInput } from './schema.ts';
 import { settingNames } from './settings.ts';
-
-/** Whether the organization's sign-in settings hold for no address: what whoever sets them has to be told. */
-export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
-  const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
-  return governsNobody(ctx, organization);
-}
 
 /** The slug of the first organization, if the second, just made by the operator, ends the reach of its settings. */
 export async function findOverruled(ctx: Context): Promise<string | null> {

@@ -1,10 +1,18 @@
+import { z } from 'zod';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { affectedMembershipView } from '../projects/schema.ts';
 import { findSynced } from '../projects/synced.ts';
 
-/** Whom it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
+/** The people that it touches: those who sign in through the connection, the owners among them, and what group sync has given. */
+export const affectedView = z.object({
+  people: z.array(z.string()),
+  owners: z.array(z.string()),
+  memberships: z.array(affectedMembershipView),
+});
+/** Finds the people that it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
 export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
   const { id, organizationId } = connection;
   const linked = await Identity.findAll({
