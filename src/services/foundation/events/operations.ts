@@ -81,7 +81,8 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const events = rows.slice(0, limit);
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled) return { events, nextCursor: last, hasMore };
-  // Events may come twice, and none is left out: one goes on from where none can come behind any more, if that is further.
+  // Events may come twice, and none is left out: one goes on from where none can come behind any
+  // more, if that is further.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
   return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
@@ -94,8 +95,9 @@ const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS b
     AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
 
 /**
- * The id up to which no event comes any more, or null where none can come behind another: on PostgreSQL a transaction
- * that is under way may yet write one that is older than what others have written.
+ * The id up to which no event comes any more, or null where none can come behind another: on
+ * PostgreSQL a transaction that is under way may yet write one that is older than what others have
+ * written.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
@@ -104,7 +106,7 @@ async function settledId(): Promise<string | null> {
   return began === null ? null : idOfInstant(began - apart);
 }
 
-/** The id after which to read: the cursor, or the first that `since` allows where that is further. */
+/** The id after which to read: the cursor, or the first that `since` allows if that is further. */
 function beginning(ctx: Context, { cursor, since }: Pick<All, 'cursor' | 'since'>): string | undefined {
   if (since === undefined) return cursor;
   const ago = secondsOf(since);
@@ -114,8 +116,8 @@ function beginning(ctx: Context, { cursor, since }: Pick<All, 'cursor' | 'since'
 }
 
 /**
- * Events as the operator sees them: with the system account that acted, and with the organization's slug and the
- * account's address while those exist.
+ * Events as the operator sees them: with the system account that acted, and with the organization's
+ * slug and the account's address while those exist.
  */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];

@@ -4,7 +4,7 @@ import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 import { isWanted } from './wanted.ts';
 
-/** A kind of event that there is, `group.*`, or `*`; what is none is told those that begin alike. */
+/** A kind of event, `group.*` or `*`; the refusal names the kinds that begin alike. */
 export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
   error: ({ input }) => noKind(String(input)),
 });
@@ -37,7 +37,7 @@ export const eventPage = z.object({
   hasMore: z.boolean(),
 });
 
-/** Over all organizations with the slug of each, and the address of whom an event is about; of one, the view itself. */
+/** An event for the operator; of all organizations also with the slug and address. */
 export const operatorEventView = z.object({
   ...eventView.shape,
   organization: z.string().nullable().optional(),
@@ -63,13 +63,13 @@ function alike(name: string): string[] {
   return inGroup.length > 0 ? inGroup : [...new Set(eventNames.map((known) => `${groupOf(known)}.*`))];
 }
 
-/** An event as organizations read it, with the fields in the order of the documentation; webhooks are sent the same. */
+/** An event as organizations and webhooks get it, with the fields in the documented order. */
 export function viewEvent(event: Pick<Event, 'id' | 'kind' | 'at' | 'actor' | 'subject' | 'data'>) {
   const { id, kind, at, actor, subject, data } = event;
   return { id, kind, at: at.toISOString(), actor: withoutSystemAccount(actor), subject, data };
 }
 
-/** The system account that the operator used on the host is for the operator alone (security X9). */
+/** Only the operator sees which system account the operator used on the host (security X9). */
 function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import {
   importSigner,
@@ -105,4 +106,12 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
     signer: await importSigner(row.id, privateJwk),
     retiredAt: row.retiredAt,
   };
+}
+
+/** RFC 7517 §5. */
+export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
+
+/** The public keys that check this instance's tokens, for anyone. */
+export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
+  return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
 }

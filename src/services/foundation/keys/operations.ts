@@ -5,6 +5,7 @@ import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-f
 import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
 import { execute } from '../../../database/execute.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
+import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { dialectOfDatabase } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -12,7 +13,7 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../events/record.ts';
 import { operation } from '../operation.ts';
 import { pageInput } from '../page.ts';
-import { after } from '../time.ts';
+import { accessTokenSeconds, after } from '../time.ts';
 import { listCanaries, plantCanary, usedKeyIds } from './canary.ts';
 import { followMasterKey } from './follow-master.ts';
 import { forgetKeys, noticeSeconds } from './key-set.ts';
@@ -22,7 +23,7 @@ import { keyPage, newKeyView, newMasterKeyView, viewMasterKey, viewSigningKey } 
 
 // The master keys and the keys that sign sessions (security X1, X2).
 
-/** Lists the master keys and the signing keys, the oldest first; there are never more than a few. */
+/** Lists the few master keys and signing keys, the oldest first. */
 export const listKeys = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
@@ -49,8 +50,9 @@ export const listKeys = operation({
 });
 
 /**
- * The ids of the master keys that the next rotation takes out of the key file: those that sealed once. What was backed
- * up with one of them then opens with a copy of it alone. None while a rotation is still to be finished.
+ * The ids of the master keys that the next rotation takes out of the key file: those that sealed
+ * once. What was backed up with one of them then opens with a copy of it alone. None while a
+ * rotation is still to be finished.
  */
 export const listLeavingKeys = operation({
   authority: 'operator',
@@ -65,8 +67,9 @@ export const listLeavingKeys = operation({
 });
 
 /**
- * Makes a new key to sign session tokens with (security X2). It signs once every daemon has had the time to read it;
- * until then the old one does, and after that it still verifies. Every session goes on.
+ * Makes a new key to sign session tokens with (security X2). It signs once every daemon has had the
+ * time to read it; until then the old one does, and after that it still verifies. Every session
+ * goes on.
  */
 export const rotateSigningKey = operation({
   authority: 'operator',
@@ -90,14 +93,34 @@ export const rotateSigningKey = operation({
   },
 });
 
-// The key file has the new key before the database does, and keeps the former one: whenever this is broken off,
-// everything opens. Running daemons read the file again when they meet the new key, and follow it within seconds; what
-// one of them still seals with the former key is sealed anew by the sweep.
+/**
+ * Deletes retired signing keys that no live token needs (security X2); call it inside a
+ * transaction.
+ */
+export async function dropSpentKeys(ctx: Context): Promise<void> {
+  const retired = await SigningKey.findAll({
+    where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },
+  });
+  for (const key of retired) {
+    const live = await RefreshToken.findOne({
+      where: { keyId: key.id, expiresAt: { [Op.gt]: ctx.now } },
+      attributes: ['id'],
+    });
+    if (live !== null) continue;
+    await key.destroy();
+    await recordEvent(ctx, { kind: 'key.signing.dropped', subject: { type: 'key', id: key.id } });
+  }
+}
+
+// The key file has the new key before the database does, and keeps the former one: whenever this is
+// broken off, everything opens. Running daemons read the file again when they meet the new key, and
+// follow it within seconds; what one of them still seals with the former key is sealed anew by the
+// sweep.
 
 /**
- * Puts a new master key in the place of the one that seals (security X1), and seals everything anew while daemons
- * serve. With `prepare` it only waits in the key file, to be copied to other hosts first. A rotation that was broken off
- * is finished, and no key is made.
+ * Puts a new master key in the place of the one that seals (security X1), and seals everything anew
+ * while daemons serve. With `prepare` it only waits in the key file, to be copied to other hosts
+ * first. A rotation that was broken off is finished, and no key is made.
  */
 export const rotateMasterKey = operation({
   authority: 'operator',

@@ -8,8 +8,8 @@ export const keyView = z.object({
   id: z.string(),
   purpose: z.enum(['master', 'signing']),
   /**
-   * A master key seals, and then only opens what it sealed. A signing key waits to be known everywhere, signs, then only
-   * verifies until its last token has ended.
+   * A master key seals, and then only opens what it sealed. A signing key waits to be known
+   * everywhere, signs, then only verifies until its last token has ended.
    */
   state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
   createdAt: instant,
@@ -18,7 +18,7 @@ export const keyView = z.object({
 export const keyPage = pageOf(keyView);
 export const newKeyView = keyView.extend({ signsFrom: instant });
 
-/** What became of a rotation: a new key, one that waits in the file, or the end of a rotation that was broken off. */
+/** What a rotation did: made a key, put one into the file, or finished one that was broken off. */
 export const newMasterKeyView = z.object({
   id: z.string(),
   state: z.enum(['rotated', 'prepared', 'finished']),
@@ -37,7 +37,7 @@ export function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'veri
   };
 }
 
-/** A master key, of which the database knows the id alone: it seals, or only opens what it sealed. */
+/** A master key, known to the database by its id: it seals, or only opens what it sealed. */
 export function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens') {
   return {
     id: keyId,

@@ -23,7 +23,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View, 
   run: (ctx: Context, input: z.output<Input>, whose: Whose) => Promise<View>;
 }
 
-/** An operation on what is a person's own; `forOperator` is the same one on an account that the operator names. */
+/** An operation on a person's own things; with `forOperator` the operator names the account. */
 interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input> & Named): Promise<View>;
   readonly authority: OwnRight;
@@ -45,7 +45,7 @@ export function ownOperation<
   return made(definition, definition.input.extend({ user: userRef }), whose);
 }
 
-/** Makes an operation on one thing of one's own, named by its id; the operator need not name the account. */
+/** Makes an operation on one own thing, named by its id; the operator may leave the account out. */
 export function ownOperationById<
   Input extends z.ZodObject,
   Output extends z.ZodType,

@@ -80,8 +80,9 @@ function limitOf({ config }: Context, app: ProvedApp) {
 }
 
 /**
- * Holds the account, and with it the app, until the transaction ends. An app that was revoked or regenerated meanwhile
- * is refused. Answers whether the app has as many live tokens as it may have, and which provider stands behind it.
+ * Holds the account, and with it the app, until the transaction ends. An app that was revoked or
+ * regenerated meanwhile is refused. Answers whether the app has as many live tokens as it may have,
+ * and which provider stands behind it.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -101,7 +102,7 @@ const held = `SELECT (
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
   ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
-/** Ends the oldest tokens of an app that has as many live ones as an app may have (security P14). */
+/** Ends the oldest tokens of an app that has the most live tokens allowed (security P14). */
 async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   const surplus = await AccessToken.findAll({
     where: { appId, expiresAt: { [Op.gt]: ctx.now } },
@@ -133,8 +134,8 @@ const introspectionView = z.union([
 ]);
 
 /**
- * What a token is worth now (RFC 7662), to an app of an organization that the token's account is a member of (security
- * O9). To every other app it is like a token that does not exist.
+ * What a token is worth now (RFC 7662), to an app of an organization that the token's account is a
+ * member of (security O9). To every other app it is like a token that does not exist.
  */
 export const introspectToken = operation({
   authority: 'public',
@@ -172,8 +173,8 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   WHERE p.id = $1`;
 
 /**
- * The app's organization and the account's role in it, or null: where the app has none, its owner does not administer it
- * any more, or the account is no member.
+ * The app's organization and the account's role in it, or null: where the app has none, its owner
+ * does not administer it any more, or the account is no member.
  */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
@@ -201,7 +202,7 @@ function seconds(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
 
-/** Ends a token of the app's own (RFC 7009); for every other text it does nothing, and says the same. */
+/** Ends a token of the app's own (RFC 7009); the answer to any other text is the same. */
 export const revokeBotToken = operation({
   authority: 'public',
   input: z.strictObject({ token, ...client }),

@@ -74,7 +74,7 @@ export const registerApp = ownOperation({
   },
 });
 
-/** Names the organization about whose tokens an app may ask (security O9), which takes `apps.introspect` there. */
+/** Names the organization that an app may introspect for (security O9): takes `apps.introspect`. */
 export const changeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id, organization: ref }),
@@ -93,8 +93,9 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret. The old one stops at once, with the tokens that the app has (security P14); a suspension
- * ends, the client id stays. Of several at the same moment one succeeds, so that every secret answered is one that works.
+ * Gives an app a new secret. The old one stops at once, with the tokens that the app has (security
+ * P14); a suspension ends, the client id stays. Of several at the same moment one succeeds, so that
+ * every secret answered is one that works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',
@@ -118,7 +119,7 @@ export const regenerateApp = ownOperationById({
   },
 });
 
-/** Ends an app for good (spec §3.5), and the tokens it still has unless they are to be kept until they expire. */
+/** Ends an app for good (spec §3.5), and its tokens unless they are to be kept. */
 export const revokeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({
@@ -157,7 +158,7 @@ function changedMeanwhile(): Refusal {
   });
 }
 
-/** The organization that an app of this account is to ask for: one that the account administers (security O9). */
+/** The organization an app of this account asks for; the account administers it (security O9). */
 async function requireAdministered(ctx: Context, accountId: string, org: string): Promise<Organization> {
   const { organization } = await requireAuthority(ctx, 'apps.introspect', org);
   const where = { organizationId: organization.id, accountId, role: ['admin', 'owner'] };

@@ -21,7 +21,7 @@ export const appPage = pageOf(appView);
 /** What registering answers; the secret is not shown again. */
 export const newAppView = appView.extend({ clientSecret: z.string() });
 
-/** An app as its owner and the operator see it, with the organization that was read with it or is given. */
+/** An app as its owner and the operator see it, with the organization read with it or given. */
 export function viewApp(app: OAuthApp, organization = app.organization ?? null) {
   const { id, name, clientId, createdAt } = app;
   const asksFor = organization === null ? null : { id: organization.id, slug: organization.slug };

@@ -13,7 +13,7 @@ import { givenPassword } from '../accounts/schema.ts';
 import { ownSessionOf } from '../sessions/own.ts';
 import { endSignIns } from './credentials.ts';
 
-/** Replaces one's own password, which takes the current one; ends all other sessions and all mailed codes (security P5, P10). */
+/** Replaces one's own password; ends all other sessions and all mailed codes (security P5, P10). */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
@@ -37,7 +37,7 @@ export const changePassword = operation({
   },
 });
 
-/** The hash of the current password, once that has been given; a wrong one counts as at sign-in (security P8). */
+/** The hash of the current password; a wrong one counts as at sign-in (security P8). */
 async function requireCurrent(ctx: Context, account: Account, given: string): Promise<string> {
   const { passwordHash } = account;
   if (passwordHash === null) {

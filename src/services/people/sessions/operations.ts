@@ -109,7 +109,7 @@ export const refreshSession = operation({
   },
 });
 
-/** The token that follows: a new one at the first use, the same one within the grace, none after it. */
+/** The next token: a new one at the first use, the same one within the grace, none after it. */
 async function successorOf(
   ctx: Context,
   token: RefreshToken,

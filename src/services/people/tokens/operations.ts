@@ -106,8 +106,9 @@ function endOf(ctx: Context, scope: TokenScope, days = scope === 'admin' ? mostA
 }
 
 /**
- * Gives a token a new value (spec §3.5); the old one stops at once, a suspension ends, all else stays. Of several at
- * the same moment one succeeds, so that every value answered is one that works.
+ * Gives a token a new value (spec §3.5); the old one stops at once, a suspension ends, all else
+ * stays. Of several at the same moment one succeeds, so that every value answered is one that
+ * works.
  */
 export const regenerateToken = ownOperationById({
   authority: 'me.credentials',
@@ -157,7 +158,7 @@ function noSuchToken(id: string): Refusal {
   return new Refusal('not_found', `There is no token ${id}.`);
 }
 
-/** Proves that the actor may get a value of this scope: for scope admin, the operator or a second factor. */
+/** Proves that the actor may get this scope: admin takes the operator or a second factor. */
 async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
   if (scope === 'admin' && ctx.actor.kind !== 'operator') await requireSecondFactor(ctx, 'me.adminTokens');
 }

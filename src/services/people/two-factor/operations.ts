@@ -110,7 +110,7 @@ export const disableTotp = ownOperation({
   },
 });
 
-/** Turns two-factor authentication off for someone who lost the authenticator: the operator's word (security P12). */
+/** Turns it off for someone who lost the authenticator, by the operator's word (security P12). */
 export const resetTotp = operation({
   authority: 'operator',
   input: userRefInput,

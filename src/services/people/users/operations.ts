@@ -37,7 +37,7 @@ export const listUsers = operation({
     ),
 });
 
-/** Shows one account, with what lets its holder in, since an earlier holder may have left it, and what is locked. */
+/** Shows one account, its lockouts and credentials: an earlier holder may have left some. */
 export const showUser = operation({
   authority: 'operator',
   input: userRefInput,
@@ -51,7 +51,7 @@ export const showUser = operation({
   },
 });
 
-/** Makes an account whose address the operator vouches for; without a password it signs in by other ways only. */
+/** Makes an account with an address that the operator asserts; the password may be left out. */
 export const createUser = operation({
   authority: 'operator',
   input: z.strictObject({
@@ -89,8 +89,8 @@ export const createUser = operation({
 });
 
 /**
- * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good; tokens, apps and the
- * password come back when it is enabled.
+ * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good;
+ * tokens, apps and the password come back when it is enabled.
  */
 export const disableUser = operation({
   authority: 'operator',
@@ -124,7 +124,7 @@ export const enableUser = operation({
   },
 });
 
-/** Lets an account that failed too often try again at once, with password and codes alike (security P8). */
+/** Lets an account that failed too often try passwords and codes again at once (security P8). */
 export const unlockUser = operation({
   authority: 'operator',
   input: userRefInput,
@@ -142,8 +142,8 @@ export const unlockUser = operation({
 });
 
 /**
- * Sets an account's password. Its sessions, mailed codes and links end (security P10), and its tokens
- * unless they are to be kept; its apps keep their secrets.
+ * Sets an account's password. Its sessions, mailed codes and links end (security P10), and its
+ * tokens unless they are to be kept; its apps keep their secrets.
  */
 export const setUserPassword = operation({
   authority: 'operator',

@@ -46,7 +46,7 @@ export const listMappings = operation({
     ),
 });
 
-/** Maps a directory's group to a role in one of the organization's projects; it counts at a person's next sign-in. */
+/** Maps a directory's group to a role in a project; it counts at a person's next sign-in. */
 export const addMapping = operation({
   authority: 'mappings.change',
   input: z.strictObject({ org: ref, ...triple }),
@@ -69,8 +69,8 @@ async function requireGrant(ctx: Context, org: string, mappings: { role: Project
 }
 
 /**
- * Refuses `conflict` when the organization would have more mappings than it may. Holds its row until the transaction
- * ends, so that two who add at once do not both take the last place.
+ * Refuses `conflict` when the organization would have more mappings than it may. Holds its row
+ * until the transaction ends, so that two who add at once do not both take the last place.
  */
 async function requireRoom({ id, slug }: Organization, more: number): Promise<void> {
   await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
@@ -102,8 +102,8 @@ async function createMapping(
 }
 
 /**
- * Removes a mapping and names the memberships that it gave. They stay until their people sign in again,
- * and then go only where the connection says `autoRemove`.
+ * Removes a mapping and names the memberships that it gave. They stay until their people sign in
+ * again, and then go only where the connection says `autoRemove`.
  */
 export const removeMapping = operation({
   authority: 'mappings.change',

@@ -27,9 +27,10 @@ export const previewView = z.object({
 });
 
 /**
- * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing written.
- * The groups are those given, those of an attempt, or those of the person's last sign-in; who is no
- * member yet is planned for as somebody new. Refuses `groups_unknown` when no groups are known.
+ * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing
+ * written. The groups are those given, those of an attempt, or those of the person's last sign-in;
+ * a person who is no member yet is planned for as a new one. Refuses `groups_unknown` when no
+ * groups are known.
  */
 export const previewMappings = operation({
   authority: 'mappings.see',
@@ -81,7 +82,7 @@ async function requireAttempt(
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
-/** Who is no member is nobody here: whether they have an account elsewhere is not told. */
+/** Null for a person who is no member: whether they have an account elsewhere is not told. */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },
@@ -95,7 +96,7 @@ async function findMember(organization: Organization, user: string): Promise<str
   return membership?.accountId ?? null;
 }
 
-/** What was said at the person's last sign-in through any of the connections; null before the first. */
+/** What the person's last sign-in through any connection said; null before the first. */
 async function lastSaid(sources: GroupSource[], accountId: string | null): Promise<Said | null> {
   if (accountId === null) return null;
   const identities = await Identity.findAll({

@@ -12,8 +12,8 @@ import { type Groups, takeAbsent } from './groups.ts';
 import type { Because, Plan } from './plan.ts';
 import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
 
-// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun. It never fails
-// the sign-in: what goes wrong is an event and a line in the log.
+// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has
+// begun. It never fails the sign-in: what goes wrong is an event and a line in the log.
 
 /** Group sync at a single sign-on, by the groups that the provider said. */
 export async function syncGroups(
@@ -30,7 +30,7 @@ export async function syncGroups(
   });
 }
 
-/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many to be known. */
+/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many. */
 export async function syncDirectoryGroups(
   ctx: Context,
   connection: LdapConnection,
@@ -77,7 +77,7 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
 
 async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups): Promise<void> {
   const { organizationId } = source;
-  // Held until the end, so that nobody who is just being taken out is put into a project.
+  // Held until the end, so that a person who is just being taken out is put into no project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
   if (membership === null) return;
   if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
@@ -89,8 +89,8 @@ async function carryOut(ctx: Context, source: GroupSource, accountId: string, gr
 }
 
 /**
- * Carries a plan out. Each write holds only if the membership is still what the plan saw, so that one
- * made manual meanwhile stays manual (spec §3.3).
+ * Carries a plan out. Each write holds only if the membership is still what the plan saw, so that
+ * one made manual meanwhile stays manual (spec §3.3).
  */
 async function applyPlan(
   ctx: Context,

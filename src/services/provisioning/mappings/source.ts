@@ -34,7 +34,7 @@ export async function findSources(organizationId: string): Promise<GroupSource[]
   return [...(sso === null ? [] : [ssoSource(sso)]), ...(ldap === null ? [] : [ldapSource(ldap)])];
 }
 
-/** What the groups that a connection said call for: read here for the sign-in and for the preview alike. */
+/** What the groups that a connection said call for; the sign-in and the preview both use it. */
 export async function readPlan(
   source: GroupSource,
   accountId: string | null,
@@ -53,7 +53,7 @@ export async function readPlan(
   return planMemberships(held, mappings, current, source);
 }
 
-/** The organization's mappings, to its own projects only (security I7), oldest first; past the ORM, as there may be 10000. */
+/** The mappings to the organization's own projects (security I7), oldest first; up to 10000. */
 function readMappings(organizationId: string): Promise<Mapping[]> {
   return select<Mapping>(
     `SELECT m.id, m.group_name AS "group", m.project_id AS "projectId", m.role FROM group_mappings m
@@ -64,8 +64,9 @@ function readMappings(organizationId: string): Promise<Mapping[]> {
 }
 
 /**
- * The person's memberships in the organization's projects. `synced` are those that are this connection's to change: a
- * directory's are those that it gave, and single sign-on's all others that were synced, also by a connection that is gone.
+ * The person's memberships in the organization's projects. `synced` are those that are this
+ * connection's to change: a directory's are those that it gave, and single sign-on's all others
+ * that were synced, also by a connection that is gone.
  */
 async function readCurrent(source: GroupSource, accountId: string): Promise<Current[]> {
   const { organizationId } = source;

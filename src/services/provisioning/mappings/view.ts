@@ -4,7 +4,7 @@ import { id, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/schema.ts';
 
-/** A group's name exactly as the directory sends it: case, spaces and commas are part of it (security I7). */
+/** A group's name exactly as the directory sends it: case, spaces, commas count (security I7). */
 export const groupName = z
   .string()
   .min(1, 'must not be empty')

@@ -35,8 +35,8 @@ export const showLdap = operation({
 });
 
 /**
- * Saves the organization's directory whole. A blank bind password keeps the stored one, but only for
- * the same server, CA certificate, bind DN and TLS mode (security S10).
+ * Saves the organization's directory whole. A blank bind password keeps the stored one, but only
+ * for the same server, CA certificate, bind DN and TLS mode (security S10).
  */
 export const saveLdap = operation({
   authority: 'ldap.change',
@@ -86,7 +86,7 @@ function passwordToStore(
   return stored.bindPassword;
 }
 
-/** Refuses to enable a directory of an organization without a verified domain: no sign-in could succeed (security I2). */
+/** Refuses to enable a directory without a verified domain: no sign-in could work (security I2). */
 async function requireAnyDomain(ctx: Context, organization: Organization): Promise<void> {
   if (ctx.config.trust.domains === 'off') return;
   const verified = await Domain.count({ where: { organizationId: organization.id, state: 'Verified' } });
@@ -96,7 +96,7 @@ async function requireAnyDomain(ctx: Context, organization: Organization): Promi
   });
 }
 
-/** Saves the directory with what is given; what is absent stays as stored, or is its default (interface page, `set`). */
+/** Saves what is given; what is absent stays as stored, or is its default. */
 export const changeLdap = operation({
   authority: 'ldap.change',
   input: changeLdapInput,
@@ -109,7 +109,7 @@ export const changeLdap = operation({
     }),
 });
 
-/** Lets people sign in through the directory; the organization must have a verified domain (security I2). */
+/** Lets people sign in; the organization must have a verified domain (security I2). */
 export const enableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -125,7 +125,7 @@ export const enableLdap = operation({
     }),
 });
 
-/** Stops new sign-ins through the directory; sessions that began by it go on. Names the people it touches. */
+/** Stops new sign-ins; sessions that began by it go on. Names the people it touches. */
 export const disableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -143,8 +143,9 @@ export const disableLdap = operation({
 });
 
 /**
- * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys stay, the keys as
- * former ones: a connection made again in its place frees no account (security I1).
+ * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
+ * stay, the keys as former ones: a connection made again in its place frees no account (security
+ * I1).
  */
 export const removeLdap = operation({
   authority: 'ldap.change',
@@ -163,9 +164,9 @@ export const removeLdap = operation({
 });
 
 /**
- * After a change of directory: forgets the keys of every person who signed in by LDAP in this organization, former ones
- * too, and ends the sessions that came by them. The same people are linked again by their verified address at the next
- * sign-in (security I1). Says who they are.
+ * After a change of directory: forgets the keys of every person who signed in by LDAP in this
+ * organization, former ones too, and ends the sessions that came by them. The same people are
+ * linked again by their verified address at the next sign-in (security I1). Says who they are.
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

@@ -6,13 +6,16 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { affectedMembershipView } from '../projects/schema.ts';
 import { findSynced } from '../projects/synced.ts';
 
-/** The people that it touches: those who sign in through the connection, the owners among them, and what group sync has given. */
+/** The people who sign in through a connection, the owners among them, and what group sync gave. */
 export const affectedView = z.object({
   people: z.array(z.string()),
   owners: z.array(z.string()),
   memberships: z.array(affectedMembershipView),
 });
-/** Finds the people that it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
+/**
+ * Finds the people that it touches when a connection is switched off or removed, or loses a domain:
+ * then those of that domain (security D5, O3).
+ */
 export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
   const { id, organizationId } = connection;
   const linked = await Identity.findAll({
@@ -35,7 +38,7 @@ export async function findAffected(connection: { id: string; organizationId: str
   };
 }
 
-/** Nobody. */
+/** The answer where it touches no one. */
 export const nobodyAffected: Awaited<ReturnType<typeof findAffected>> = {
   people: [],
   owners: [],

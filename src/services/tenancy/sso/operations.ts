@@ -34,8 +34,9 @@ export const showSso = operation({
 });
 
 /**
- * Saves the organization's connection whole. Saving for an unverified domain is allowed,
- * enabling is not. A blank secret keeps the stored one, but only for the same issuer and client (security S10).
+ * Saves the organization's connection whole. Saving for an unverified domain is allowed, enabling
+ * is not. A blank secret keeps the stored one, but only for the same issuer and client (security
+ * S10).
  */
 export const saveSso = operation({
   authority: 'sso.change',
@@ -91,7 +92,7 @@ function secretToStore(
   return stored.clientSecret;
 }
 
-/** Refuses to enable a connection for a domain that the organization has not verified (security I2). */
+/** Refuses a connection for a domain that the organization has not verified (security I2). */
 async function requireTrustedDomain(
   ctx: Context,
   organization: Organization,
@@ -120,7 +121,7 @@ const domainInUse = (emailDomain: string | null) => ({
   hint: 'An e-mail domain belongs to exactly one enabled connection.',
 });
 
-/** Saves the connection with what is given; what is absent stays as stored, or is its default (interface page, `set`). */
+/** Saves what is given; what is absent stays as stored, or is its default. */
 export const changeSso = operation({
   authority: 'sso.change',
   input: changeSsoInput,
@@ -148,7 +149,7 @@ function settingsOf(stored: SsoConnection) {
   };
 }
 
-/** Lets people sign in through the connection; its domain must be verified by the organization now (security I2). */
+/** Lets people sign in; the organization must have verified the domain by now (security I2). */
 export const enableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -164,7 +165,7 @@ export const enableSso = operation({
     }),
 });
 
-/** Stops new sign-ins through the connection; sessions that began by it go on. Names the people it touches. */
+/** Stops new sign-ins; sessions that began by it go on. Names the people it touches. */
 export const disableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -182,8 +183,9 @@ export const disableSso = operation({
 });
 
 /**
- * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys stay, the keys as
- * former ones: a connection made again in its place frees no account (security I1).
+ * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
+ * stay, the keys as former ones: a connection made again in its place frees no account (security
+ * I1).
  */
 export const removeSso = operation({
   authority: 'sso.change',

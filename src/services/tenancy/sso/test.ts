@@ -11,7 +11,7 @@ import { changeSsoInput, saveSsoInput } from './schema.ts';
 import { openClientSecret, requireSameClient } from './secret.ts';
 import { redirectUriOf } from './view.ts';
 
-/** What is tried instead of what is stored; the settings that no provider is asked about play no part. */
+/** What is tried instead of what is stored; the other settings play no part. */
 const testInput = changeSsoInput.extend({
   redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
   enabled: z.boolean().optional(),
@@ -32,7 +32,7 @@ const testView = z.object({
   ),
 });
 
-/** Looks at the provider step by step, with what is given in place of what is stored; nothing is changed. */
+/** Looks at the provider step by step, with what is given in place of what is stored. */
 export const testSso = operation({
   authority: 'sso.test',
   input: testInput,

@@ -12,7 +12,7 @@ import { newScimTokenView, scimTokenView, viewScimToken } from './view.ts';
 
 const input = z.strictObject({ org: ref });
 
-/** Tells whether the organization has a SCIM token, its prefix and when it was last used (spec §2.4). */
+/** Tells whether there is a SCIM token, its prefix and when it was last used (spec §2.4). */
 export const showScimToken = operation({
   authority: 'scim.see',
   input,
@@ -21,8 +21,9 @@ export const showScimToken = operation({
 });
 
 /**
- * Gives the organization a new SCIM token, the one before stopping at once (spec §3.5). Members from before there were
- * records get theirs first, in transactions of their own: without a token no client has asked for them.
+ * Gives the organization a new SCIM token, the one before stopping at once (spec §3.5). Members
+ * from before there were records get theirs first, in transactions of their own: without a token no
+ * client has asked for them.
  */
 export const rotateScimToken = operation({
   authority: 'scim.rotate',
