@@ -6,35 +6,35 @@ import type { Context } from '../../src/context.ts';
 import { Refusal } from '../../src/errors.ts';
 import { surface } from '../../src/http/surface.ts';
 import { ruleOf } from '../../src/services/foundation/authority/table.ts';
-import { listAllEvents } from '../../src/services/foundation/events/list.ts';
-import { listKeys } from '../../src/services/foundation/keys/list.ts';
-import { rotateMasterKey } from '../../src/services/foundation/keys/rotate-master.ts';
-import { rotateSigningKey } from '../../src/services/foundation/keys/rotate-signing.ts';
+import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
+import {
+  listKeys,
+  rotateMasterKey,
+  rotateSigningKey,
+} from '../../src/services/foundation/keys/operations.ts';
 import { makeBackup } from '../../src/services/instance/backup/make.ts';
 import { testMail } from '../../src/services/instance/mail/test.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { showStatus } from '../../src/services/instance/status/show.ts';
-import { listSessions } from '../../src/services/people/sessions/list.ts';
-import { revokeSession } from '../../src/services/people/sessions/revoke.ts';
-import { resetTotp } from '../../src/services/people/two-factor/reset.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
-import { enableUser } from '../../src/services/people/users/enable.ts';
-import { listUsers } from '../../src/services/people/users/list.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
-import { unlockUser } from '../../src/services/people/users/unlock.ts';
-import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
-import { listMappings } from '../../src/services/provisioning/mappings/list.ts';
+import { listSessions, revokeSession } from '../../src/services/people/sessions/operations.ts';
+import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  setUserPassword,
+  unlockUser,
+} from '../../src/services/people/users/operations.ts';
+import { importMappings, listMappings } from '../../src/services/provisioning/mappings/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
-import { disableLdap } from '../../src/services/tenancy/ldap/disable.ts';
-import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
+import { disableLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
 import { changeProjectMember } from '../../src/services/tenancy/projects/members.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
-import { enableSso } from '../../src/services/tenancy/sso/enable.ts';
+import { disableSso, enableSso } from '../../src/services/tenancy/sso/operations.ts';
 import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { foundCompany } from '../support/company.ts';
 import { openInstance } from '../support/instance.ts';
@@ -80,7 +80,7 @@ const ofTheOperator: Record<string, Act> = {
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'event tail': (ctx) => listAllEvents(ctx, { limit: 1 }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
-  'key rotate signing': (ctx) => rotateSigningKey(ctx),
+  'key rotate signing': (ctx) => rotateSigningKey(ctx, {}),
   'key rotate master': (ctx) => rotateMasterKey(ctx, { prepare: false }),
   'user delete': (ctx) => deleteUser(ctx, { user }),
 };

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { pathKeys, type Route } from '../../src/http/route.ts';
 import { surface } from '../../src/http/surface.ts';
 import { type Rule, ruleOf } from '../../src/services/foundation/authority/table.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { type Company, foundCompany, keysOf, pathOf, samples } from '../support/company.ts';
 import type { Client } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';

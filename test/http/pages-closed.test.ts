@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvitation, revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
-import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { surface } from '../../src/http/surface.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { startBrowser } from '../support/browser.ts';
 import { person } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

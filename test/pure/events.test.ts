@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { describeSurface } from '../../src/http/openapi.ts';
 import { surface } from '../../src/http/surface.ts';
 import { type EventName, eventKinds, eventNames } from '../../src/services/foundation/events/kinds.ts';
-import { listEventsInput } from '../../src/services/foundation/events/schema.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 
 // docs/events.md and the table of kinds say the same; `-u` writes the tables of the page anew.
 
@@ -104,6 +104,6 @@ test.each([
   ['nothing.such', 'organization.*'],
   ['constructor', 'organization.*'],
 ])('a list of %s is refused with what there is instead', (kind, known) => {
-  const { error } = listEventsInput.safeParse({ org: 'acme', kind });
+  const { error } = listEvents.input.safeParse({ org: 'acme', kind });
   expect(error?.issues[0]?.message).toContain(`is no kind of event; there are ${known}`);
 });

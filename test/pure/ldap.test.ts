@@ -3,7 +3,7 @@ import { FilterParser } from 'ldapts';
 import { describe, expect, test } from 'vitest';
 import type { DirectoryEntry } from '../../src/outbound/outbound.ts';
 import { canonicalUser } from '../../src/services/foundation/limits/ldap.ts';
-import { groupsHeld } from '../../src/services/provisioning/mappings/directory-groups.ts';
+import { groupsHeld } from '../../src/services/provisioning/mappings/plan.ts';
 import { onePerson } from '../../src/services/signin/methods/ldap/person.ts';
 import { canonicalDn, commonNameOf, isUnder } from '../../src/services/tenancy/ldap/dn.ts';
 import { faultOfFilter, fillFilter, openFilter } from '../../src/services/tenancy/ldap/filter.ts';

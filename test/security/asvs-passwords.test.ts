@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';

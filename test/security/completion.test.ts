@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Project } from '../../src/database/models/project.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

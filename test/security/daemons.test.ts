@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import type { Daemon } from '../support/daemon.ts';
 import { createClient } from '../support/http.ts';

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
-import { regenerateApp } from '../../src/services/people/apps/regenerate.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
-import { enableUser } from '../../src/services/people/users/enable.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { regenerateApp } from '../../src/services/people/apps/operations.ts';
+import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { appOf } from '../support/apps.ts';
 import { password, person, signedIn } from '../support/builders.ts';

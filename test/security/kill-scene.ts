@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { generateSync } from 'otplib';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { registerApp } from '../../src/services/people/apps/register.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
-import { createTokenInput } from '../../src/services/people/tokens/schema.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { setUserPassword } from '../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
@@ -204,8 +203,8 @@ export function totpCode(idctl: MailingIdctl, secret: string): string {
 
 async function tokensOf(idctl: MailingIdctl, user: string) {
   const made = scopes.map(async (scope) => {
-    const scoped = 'scope' in createTokenInput.shape ? { scope } : {};
-    const input = createTokenInput.parse({ user, name: `of scope ${scope}`, ...scoped });
+    const scoped = 'scope' in createToken.input.shape ? { scope } : {};
+    const input = createToken.forOperator.input.parse({ user, name: `of scope ${scope}`, ...scoped });
     const { id, token } = await createToken(idctl.operator(), input);
     return [scope, { id, token }] as const;
   });

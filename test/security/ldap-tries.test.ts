@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Context } from '../../src/context.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Refusal } from '../../src/errors.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { checkOrganization } from '../../src/services/instance/doctor/organization.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
-import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
+import { changeLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { testLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, person } from '../support/builders.ts';

@@ -6,7 +6,7 @@ import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { password } from '../support/builders.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';

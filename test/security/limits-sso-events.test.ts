@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { openInstance } from '../support/instance.ts';
 import { startLyingProvider } from '../support/lying-provider.ts';
 import { comeBack, connected, registration } from '../support/sso.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listAllEvents } from '../../src/services/foundation/events/list.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -3,7 +3,7 @@ import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
 import type { Idctl } from '../support/idctl.ts';

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

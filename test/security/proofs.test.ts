@@ -133,7 +133,7 @@ describe('I1 one door', () => {
 
   test('I1 accounts are made by the operator, by themselves, and by that door', () => {
     expect(saying(/\bAccount\.(bulkC|c)reate\(/)).toEqual([
-      'services/people/users/create.ts',
+      'services/people/users/operations.ts',
       'services/signin/sign-up/signed-up.ts',
       'services/tenancy/identities/attach.ts',
     ]);

@@ -11,8 +11,7 @@ import { Tombstone } from '../../src/database/models/tombstone.ts';
 import { transaction, transactionOn } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { changeApp } from '../../src/services/people/apps/change.ts';
-import { registerApp } from '../../src/services/people/apps/register.ts';
+import { changeApp, registerApp } from '../../src/services/people/apps/operations.ts';
 import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Context } from '../../src/context.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
 import { findShutOut } from '../../src/services/signin/shut-out.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeSignInSettings, saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import {
+  changeSignInSettings,
+  saveSignInSettings,
+} from '../../src/services/tenancy/signin-settings/operations.ts';
 import { settingNames } from '../../src/services/tenancy/signin-settings/settings.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
-import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
-import { showSso } from '../../src/services/tenancy/sso/show.ts';
+import { disableSso, removeSso, showSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';

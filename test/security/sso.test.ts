@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { disableSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';

@@ -6,7 +6,7 @@ import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { beginSession } from '../../src/services/signin/begin.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { type Installation, install } from '../support/installation.ts';
 

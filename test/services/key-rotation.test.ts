@@ -4,8 +4,7 @@ import { readKeyFile } from '../../src/crypto/key-file.ts';
 import { createKeyring } from '../../src/crypto/seal.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
-import { listKeys } from '../../src/services/foundation/keys/list.ts';
-import { rotateSigningKey } from '../../src/services/foundation/keys/rotate-signing.ts';
+import { listKeys, rotateSigningKey } from '../../src/services/foundation/keys/operations.ts';
 import { currentSigner, findVerificationKey } from '../../src/services/foundation/keys/signing.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { person, signedIn } from '../support/builders.ts';
@@ -42,7 +41,7 @@ test('the new key is shown at once, signs two minutes later, and the old one goe
   const ada = await newcomer();
   const old = kidOf(ada.accessToken);
   expect(await states()).toEqual(['master seals', 'signing signs']);
-  const { id, signsFrom, state } = await rotateSigningKey(idctl.operator());
+  const { id, signsFrom, state } = await rotateSigningKey(idctl.operator(), {});
   expect([state, Date.parse(signsFrom) - Date.now()]).toEqual(['waits', expect.closeTo(120_000, -4)]);
   expect(await publicKids()).toEqual([id, old]);
   expect(await states()).toEqual(['master seals', 'signing signs', 'signing waits']);
@@ -57,7 +56,7 @@ test('the new key is shown at once, signs two minutes later, and the old one goe
 
 test('nobody is signed out: sessions refresh across the rotation, and go over to the new key', async () => {
   const [ada, bob] = [await newcomer(), await newcomer()];
-  const { id } = await rotateSigningKey(idctl.operator());
+  const { id } = await rotateSigningKey(idctl.operator(), {});
   idctl.wait(13 * day);
   const renewed = await refresh(ada);
   expect([kidOf(renewed.accessToken), kidOf(renewed.refreshToken)]).toEqual([id, id]);
@@ -68,7 +67,7 @@ test('nobody is signed out: sessions refresh across the rotation, and go over to
 test('P4 a refresh token used twice around the moment answers the same successor, by the key that signed it', async () => {
   const ada = await newcomer();
   const again = idctl.client();
-  await rotateSigningKey(idctl.operator());
+  await rotateSigningKey(idctl.operator(), {});
   idctl.wait(110);
   const first = await refresh(ada);
   idctl.wait(20);
@@ -80,7 +79,7 @@ test('P4 a refresh token used twice around the moment answers the same successor
 test('the old key stays until its longest token has ended, and is dropped then, with an event', async () => {
   const ada = await newcomer();
   const old = kidOf(ada.refreshToken);
-  await rotateSigningKey(idctl.operator());
+  await rotateSigningKey(idctl.operator(), {});
   for (const seconds of [minute, 20 * minute, 13 * day]) {
     idctl.wait(seconds);
     await sweepExpired(idctl.operator());
@@ -100,7 +99,7 @@ test('the old key stays until its longest token has ended, and is dropped then, 
 });
 
 test('a key that nobody signed in with stays as long as an access token may live', async () => {
-  await rotateSigningKey(idctl.operator());
+  await rotateSigningKey(idctl.operator(), {});
   idctl.wait(120 + 15 * minute);
   await sweepExpired(idctl.operator());
   expect(await SigningKey.count()).toBe(2);
@@ -114,7 +113,7 @@ test('another daemon knows the new key before anything is signed with it, made-u
   const keyring = createKeyring(await readKeyFile(idctl.app.config.keyFile));
   const other = (seconds: number) => ({ keyring, now: now(seconds) });
   const old = await currentSigner(other(0));
-  const { id } = await rotateSigningKey(idctl.operator());
+  const { id } = await rotateSigningKey(idctl.operator(), {});
   expect((await currentSigner(other(1))).kid).toBe(old.kid);
   idctl.wait(121);
   expect((await currentSigner(idctl.operator())).kid).toBe(id);
@@ -125,9 +124,9 @@ test('another daemon knows the new key before anything is signed with it, made-u
 
 test('of several rotations the last one signs in the end, and every key verifies', async () => {
   const ada = await newcomer();
-  await rotateSigningKey(idctl.operator());
+  await rotateSigningKey(idctl.operator(), {});
   idctl.wait(minute);
-  const { id } = await rotateSigningKey(idctl.operator());
+  const { id } = await rotateSigningKey(idctl.operator(), {});
   expect((await ada.get('/api/v1/me')).status).toBe(200);
   idctl.wait(121);
   expect(kidOf((await newcomer()).accessToken)).toBe(id);
@@ -136,7 +135,7 @@ test('of several rotations the last one signs in the end, and every key verifies
 });
 
 test('X5 a rotation is an event, and the private half is stored sealed', async () => {
-  const { id } = await rotateSigningKey(idctl.operator());
+  const { id } = await rotateSigningKey(idctl.operator(), {});
   const row = await SigningKey.findByPk(id);
   expect(row?.privateJwk).toMatch(/^v1\./);
   expect(await Event.findAll({ where: { kind: 'key.signing.rotated' } })).toMatchObject([

@@ -8,9 +8,7 @@ import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
 import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
-import { viewJwks } from '../../src/services/foundation/keys/jwks.ts';
-import { placeOfPrivateJwk } from '../../src/services/foundation/keys/key-set.ts';
-import { jwksView } from '../../src/services/foundation/keys/schema.ts';
+import { jwksView, placeOfPrivateJwk, viewJwks } from '../../src/services/foundation/keys/key-set.ts';
 import {
   currentSigner,
   findVerificationKey,

@@ -7,10 +7,9 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { changeLdap } from '../../src/services/tenancy/ldap/change.ts';
-import { enableLdap } from '../../src/services/tenancy/ldap/enable.ts';
+import { changeLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
@@ -294,7 +293,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     const { org, email, signIn } = await staffed();
     await signIn();
     await changeMemberRole(idctl.operator(), { org: org.slug, user: email, role: 'owner' });
-    const { removeLdap } = await import('../../src/services/tenancy/ldap/remove.ts');
+    const { removeLdap } = await import('../../src/services/tenancy/ldap/operations.ts');
     expect(await removeLdap(idctl.operator(), { org: org.slug })).toMatchObject({
       people: [email],
       owners: [email],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unlockUser } from '../../src/services/people/users/unlock.ts';
+import { unlockUser } from '../../src/services/people/users/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { type Installation, install } from '../support/installation.ts';

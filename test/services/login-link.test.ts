@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
-import { disableUser } from '../../src/services/people/users/disable.ts';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { organization, person, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';

@@ -6,18 +6,19 @@ import { Project } from '../../src/database/models/project.ts';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
-import { importMappings } from '../../src/services/provisioning/mappings/import.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import {
+  addMapping,
+  importMappings,
+  removeMapping,
+} from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
-import { removeMapping } from '../../src/services/provisioning/mappings/remove.ts';
 import { listAttempts } from '../../src/services/signin/attempts/list.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { listProjectMembers, putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
-import { disableSso } from '../../src/services/tenancy/sso/disable.ts';
-import { removeSso } from '../../src/services/tenancy/sso/remove.ts';
+import { disableSso, removeSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';

@@ -3,9 +3,8 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { createUser, setUserPassword } from '../../src/services/people/users/operations.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

@@ -3,7 +3,7 @@ import { Membership } from '../../src/database/models/membership.ts';
 import { Project, type ProjectRole } from '../../src/database/models/project.ts';
 import { ProjectMembership } from '../../src/database/models/project-membership.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { outranks, projectRoles } from '../../src/services/foundation/project-roles.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';

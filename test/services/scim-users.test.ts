@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { ScimRecord } from '../../src/database/models/scim-record.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { setUserPassword } from '../../src/services/people/users/set-password.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {
   changeMemberRole,

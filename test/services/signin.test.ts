@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listEvents } from '../../src/services/foundation/events/list.ts';
-import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
-import { saveSignInSettingsInput } from '../../src/services/tenancy/signin-settings/schema.ts';
+import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
@@ -14,7 +13,7 @@ afterAll(() => idctl.close());
 const login = (email: string | null, given = password) =>
   idctl.client().post('/api/v1/auth/login', { email, password: given });
 const put = (org: string, settings: Record<string, boolean>) =>
-  saveSignInSettings(idctl.operator(), saveSignInSettingsInput.parse({ org, ...settings }));
+  saveSignInSettings(idctl.operator(), saveSignInSettings.input.parse({ org, ...settings }));
 
 const defaults = {
   password: true,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
-import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/save.ts';
+import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { parse } from '../../src/input.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
-import { listTokens } from '../../src/services/people/tokens/list.ts';
-import { regenerateToken } from '../../src/services/people/tokens/regenerate.ts';
-import { revokeToken } from '../../src/services/people/tokens/revoke.ts';
-import { createOwnTokenInput, createTokenInput } from '../../src/services/people/tokens/schema.ts';
+import {
+  createToken,
+  listTokens,
+  regenerateToken,
+  revokeToken,
+} from '../../src/services/people/tokens/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -72,7 +73,9 @@ test('§8 an expiry of 1 and of 365 days is taken, 0 and 366 are refused on both
     const errors = [{ path: 'expiresInDays', message: outOfRange }];
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', errors } });
     // The words of the other door, as typed, stand in test/cli/tokens.transcript.
-    expect(() => parse(createTokenInput, { user: ada.id, name: 'ci', expiresInDays })).toThrow(outOfRange);
+    expect(() => parse(createToken.forOperator.input, { user: ada.id, name: 'ci', expiresInDays })).toThrow(
+      outOfRange,
+    );
   }
   for (const expiresInDays of ['30', null, true]) {
     expect((await ada.post('/api/v1/me/tokens', { name: 'ci', expiresInDays })).status).toBe(400);
@@ -87,7 +90,7 @@ test('§2.7 a name is required, and is held to the rules of names', async () => 
   }
   const answer = await ada.post('/api/v1/me/tokens', { name: 'ci', description: 'a\u0007' });
   expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'description' }] } });
-  expect(parse(createOwnTokenInput, { name: 'ci', description: '  ' }).description).toBeNull();
+  expect(parse(createToken.input, { name: 'ci', description: '  ' }).description).toBeNull();
 });
 
 test('§5.1 a token acts as its owner, with exactly their permissions', async () => {

@@ -1,4 +1,4 @@
-import { registerApp } from '../../src/services/people/apps/register.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { person } from './builders.ts';
 import type { Idctl } from './idctl.ts';
 

@@ -1,4 +1,4 @@
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';

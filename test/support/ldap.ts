@@ -1,4 +1,4 @@
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { organization, verifiedDomain } from './builders.ts';
 import type { Answer } from './http.ts';

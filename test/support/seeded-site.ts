@@ -8,21 +8,21 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { registerApp } from '../../src/services/people/apps/register.ts';
-import { createToken } from '../../src/services/people/tokens/create.ts';
-import { startTotp } from '../../src/services/people/two-factor/start.ts';
-import { addMapping } from '../../src/services/provisioning/mappings/add.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/rotate.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { startTotp } from '../../src/services/people/two-factor/operations.ts';
+import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
 import { writeScimTokenUses } from '../../src/services/provisioning/scim/token/uses.ts';
 import { addDomain, verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
-import { saveLdap } from '../../src/services/tenancy/ldap/save.ts';
+import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
@@ -134,7 +134,10 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   await provision(idctl, id);
   await signedIn(idctl, user);
   const invited = await createInvitation(operator, { org, email: 'ina@example.com', role: 'member' });
-  const { secret: totpSecret } = await startTotp(operator, { user });
+  const { secret: totpSecret } = await startTotp.forOperator(
+    operator,
+    startTotp.forOperator.input.parse({ user }),
+  );
   const deliveries = await listDeliveries(operator, { org, id: webhook.id, limit: 1 });
   const ids = {
     pat: (await createToken(operator, { user, name: 'ci' })).id,

@@ -1,4 +1,4 @@
-import { saveSso } from '../../src/services/tenancy/sso/save.ts';
+import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { organization, verifiedDomain } from './builders.ts';
 import type { Answer, Client } from './http.ts';

@@ -7,7 +7,7 @@ import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { createUser } from '../../src/services/people/users/create.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
 import { password } from './builders.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { freshDatabaseUrl } from './database.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { appView, newAppView } from '../../services/people/apps/schema.ts';
-import { by } from '../by.ts';
+import type { appView, newAppView } from '../../services/people/apps/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -42,10 +41,9 @@ export function addAppCommands(program: Command): void {
     options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
-      const { registerApp } = await import('../../services/people/apps/register.ts');
-      const { registerAppInput } = await import('../../services/people/apps/schema.ts');
+      const { registerApp } = await import('../../services/people/apps/operations.ts');
       const { org: organization, ...input } = call.input;
-      const app = await call.operate(by(registerAppInput, registerApp), { ...input, organization });
+      const app = await call.operate(registerApp.forOperator, { ...input, organization });
       call.showSecret(app, made, (view) => view.clientSecret);
     },
   });
@@ -55,10 +53,9 @@ export function addAppCommands(program: Command): void {
     options: user,
     example: 'idctl app set 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --org acme',
     run: async (call) => {
-      const { changeApp } = await import('../../services/people/apps/change.ts');
-      const { changeAppInput } = await import('../../services/people/apps/schema.ts');
+      const { changeApp } = await import('../../services/people/apps/operations.ts');
       const { org: organization, ...input } = call.input;
-      call.show(await call.operate(by(changeAppInput, changeApp), { ...input, organization }), block);
+      call.show(await call.operate(changeApp.forOperator, { ...input, organization }), block);
     },
   });
   verb(app, 'list', {
@@ -66,9 +63,8 @@ export function addAppCommands(program: Command): void {
     required: user,
     example: 'idctl app list --user ada@example.com',
     run: async (call) => {
-      const { listApps } = await import('../../services/people/apps/list.ts');
-      const { listAppsInput } = await import('../../services/people/apps/schema.ts');
-      call.table(await call.every(by(listAppsInput, listApps)), row, 'There are no apps.');
+      const { listApps } = await import('../../services/people/apps/operations.ts');
+      call.table(await call.every(listApps.forOperator), row, 'There are no apps.');
     },
   });
   verb(app, 'regenerate <id>', {
@@ -76,9 +72,8 @@ export function addAppCommands(program: Command): void {
     options: user,
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateApp } = await import('../../services/people/apps/regenerate.ts');
-      const { appInput } = await import('../../services/people/apps/schema.ts');
-      call.showSecret(await call.operate(by(appInput, regenerateApp)), made, (view) => view.clientSecret);
+      const { regenerateApp } = await import('../../services/people/apps/operations.ts');
+      call.showSecret(await call.operate(regenerateApp.forOperator), made, (view) => view.clientSecret);
     },
   });
   addRevoke(app);
@@ -91,8 +86,7 @@ function addRevoke(app: Command): void {
     destroys: true,
     example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
     run: async (call) => {
-      const { revokeApp } = await import('../../services/people/apps/revoke.ts');
-      const { revokeAppInput } = await import('../../services/people/apps/schema.ts');
+      const { revokeApp } = await import('../../services/people/apps/operations.ts');
       const keepTokens = call.input['keepTokens'] === true;
       const telling = {
         fields: block,
@@ -101,7 +95,7 @@ function addRevoke(app: Command): void {
         done: ({ name }: App) => `Revoked the app ${name}.`,
       };
       const input = { ...call.input, keepTokens: String(keepTokens) };
-      await call.destroy(by(revokeAppInput, revokeApp), telling, input);
+      await call.destroy(revokeApp.forOperator, telling, input);
     },
   });
 }

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { operatorEventView } from '../../services/foundation/events/schema.ts';
-import { by } from '../by.ts';
+import type { operatorEventView } from '../../services/foundation/events/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -49,9 +48,8 @@ export function addEventCommands(program: Command): void {
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
-      const { listAllEvents } = await import('../../services/foundation/events/list.ts');
-      const { listAllEventsInput } = await import('../../services/foundation/events/schema.ts');
-      const events = await call.every(by(listAllEventsInput, listAllEvents));
+      const { listAllEvents } = await import('../../services/foundation/events/operations.ts');
+      const events = await call.every(listAllEvents);
       const once = new Map(events.map((one) => [one.id, one]));
       const shown = [...once.values()];
       const organizations = new Set(shown.map(({ organization }) => organization));
@@ -72,13 +70,12 @@ function fieldsFor({ input }: Call): Fields<Event> {
 }
 
 async function tail(call: Call): Promise<void> {
-  const { lastEventId, listAllEvents } = await import('../../services/foundation/events/list.ts');
-  const { listAllEventsInput } = await import('../../services/foundation/events/schema.ts');
+  const { lastEventId, listAllEvents } = await import('../../services/foundation/events/operations.ts');
   const over = ended();
-  let cursor = await call.operate(by(listAllEventsInput, lastEventId));
+  let cursor = await call.operate(lastEventId);
   call.note('Waiting for events. Ctrl-C ends it.');
   for (let shown = new Set<string>(); ; ) {
-    const page = await call.operate(by(listAllEventsInput, listAllEvents), {
+    const page = await call.operate(listAllEvents, {
       ...call.input,
       cursor,
       limit: 200,

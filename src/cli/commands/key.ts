@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { keyView, newKeyView, newMasterKeyView } from '../../services/foundation/keys/schema.ts';
-import { by } from '../by.ts';
+import type { keyView, newKeyView, newMasterKeyView } from '../../services/foundation/keys/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
@@ -49,9 +48,8 @@ export function addKeyCommands(program: Command): void {
     summary: 'List the keys by id, and what each is used for now',
     example: 'idctl key list',
     run: async (call) => {
-      const { listKeys } = await import('../../services/foundation/keys/list.ts');
-      const { listKeysInput } = await import('../../services/foundation/keys/schema.ts');
-      call.table(await call.every(by(listKeysInput, listKeys)), row, 'There are no keys.');
+      const { listKeys } = await import('../../services/foundation/keys/operations.ts');
+      call.table(await call.every(listKeys), row, 'There are no keys.');
     },
   });
   const rotate = noun(key, 'rotate', 'Put a new key in the place of an old one', 'idctl key rotate signing');
@@ -60,14 +58,12 @@ export function addKeyCommands(program: Command): void {
     options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },
     example: 'idctl key rotate master',
     run: async (call) => {
-      const { rotateMasterKey } = await import('../../services/foundation/keys/rotate-master.ts');
-      const { listLeavingKeys } = await import('../../services/foundation/keys/leaving.ts');
-      const { leavingKeysInput, rotateMasterKeyInput } = await import(
-        '../../services/foundation/keys/schema.ts'
+      const { listLeavingKeys, rotateMasterKey } = await import(
+        '../../services/foundation/keys/operations.ts'
       );
-      const { ids } = await call.operate(by(leavingKeysInput, listLeavingKeys), {});
+      const { ids } = await call.operate(listLeavingKeys, {});
       if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
-      const view = await call.operate(by(rotateMasterKeyInput, rotateMasterKey));
+      const view = await call.operate(rotateMasterKey);
       call.show(view, rotated);
       call.note(view.state === 'prepared' ? call.here(advice.prepared) : advice[view.state]);
     },
@@ -76,9 +72,8 @@ export function addKeyCommands(program: Command): void {
     summary: 'Sign sessions with a new key; nobody is signed out',
     example: 'idctl key rotate signing',
     run: async (call) => {
-      const { rotateSigningKey } = await import('../../services/foundation/keys/rotate-signing.ts');
-      const { rotateSigningKeyInput } = await import('../../services/foundation/keys/schema.ts');
-      call.show(await call.operate(by(rotateSigningKeyInput, rotateSigningKey)), made);
+      const { rotateSigningKey } = await import('../../services/foundation/keys/operations.ts');
+      call.show(await call.operate(rotateSigningKey), made);
       call.note('The old key verifies until the last token that it signed has ended.');
     },
   });

@@ -6,7 +6,7 @@ import type {
   ldapRelinkedView,
   ldapRemovedView,
   ldapView,
-} from '../../services/tenancy/ldap/schema.ts';
+} from '../../services/tenancy/ldap/view.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
@@ -89,9 +89,8 @@ export function addLdapCommands(program: Command): void {
     required: org,
     example: 'idctl ldap show --org acme',
     run: async (call) => {
-      const { showLdap } = await import('../../services/tenancy/ldap/show.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      call.show(await call.operate(by(ldapRefInput, showLdap)), fields);
+      const { showLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      call.show(await call.operate(showLdap), fields);
     },
   });
   verb(ldap, 'enable', {
@@ -101,12 +100,12 @@ export function addLdapCommands(program: Command): void {
     detail: 'It tests the directory first, as idctl ldap test does. If a step fails, it asks.',
     options: force('directory'),
     run: async (call) => {
-      const { enableLdap } = await import('../../services/tenancy/ldap/enable.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
+      const { enableLdap } = await import('../../services/tenancy/ldap/operations.ts');
+
       const { force: unasked, ...input } = call.input;
-      await call.rehearse(by(ldapRefInput, enableLdap), input);
+      await call.rehearse(enableLdap, input);
       if (unasked !== true) await requireUsable(call, input);
-      call.show(await call.operate(by(ldapRefInput, enableLdap), input), fields);
+      call.show(await call.operate(enableLdap, input), fields);
     },
   });
   verb(ldap, 'disable', {
@@ -116,9 +115,9 @@ export function addLdapCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
     run: async (call) => {
-      const { disableLdap } = await import('../../services/tenancy/ldap/disable.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const disable = by(ldapRefInput, disableLdap);
+      const { disableLdap } = await import('../../services/tenancy/ldap/operations.ts');
+
+      const disable = disableLdap;
       await agreeToShutOut(call, disable);
       const view = await call.perform(disable, affectedFields);
       if (view.owners.length > 0) call.note(affected(view));
@@ -130,16 +129,15 @@ export function addLdapCommands(program: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeLdap } = await import('../../services/tenancy/ldap/change.ts');
-  const { changeLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
+  const { changeLdap } = await import('../../services/tenancy/ldap/operations.ts');
   const { passwordStdin: stdin, passwordFile: file, force: unasked, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
   const save = async (bindPassword: string | undefined) => {
     const whole = { ...input, bindPassword };
-    const { enabled } = await call.rehearse(by(changeLdapInput, changeLdap), whole);
+    const { enabled } = await call.rehearse(changeLdap, whole);
     if (enabled && unasked !== true) await requireUsable(call, whole);
-    return call.operate(by(changeLdapInput, changeLdap), whole);
+    return call.operate(changeLdap, whole);
   };
   call.show(await withPassword(given, save), fields);
 }
@@ -226,9 +224,8 @@ function addRelink(ldap: Command): void {
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
     run: async (call) => {
-      const { relinkLdap } = await import('../../services/tenancy/ldap/relink.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      await call.destroy(by(ldapRefInput, relinkLdap), {
+      const { relinkLdap } = await import('../../services/tenancy/ldap/operations.ts');
+      await call.destroy(relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
           `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
@@ -246,9 +243,9 @@ function addRemove(ldap: Command): void {
     destroys: true,
     example: 'idctl ldap remove --org acme --yes',
     run: async (call) => {
-      const { removeLdap } = await import('../../services/tenancy/ldap/remove.ts');
-      const { ldapRefInput } = await import('../../services/tenancy/ldap/schema.ts');
-      const remove = by(ldapRefInput, removeLdap);
+      const { removeLdap } = await import('../../services/tenancy/ldap/operations.ts');
+
+      const remove = removeLdap;
       const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...affectedFields, sessionsEndedField],

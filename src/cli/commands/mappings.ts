@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { previewView } from '../../services/provisioning/mappings/preview.ts';
 import type {
   importedView,
   mappingRemovedView,
   mappingView,
-  previewView,
-} from '../../services/provisioning/mappings/schema.ts';
-import { by } from '../by.ts';
+} from '../../services/provisioning/mappings/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -53,9 +52,8 @@ export function addMappingCommands(program: Command): void {
     },
     example: 'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     run: async (call) => {
-      const { addMapping } = await import('../../services/provisioning/mappings/add.ts');
-      const { addMappingInput } = await import('../../services/provisioning/mappings/schema.ts');
-      call.show(await call.operate(by(addMappingInput, addMapping)), fields);
+      const { addMapping } = await import('../../services/provisioning/mappings/operations.ts');
+      call.show(await call.operate(addMapping), fields);
       call.note('People get the role at their next sign-in.');
     },
   });
@@ -71,9 +69,8 @@ export function addMappingCommands(program: Command): void {
     destroys: true,
     example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
     run: async (call) => {
-      const { removeMapping } = await import('../../services/provisioning/mappings/remove.ts');
-      const { mappingRefInput } = await import('../../services/provisioning/mappings/schema.ts');
-      await call.destroy(by(mappingRefInput, removeMapping), {
+      const { removeMapping } = await import('../../services/provisioning/mappings/operations.ts');
+      await call.destroy(removeMapping, {
         fields: removed,
         question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
         done: (view) => `Removed the mapping of ${told(view)}.${consequence(view)}`,
@@ -109,7 +106,6 @@ function addPreview(mappings: Command): void {
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {
       const { previewMappings } = await import('../../services/provisioning/mappings/preview.ts');
-      const { previewMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
       const { groups, group, fromAttempt, ...input } = call.input;
       const named = [
         ...(typeof groups === 'string' ? split(groups) : []),
@@ -120,7 +116,7 @@ function addPreview(mappings: Command): void {
         ...(groups === undefined && group === undefined ? {} : { groups: named }),
         ...(fromAttempt === undefined ? {} : { attempt: fromAttempt }),
       };
-      const plan = await call.operate(by(previewMappingsInput, previewMappings), given);
+      const plan = await call.operate(previewMappings, given);
       if (call.flags.json) call.show(plan, []);
       else call.table(lines(plan), steps, 'The next sign-in would change nothing.');
     },
@@ -136,19 +132,17 @@ function addImport(mappings: Command): void {
     rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
     run: async (call) => {
-      const { importMappings } = await import('../../services/provisioning/mappings/import.ts');
-      const { importMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
+      const { importMappings } = await import('../../services/provisioning/mappings/operations.ts');
       const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
       const { file, ...input } = call.input;
       const read = await readMappingFile(String(file));
       const given = { ...input, mappings: read.mappings };
       const asks = input['replace'] === true && !call.flags.dryRun;
       try {
-        if (asks) await call.destroy(by(importMappingsInput, importMappings), replacing, given);
-        else await call.perform(by(importMappingsInput, importMappings), imported, given);
+        if (asks) await call.destroy(importMappings, replacing, given);
+        else await call.perform(importMappings, imported, given);
       } catch (error) {
-        const rehearse = (mappings: unknown[]) =>
-          call.rehearse(by(importMappingsInput, importMappings), { ...given, mappings });
+        const rehearse = (mappings: unknown[]) => call.rehearse(importMappings, { ...given, mappings });
         throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
       }
     },
@@ -204,9 +198,8 @@ function split(list: string): string[] {
 }
 
 async function all(call: Call) {
-  const { listMappings } = await import('../../services/provisioning/mappings/list.ts');
-  const { listMappingsInput } = await import('../../services/provisioning/mappings/schema.ts');
-  return call.every(by(listMappingsInput, listMappings));
+  const { listMappings } = await import('../../services/provisioning/mappings/operations.ts');
+  return call.every(listMappings);
 }
 
 function told({ group, project, role }: z.output<typeof mappingView>): string {

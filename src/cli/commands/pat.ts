@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { newTokenView, tokenView } from '../../services/people/tokens/schema.ts';
+import type { newTokenView, tokenView } from '../../services/people/tokens/view.ts';
 import type { memberTokenView } from '../../services/tenancy/memberships/admin-tokens.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -53,24 +52,22 @@ export function addPatCommands(program: Command): void {
     options: user,
     example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateToken } = await import('../../services/people/tokens/regenerate.ts');
-      const { tokenInput } = await import('../../services/people/tokens/schema.ts');
-      call.showSecret(await call.operate(by(tokenInput, regenerateToken)), made, (view) => view.token);
+      const { regenerateToken } = await import('../../services/people/tokens/operations.ts');
+      call.showSecret(await call.operate(regenerateToken.forOperator), made, (view) => view.token);
     },
   });
   addRevoke(pat);
 }
 
 async function list(call: Call): Promise<void> {
-  const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
   const { org, user } = call.input;
   if (org === undefined) {
     if (user === undefined)
       throw new Refusal('invalid_input', 'Give --user EMAIL or --org ORG.', {
         hint: 'See idctl pat list --help',
       });
-    const { listTokens } = await import('../../services/people/tokens/list.ts');
-    return call.table(await call.every(by(listTokensInput, listTokens)), row, 'There are no tokens.');
+    const { listTokens } = await import('../../services/people/tokens/operations.ts');
+    return call.table(await call.every(listTokens.forOperator), row, 'There are no tokens.');
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/admin-tokens.ts');
   const tokens = await call.every(listAdminTokens);
@@ -88,14 +85,9 @@ function addCreate(pat: Command): void {
     },
     example: 'idctl pat create --user ada@example.com --name backup --scope read',
     run: async (call) => {
-      const { createToken } = await import('../../services/people/tokens/create.ts');
-      const { createTokenInput } = await import('../../services/people/tokens/schema.ts');
+      const { createToken } = await import('../../services/people/tokens/operations.ts');
       const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-      call.showSecret(
-        await call.operate(by(createTokenInput, createToken), input),
-        made,
-        (view) => view.token,
-      );
+      call.showSecret(await call.operate(createToken.forOperator, input), made, (view) => view.token);
     },
   });
 }
@@ -112,9 +104,8 @@ function addRevoke(pat: Command): void {
     destroys: true,
     example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
     run: async (call) => {
-      const { revokeToken } = await import('../../services/people/tokens/revoke.ts');
-      const { tokenInput } = await import('../../services/people/tokens/schema.ts');
-      await call.destroy(by(tokenInput, revokeToken), {
+      const { revokeToken } = await import('../../services/people/tokens/operations.ts');
+      await call.destroy(revokeToken.forOperator, {
         fields: block,
         question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
         done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { scimRequestView, scimUserView } from '../../services/provisioning/scim/schema.ts';
-import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token/schema.ts';
+import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token/view.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -83,9 +83,8 @@ function addToken(scim: Command): void {
     required: org,
     example: 'idctl scim token show --org acme',
     run: async (call) => {
-      const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
-      const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-      call.show(await call.operate(by(scimTokenInput, showScimToken)), block);
+      const { showScimToken } = await import('../../services/provisioning/scim/token/operations.ts');
+      call.show(await call.operate(showScimToken), block);
     },
   });
   verb(token, 'revoke', {
@@ -94,9 +93,8 @@ function addToken(scim: Command): void {
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
     run: async (call) => {
-      const { revokeScimToken } = await import('../../services/provisioning/scim/token/revoke.ts');
-      const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-      await call.destroy(by(scimTokenInput, revokeScimToken), {
+      const { revokeScimToken } = await import('../../services/provisioning/scim/token/operations.ts');
+      await call.destroy(revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
@@ -106,11 +104,11 @@ function addToken(scim: Command): void {
 }
 
 async function rotate(call: Call): Promise<void> {
-  const { showScimToken } = await import('../../services/provisioning/scim/token/show.ts');
-  const { rotateScimToken } = await import('../../services/provisioning/scim/token/rotate.ts');
-  const { scimTokenInput } = await import('../../services/provisioning/scim/token/schema.ts');
-  const { configured, prefix } = await call.operate(by(scimTokenInput, showScimToken));
+  const { rotateScimToken, showScimToken } = await import(
+    '../../services/provisioning/scim/token/operations.ts'
+  );
+  const { configured, prefix } = await call.operate(showScimToken);
   if (configured)
     await call.confirm(`Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`);
-  call.showSecret(await call.operate(by(scimTokenInput, rotateScimToken)), made, (view) => view.token);
+  call.showSecret(await call.operate(rotateScimToken), made, (view) => view.token);
 }

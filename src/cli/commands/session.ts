@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { sessionView } from '../../services/people/sessions/schema.ts';
-import { by } from '../by.ts';
+import type { sessionView } from '../../services/people/sessions/view.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -35,8 +34,7 @@ export function addSessionCommands(program: Command): void {
 }
 
 async function revoke(call: Call): Promise<void> {
-  const { revokeSession } = await import('../../services/people/sessions/revoke.ts');
-  const { revokeSessionInput } = await import('../../services/people/sessions/schema.ts');
+  const { revokeSession } = await import('../../services/people/sessions/operations.ts');
   const { id, user } = call.input;
   if (id === undefined && user === undefined) throw refuseField('id', 'is required, or --user');
   const named = id === undefined ? [] : [{ id }];
@@ -45,12 +43,11 @@ async function revoke(call: Call): Promise<void> {
   if (id !== undefined && chosen.length === 0) {
     throw new Refusal('not_found', `${user} has no live session ${id}.`);
   }
-  for (const session of chosen) await call.operate(by(revokeSessionInput, revokeSession), { id: session.id });
+  for (const session of chosen) await call.operate(revokeSession.forOperator, { id: session.id });
   call.show({ ended: chosen.length }, [['Ended', (view) => view.ended]]);
 }
 
 async function listed(call: Call) {
-  const { listSessions } = await import('../../services/people/sessions/list.ts');
-  const { listSessionsInput } = await import('../../services/people/sessions/schema.ts');
-  return call.every(by(listSessionsInput, listSessions), { user: call.input['user'] });
+  const { listSessions } = await import('../../services/people/sessions/operations.ts');
+  return call.every(listSessions.forOperator, { user: call.input['user'] });
 }

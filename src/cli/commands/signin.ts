@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
-import type { signInSettingsView } from '../../services/tenancy/signin-settings/schema.ts';
+import type { signInSettingsView } from '../../services/tenancy/signin-settings/operations.ts';
 import { shellWord } from '../../shell-word.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -36,9 +35,8 @@ export function addSignInCommands(program: Command): void {
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
-      const { showSignInSettings } = await import('../../services/tenancy/signin-settings/show.ts');
-      const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
-      call.show(await call.operate(by(signInSettingsRefInput, showSignInSettings)), fields);
+      const { showSignInSettings } = await import('../../services/tenancy/signin-settings/operations.ts');
+      call.show(await call.operate(showSignInSettings), fields);
       await noteReach(call);
     },
   });
@@ -56,9 +54,8 @@ export function addSignInCommands(program: Command): void {
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
-      const { changeSignInSettings } = await import('../../services/tenancy/signin-settings/save.ts');
-      const { changeSignInSettingsInput } = await import('../../services/tenancy/signin-settings/schema.ts');
-      await call.perform(by(changeSignInSettingsInput, changeSignInSettings), fields, switches(call.input));
+      const { changeSignInSettings } = await import('../../services/tenancy/signin-settings/operations.ts');
+      await call.perform(changeSignInSettings, fields, switches(call.input));
       await noteReach(call);
     },
   });
@@ -66,10 +63,9 @@ export function addSignInCommands(program: Command): void {
 
 /** Says if the settings govern no account: the settings alone do not show it (security O1). */
 async function noteReach(call: Call): Promise<void> {
-  const { showsNoReach } = await import('../../services/tenancy/signin-settings/reach.ts');
-  const { signInSettingsRefInput } = await import('../../services/tenancy/signin-settings/schema.ts');
+  const { showsNoReach } = await import('../../services/tenancy/signin-settings/operations.ts');
   const { org } = call.input;
-  if (!(await call.operate(by(signInSettingsRefInput, showsNoReach), { org }))) return;
+  if (!(await call.operate(showsNoReach, { org }))) return;
   call.note(
     `These settings govern no account yet: ${org} has no verified domain.\nVerify one: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );

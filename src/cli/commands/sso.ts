@@ -2,14 +2,15 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts/schema.ts';
+import type { affectedView } from '../../services/tenancy/sso/affected.ts';
 import type {
-  affectedView,
   ssoDisabledView,
   ssoRelinkedView,
   ssoRemovedView,
   ssoView,
-} from '../../services/tenancy/sso/schema.ts';
+} from '../../services/tenancy/sso/view.ts';
 import { shellWord } from '../../shell-word.ts';
+
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
@@ -59,9 +60,8 @@ export function addSsoCommands(program: Command): void {
     required: org,
     example: 'idctl sso show --org acme',
     run: async (call) => {
-      const { showSso } = await import('../../services/tenancy/sso/show.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      call.show(await call.operate(by(ssoRefInput, showSso)), fields);
+      const { showSso } = await import('../../services/tenancy/sso/operations.ts');
+      call.show(await call.operate(showSso), fields);
     },
   });
   verb(sso, 'enable', {
@@ -71,12 +71,12 @@ export function addSsoCommands(program: Command): void {
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
     options: force('provider'),
     run: async (call) => {
-      const { enableSso } = await import('../../services/tenancy/sso/enable.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
+      const { enableSso } = await import('../../services/tenancy/sso/operations.ts');
+
       const { force: unasked, ...input } = call.input;
-      await call.rehearse(by(ssoRefInput, enableSso), input);
+      await call.rehearse(enableSso, input);
       if (unasked !== true) await requireUsable(call, input);
-      call.show(await call.operate(by(ssoRefInput, enableSso), input), fields);
+      call.show(await call.operate(enableSso, input), fields);
     },
   });
   verb(sso, 'disable', {
@@ -86,9 +86,9 @@ export function addSsoCommands(program: Command): void {
     rehearsable: true,
     example: 'idctl sso disable --org acme',
     run: async (call) => {
-      const { disableSso } = await import('../../services/tenancy/sso/disable.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const disable = by(ssoRefInput, disableSso);
+      const { disableSso } = await import('../../services/tenancy/sso/operations.ts');
+
+      const disable = disableSso;
       await agreeToShutOut(call, disable);
       const view = await call.perform(disable, [...fields, ...affectedFields]);
       if (view.owners.length > 0) call.note(affected(view));
@@ -131,14 +131,13 @@ function addSet(sso: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeSso } = await import('../../services/tenancy/sso/change.ts');
-  const { changeSsoInput } = await import('../../services/tenancy/sso/schema.ts');
+  const { changeSso } = await import('../../services/tenancy/sso/operations.ts');
   const { domain, force: unasked, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
   const view = await withSecret(input, async (whole) => {
-    const { enabled } = await call.rehearse(by(changeSsoInput, changeSso), whole);
+    const { enabled } = await call.rehearse(changeSso, whole);
     if (enabled && unasked !== true) await requireUsable(call, whole);
-    return call.operate(by(changeSsoInput, changeSso), whole);
+    return call.operate(changeSso, whole);
   });
   call.show(view, fields);
   await tellNext(call, view);
@@ -165,8 +164,8 @@ async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promi
 /** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/tenancy/sso/test.ts');
-  const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-  await requirePassed(call, 'provider', await call.operate(by(testSsoInput, testSso), input));
+
+  await requirePassed(call, 'provider', await call.operate(testSso, input));
 }
 
 /** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
@@ -204,8 +203,7 @@ function addTest(sso: Command): void {
     example: 'idctl sso test --org acme',
     run: async (call) => {
       const { testSso } = await import('../../services/tenancy/sso/test.ts');
-      const { testSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      const view = await withSecret(call.input, (input) => call.operate(by(testSsoInput, testSso), input));
+      const view = await withSecret(call.input, (input) => call.operate(testSso, input));
       await tellOlderDaemon(call);
       call.examination(view);
     },
@@ -257,8 +255,7 @@ function addRelink(sso: Command): void {
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
       const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
-      const { relinkSsoInput } = await import('../../services/tenancy/sso/schema.ts');
-      await call.destroy(by(relinkSsoInput, relinkSso), {
+      await call.destroy(relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
           `Forget how ${persons(people)} signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
@@ -276,9 +273,9 @@ function addRemove(sso: Command): void {
     destroys: true,
     example: 'idctl sso remove --org acme --yes',
     run: async (call) => {
-      const { removeSso } = await import('../../services/tenancy/sso/remove.ts');
-      const { ssoRefInput } = await import('../../services/tenancy/sso/schema.ts');
-      const remove = by(ssoRefInput, removeSso);
+      const { removeSso } = await import('../../services/tenancy/sso/operations.ts');
+
+      const remove = removeSso;
       const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...fields, ...affectedFields, sessionsEndedField],

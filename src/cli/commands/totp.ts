@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -34,18 +33,16 @@ export function addTotpCommands(program: Command): void {
     required: { ...user, ...code },
     example: 'idctl totp disable --user ada@example.com --code 123456',
     run: async (call) => {
-      const { disableTotp } = await import('../../services/people/two-factor/disable.ts');
-      const { disableTotpInput } = await import('../../services/people/two-factor/schema.ts');
-      const view = await call.operate(by(disableTotpInput, disableTotp));
+      const { disableTotp } = await import('../../services/people/two-factor/operations.ts');
+      const view = await call.operate(disableTotp.forOperator);
       call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
     },
   });
 }
 
 async function enroll(call: Call): Promise<void> {
-  const { startTotp } = await import('../../services/people/two-factor/start.ts');
-  const { startTotpInput } = await import('../../services/people/two-factor/schema.ts');
-  const enrolment = await call.operate(by(startTotpInput, startTotp));
+  const { startTotp } = await import('../../services/people/two-factor/operations.ts');
+  const enrolment = await call.operate(startTotp.forOperator);
   call.show(enrolment, [
     ['Secret', ({ secret }) => secret],
     ['URI', ({ otpauthUri }) => otpauthUri],
@@ -75,9 +72,8 @@ function tellWrongCode(call: Call, error: unknown): true {
 }
 
 async function confirm(call: Call): Promise<void> {
-  const { confirmTotp } = await import('../../services/people/two-factor/confirm.ts');
-  const { confirmTotpInput } = await import('../../services/people/two-factor/schema.ts');
-  const view = await call.operate(by(confirmTotpInput, confirmTotp));
+  const { confirmTotp } = await import('../../services/people/two-factor/operations.ts');
+  const view = await call.operate(confirmTotp.forOperator);
   call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { passwordSetView, shownUserView, userView } from '../../services/people/accounts/schema.ts';
+import type { userView } from '../../services/people/accounts/schema.ts';
+import type { passwordSetView, shownUserView } from '../../services/people/users/view.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { by } from '../by.ts';
@@ -71,9 +72,8 @@ export function addUserCommands(program: Command): void {
     summary: 'List the accounts',
     example: 'idctl user list --json',
     run: async (call) => {
-      const { listUsers } = await import('../../services/people/users/list.ts');
-      const { listUsersInput } = await import('../../services/people/accounts/schema.ts');
-      call.table(await call.every(by(listUsersInput, listUsers)), row, 'There are no users.');
+      const { listUsers } = await import('../../services/people/users/operations.ts');
+      call.table(await call.every(listUsers), row, 'There are no users.');
     },
   });
   verb(user, 'show <user>', {
@@ -81,8 +81,7 @@ export function addUserCommands(program: Command): void {
     example: 'idctl user show ada@example.com',
     run: async (call) => {
       const { showUser } = await import('../../services/tenancy/profile/show-user.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, showUser)), shown);
+      call.show(await call.operate(showUser), shown);
     },
   });
   verb(user, 'disable <user>', {
@@ -90,7 +89,7 @@ export function addUserCommands(program: Command): void {
     detail: 'It asks first if an organization has no other active owner.',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
-      const { disableUser } = await import('../../services/people/users/disable.ts');
+      const { disableUser } = await import('../../services/people/users/operations.ts');
       const { listOwnedAlone } = await import('../../services/people/accounts/only-owner.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
       const owned = await call.operate(by(userRefInput, listOwnedAlone));
@@ -99,25 +98,23 @@ export function addUserCommands(program: Command): void {
           `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}. Disable the account?`,
         );
       }
-      call.show(await call.operate(by(userRefInput, disableUser)), block);
+      call.show(await call.operate(disableUser), block);
     },
   });
   verb(user, 'enable <user>', {
     summary: 'Let a disabled account sign in again',
     example: 'idctl user enable ada@example.com',
     run: async (call) => {
-      const { enableUser } = await import('../../services/people/users/enable.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, enableUser)), block);
+      const { enableUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(enableUser), block);
     },
   });
   verb(user, 'unlock <user>', {
     summary: 'Let an account that is locked try again',
     example: 'idctl user unlock ada@example.com',
     run: async (call) => {
-      const { unlockUser } = await import('../../services/people/users/unlock.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.show(await call.operate(by(userRefInput, unlockUser)), block);
+      const { unlockUser } = await import('../../services/people/users/operations.ts');
+      call.show(await call.operate(unlockUser), block);
     },
   });
   addPassword(user);
@@ -133,11 +130,10 @@ function addCreate(user: Command): void {
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
     example: "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
     run: async (call) => {
-      const { createUser } = await import('../../services/people/users/create.ts');
-      const { createUserInput } = await import('../../services/people/accounts/schema.ts');
+      const { createUser } = await import('../../services/people/users/operations.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
-      const view = await call.operate(by(createUserInput, createUser), { ...input, password });
+      const view = await call.operate(createUser, { ...input, password });
       call.show(view, block);
       if (password !== undefined) return;
       const { commandLine } = await import('../../shell-word.ts');
@@ -164,23 +160,21 @@ function addPassword(user: Command): void {
     options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
     example: 'idctl user password ada@example.com --password-stdin <password',
     run: async (call) => {
-      const { setUserPassword } = await import('../../services/people/users/set-password.ts');
-      const { setUserPasswordInput } = await import('../../services/people/accounts/schema.ts');
+      const { setUserPassword } = await import('../../services/people/users/operations.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
       if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
       const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
       const password = await secretOrAsk(source, 'New password', true);
-      const view = await call.operate(by(setUserPasswordInput, setUserPassword), { ...input, password });
+      const view = await call.operate(setUserPassword, { ...input, password });
       call.show(view, passwordSet);
     },
   });
 }
 
 async function confirmTokensEnd(call: Call): Promise<void> {
-  const { listTokens } = await import('../../services/people/tokens/list.ts');
-  const { listTokensInput } = await import('../../services/people/tokens/schema.ts');
+  const { listTokens } = await import('../../services/people/tokens/operations.ts');
   const { user } = call.input;
-  const { length } = await call.every(by(listTokensInput, listTokens), { user });
+  const { length } = await call.every(listTokens.forOperator, { user });
   if (length === 0) return;
   const tokens = length === 1 ? '1 token' : `${length} tokens`;
   call.note('--keep-tokens leaves tokens as they are.');
@@ -193,9 +187,8 @@ function addTotpReset(user: Command): void {
     destroys: true,
     example: 'idctl user totp-reset ada@example.com --yes',
     run: async (call) => {
-      const { resetTotp } = await import('../../services/people/two-factor/reset.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      await call.destroy(by(userRefInput, resetTotp), {
+      const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
+      await call.destroy(resetTotp, {
         fields: block,
         question: ({ email, name }) => `Turn two-factor authentication off for ${email ?? name}?`,
         done: ({ email, name }) => `Two-factor authentication is off for ${email ?? name}.`,

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { signUpInput } from '../../services/people/accounts/schema.ts';
-import { refreshSession } from '../../services/people/sessions/refresh.ts';
+import { refreshSession, signOut } from '../../services/people/sessions/operations.ts';
 import {
-  refreshInput,
   resumeInput,
   signedInView,
   signedUpView,
   signInInput,
-  signOutInput,
 } from '../../services/people/sessions/schema.ts';
-import { signOut } from '../../services/people/sessions/sign-out.ts';
 import { signIn } from '../../services/signin/flow.ts';
 import { resumeSession } from '../../services/signin/methods/resume.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
@@ -39,16 +36,10 @@ export const authRoutes = [
     cookies: (view) => ('accessToken' in view ? sessionCookies(view) : [signUpCookie(view.ticket)]),
     run: signUp,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/refresh',
+  route('POST', '/api/v1/auth/refresh', refreshSession, {
     summary: 'Exchange the refresh token, from the cookie or the body, for a new pair',
-    access: 'public',
-    input: refreshInput,
-    output: signedInView,
     filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
     cookies: sessionCookies,
-    run: refreshSession,
   }),
   route({
     method: 'GET',
@@ -62,15 +53,10 @@ export const authRoutes = [
     redirect: { to: (view) => view.returnTo, always: true },
     run: resumeSession,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/auth/logout',
+  route('POST', '/api/v1/auth/logout', signOut, {
     summary: 'End the session and clear both cookies',
-    access: 'public',
     optionalActor: true,
-    input: signOutInput,
     filled: { refreshToken: { cookie: 'refresh_token', orGiven: true } },
     cookies: clearedSession,
-    run: signOut,
   }),
 ];

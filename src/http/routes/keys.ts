@@ -1,5 +1,5 @@
-import { viewJwks } from '../../services/foundation/keys/jwks.ts';
-import { jwksInput, jwksView } from '../../services/foundation/keys/schema.ts';
+import { z } from 'zod';
+import { jwksView, viewJwks } from '../../services/foundation/keys/key-set.ts';
 import { route } from '../route.ts';
 
 /** The public keys that session tokens are checked with. */
@@ -9,7 +9,7 @@ export const keyRoutes = [
     path: '/.well-known/jwks.json',
     summary: 'The public signing keys (RFC 7517)',
     access: 'public',
-    input: jwksInput,
+    input: z.strictObject({}),
     output: jwksView,
     run: viewJwks,
   }),

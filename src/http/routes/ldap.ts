@@ -1,52 +1,24 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
-import { relinkLdap } from '../../services/tenancy/ldap/relink.ts';
-import { removeLdap } from '../../services/tenancy/ldap/remove.ts';
-import { saveLdap } from '../../services/tenancy/ldap/save.ts';
-import {
-  ldapRefInput,
-  ldapRelinkedView,
-  ldapView,
-  saveLdapInput,
-  signInByLdapInput,
-  testLdapInput,
-  testLdapView,
-} from '../../services/tenancy/ldap/schema.ts';
-import { showLdap } from '../../services/tenancy/ldap/show.ts';
+import { relinkLdap, removeLdap, saveLdap, showLdap } from '../../services/tenancy/ldap/operations.ts';
+import { signInByLdapInput, testLdapInput, testLdapView } from '../../services/tenancy/ldap/schema.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
 /** Sign-in by an organization's directory: the connection, and signing in (spec §2.5, §4.2). */
 export const ldapRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/ldap',
+  route('GET', '/api/v1/orgs/:org/ldap', showLdap, {
     summary: 'The LDAP connection, without its password',
-    access: 'ldap.see',
-    input: ldapRefInput,
-    output: ldapView,
     cli: 'ldap show',
-    run: showLdap,
   }),
-  route({
-    method: 'PUT',
-    path: '/api/v1/orgs/:org/ldap',
+  route('PUT', '/api/v1/orgs/:org/ldap', saveLdap, {
     summary: 'Save the LDAP connection; a blank bind password keeps the stored one',
-    access: 'ldap.change',
-    input: saveLdapInput,
-    output: ldapView,
     cli: 'ldap set',
-    run: saveLdap,
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/v1/orgs/:org/ldap',
+  route('DELETE', '/api/v1/orgs/:org/ldap', removeLdap, {
     summary: 'Remove the LDAP connection and end the sessions that came through it',
-    access: 'ldap.change',
-    input: ldapRefInput,
     cli: 'ldap remove',
-    run: removeLdap,
   }),
   route({
     method: 'POST',
@@ -58,15 +30,9 @@ export const ldapRoutes = [
     cli: 'ldap test',
     run: testLdap,
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs/:org/ldap/relink',
+  route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
     summary: 'After a change of directory: link people anew at their next sign-in',
-    access: 'ldap.relink',
-    input: ldapRefInput,
-    output: ldapRelinkedView,
     cli: 'ldap relink',
-    run: relinkLdap,
   }),
   route({
     method: 'POST',

@@ -1,5 +1,4 @@
-import { listEvents } from '../../services/foundation/events/list.ts';
-import { eventPage, listEventsInput } from '../../services/foundation/events/schema.ts';
+import { listEvents } from '../../services/foundation/events/operations.ts';
 import { addMember } from '../../services/tenancy/memberships/add.ts';
 import {
   changeMemberRole,
@@ -60,14 +59,8 @@ export const organizationRoutes = [
     summary: 'Take a member out; the account stays',
     cli: 'member remove',
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/events',
+  route('GET', '/api/v1/orgs/:org/events', listEvents, {
     summary: 'What happened, oldest first',
-    access: 'events.see',
-    input: listEventsInput,
-    output: eventPage,
     cli: 'event list',
-    run: listEvents,
   }),
 ];

@@ -1,17 +1,8 @@
 import { z } from 'zod';
-import { changePasswordInput } from '../../../services/people/accounts/schema.ts';
-import { changePassword } from '../../../services/people/credentials/change-password.ts';
-import { revokeSession } from '../../../services/people/sessions/revoke.ts';
-import { revokeSessionInput } from '../../../services/people/sessions/schema.ts';
-import { signOut } from '../../../services/people/sessions/sign-out.ts';
-import { createToken } from '../../../services/people/tokens/create.ts';
-import { regenerateToken } from '../../../services/people/tokens/regenerate.ts';
-import { revokeToken } from '../../../services/people/tokens/revoke.ts';
-import { createOwnTokenInput, ownTokenInput } from '../../../services/people/tokens/schema.ts';
-import { confirmTotp } from '../../../services/people/two-factor/confirm.ts';
-import { disableTotp } from '../../../services/people/two-factor/disable.ts';
-import { ownConfirmTotpInput, ownDisableTotpInput } from '../../../services/people/two-factor/schema.ts';
-import { startTotp } from '../../../services/people/two-factor/start.ts';
+import { changePassword } from '../../../services/people/credentials/operations.ts';
+import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
+import { createToken, regenerateToken, revokeToken } from '../../../services/people/tokens/operations.ts';
+import { confirmTotp, disableTotp, startTotp } from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
@@ -67,7 +58,7 @@ const profileForm = sectionForm(
 const passwordForm = sectionForm(
   'password',
   'password',
-  changePasswordInput.extend({ email: z.string().optional() }),
+  changePassword.input.extend({ email: z.string().optional() }),
   async (visit, { currentPassword, newPassword }) => {
     await changePassword(visit.ctx, { currentPassword, newPassword });
     return back(visit, 'password', 'password');
@@ -79,7 +70,7 @@ const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), as
 );
 
 /** A code as apps show it, in two halves. */
-const spaced = ({ shape }: typeof ownConfirmTotpInput) =>
+const spaced = ({ shape }: typeof confirmTotp.input) =>
   z.strictObject({
     code: z
       .string()
@@ -90,7 +81,7 @@ const spaced = ({ shape }: typeof ownConfirmTotpInput) =>
 const confirmForm = form({
   path: '/account/two-factor/confirm',
   access: 'person',
-  input: spaced(ownConfirmTotpInput),
+  input: spaced(confirmTotp.input),
   act: async (visit, input) => {
     await confirmTotp(visit.ctx, input);
     return back(visit, 'two-factor-on', 'two-factor');
@@ -101,32 +92,35 @@ const confirmForm = form({
 const disableForm = sectionForm(
   'two-factor',
   'two-factor/disable',
-  spaced(ownDisableTotpInput),
+  spaced(disableTotp.input),
   async (visit, input) => {
     await disableTotp(visit.ctx, input);
     return back(visit, 'two-factor-off', 'two-factor');
   },
 );
 
-const endForm = sectionForm('sessions', 'sessions/end', revokeSessionInput, async (visit, input) => {
+const endForm = sectionForm('sessions', 'sessions/end', revokeSession.input, async (visit, input) => {
   await revokeSession(visit.ctx, input);
   return back(visit, 'session', 'sessions');
 });
 
 // A form has texts only.
-const createTokenForm = createOwnTokenInput.extend({
-  expiresInDays: z.coerce.number().pipe(createOwnTokenInput.shape.expiresInDays.unwrap()).optional(),
+const createTokenForm = createToken.input.extend({
+  expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
 });
 
 const createForm = sectionForm('tokens', 'tokens', createTokenForm, async ({ ctx }, input) =>
   newToken(await createToken(ctx, input)),
 );
 
-const regenerateForm = sectionForm('tokens', 'tokens/regenerate', ownTokenInput, async ({ ctx }, input) =>
-  newToken(await regenerateToken(ctx, input)),
+const regenerateForm = sectionForm(
+  'tokens',
+  'tokens/regenerate',
+  regenerateToken.input,
+  async ({ ctx }, input) => newToken(await regenerateToken(ctx, input)),
 );
 
-const revokeForm = sectionForm('tokens', 'tokens/revoke', ownTokenInput, async (visit, input) => {
+const revokeForm = sectionForm('tokens', 'tokens/revoke', revokeToken.input, async (visit, input) => {
   await revokeToken(visit.ctx, input);
   return back(visit, 'token', 'tokens');
 });

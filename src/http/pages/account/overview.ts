@@ -1,5 +1,5 @@
-import { listSessions } from '../../../services/people/sessions/list.ts';
-import { listTokens } from '../../../services/people/tokens/list.ts';
+import { listSessions } from '../../../services/people/sessions/operations.ts';
+import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social/list.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';

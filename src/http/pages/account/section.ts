@@ -1,5 +1,5 @@
-import type { listSessions } from '../../../services/people/sessions/list.ts';
-import type { listTokens } from '../../../services/people/tokens/list.ts';
+import type { listSessions } from '../../../services/people/sessions/operations.ts';
+import type { listTokens } from '../../../services/people/tokens/operations.ts';
 import type { describeAccount } from '../../../services/signin/account-page.ts';
 import type { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';

@@ -1,12 +1,75 @@
+import { z } from 'zod';
 import type { Event, EventActor } from '../../../database/models/event.ts';
+import { id, instant } from '../fields.ts';
+import { type EventName, eventKinds, eventNames } from './kinds.ts';
+import { isWanted } from './wanted.ts';
 
-/** An event as organizations read it, with the fields in the order of the documentation; webhooks are sent the same. */
+/** A kind of event, `group.*` or `*`; the refusal names the kinds that begin alike. */
+export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
+  error: ({ input }) => noKind(String(input)),
+});
+
+/** The kinds that a pattern stands for. */
+export function kindsOf(pattern: string): EventName[] {
+  return eventNames.filter((name) => isWanted(name, [pattern]));
+}
+
+export const eventView = z
+  .object({
+    id,
+    kind: z.string(),
+    at: instant,
+    actor: z.object({ kind: z.string(), id: z.string().optional(), name: z.string().optional() }),
+    subject: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }).nullable(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({
+    // Made when the document of the API is asked for, and not at every start.
+    get oneOf() {
+      return eventNames.map(describeKind);
+    },
+  });
+
+/** Oldest first; `nextCursor` is where to go on from, also when nothing more has happened yet. */
+export const eventPage = z.object({
+  items: z.array(eventView),
+  nextCursor: id.nullable(),
+  hasMore: z.boolean(),
+});
+
+/** An event for the operator; of all organizations also with the slug and address. */
+export const operatorEventView = z.object({
+  ...eventView.shape,
+  organization: z.string().nullable().optional(),
+  address: z.string().nullable().optional(),
+});
+export const operatorEventPage = eventPage.extend({ items: z.array(operatorEventView) });
+
+/** A kind with what it says, for the document of the API. */
+function describeKind(name: EventName) {
+  const { about, data } = eventKinds[name];
+  const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
+  return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
+}
+
+/** What is said of a name that is no kind of event: those that begin alike, or else the groups. */
+function noKind(name: string): string {
+  return `${name.slice(0, 100)} is no kind of event; there are ${alike(name).join(', ')}`;
+}
+
+function alike(name: string): string[] {
+  const groupOf = (text: string) => text.slice(0, text.indexOf('.'));
+  const inGroup = eventNames.filter((known) => groupOf(known) === groupOf(`${name}.`));
+  return inGroup.length > 0 ? inGroup : [...new Set(eventNames.map((known) => `${groupOf(known)}.*`))];
+}
+
+/** An event as organizations and webhooks get it, with the fields in the documented order. */
 export function viewEvent(event: Pick<Event, 'id' | 'kind' | 'at' | 'actor' | 'subject' | 'data'>) {
   const { id, kind, at, actor, subject, data } = event;
   return { id, kind, at: at.toISOString(), actor: withoutSystemAccount(actor), subject, data };
 }
 
-/** The system account that the operator used on the host is for the operator alone (security X9). */
+/** Only the operator sees which system account the operator used on the host (security X9). */
 function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }

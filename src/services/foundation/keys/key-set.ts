@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import {
   importSigner,
@@ -15,6 +16,9 @@ import { SigningKey } from '../../../database/models/signing-key.ts';
 // signed; made-up key ids cost one query in a few seconds.
 const minute = 60_000;
 const fewSeconds = 5_000;
+
+/** Until a new key signs, in seconds: twice as long as a daemon may go without reading the keys again. */
+export const noticeSeconds = 120;
 
 /** One signing key of the database, ready for use. */
 export interface ReadyKey {
@@ -102,4 +106,12 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
     signer: await importSigner(row.id, privateJwk),
     retiredAt: row.retiredAt,
   };
+}
+
+/** RFC 7517 §5. */
+export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
+
+/** The public keys that check this instance's tokens, for anyone. */
+export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
+  return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
 }

@@ -10,7 +10,7 @@ import { requireOperator } from '../../foundation/authority/require.ts';
 import { findByEmail } from '../../people/accounts/find.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import { isProved } from '../../people/accounts/view.ts';
-import { createUser } from '../../people/users/create.ts';
+import { createUser } from '../../people/users/operations.ts';
 import { takeOver } from '../../tenancy/identities/reclaim.ts';
 import { addMember } from '../../tenancy/memberships/add.ts';
 import { createOrganization } from '../../tenancy/organizations/operations.ts';

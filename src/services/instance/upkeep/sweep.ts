@@ -7,7 +7,7 @@ import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { refreshStatistics } from '../../../database/optimize.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { sweepEvents } from '../../foundation/events/sweep.ts';
-import { dropSpentKeys } from '../../foundation/keys/drop.ts';
+import { dropSpentKeys } from '../../foundation/keys/operations.ts';
 import { reseal } from '../../foundation/keys/reseal.ts';
 import { epochSeconds } from '../../foundation/limits/count.ts';
 import { after } from '../../foundation/time.ts';

@@ -1,7 +1,16 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
-import type { credentialView } from '../accounts/schema.ts';
+import { instant } from '../../foundation/fields.ts';
+
+/** One kind of what lets its holder into an account. */
+export const credentialView = z.object({
+  kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
+  organization: z.string().nullable().describe('Of an identity: the organization, or the social provider.'),
+  count: z.number().int(),
+  first: instant.nullable().describe('When the oldest was made; null for a password.'),
+  last: instant.nullable().describe('When the newest was made; null for a password.'),
+});
 
 interface Row {
   kind: z.output<typeof credentialView>['kind'];

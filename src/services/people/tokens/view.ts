@@ -1,7 +1,27 @@
-import type { AccessToken } from '../../../database/models/access-token.ts';
-import { suspended } from './suspended.ts';
+import { z } from 'zod';
+import { type AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
 
-/** A token as its owner and the operator see it; its value is known to whoever was shown it. */
+export const tokenView = z.object({
+  id,
+  name: z.string(),
+  description: z.string().nullable(),
+  prefix: z.string(),
+  kind: z.enum(tokenKinds),
+  scope: z.enum(tokenScopes),
+  createdAt: instant,
+  lastUsedAt: instant.nullable(),
+  expiresAt: instant.nullable(),
+  /** There only while it is suspended: it came out of a backup. */
+  suspendedAt: instant.optional(),
+});
+export const tokenPage = pageOf(tokenView);
+
+/** What making or regenerating a token answers; the value is not shown again. */
+export const newTokenView = tokenView.extend({ token: z.string() });
+
+/** A token as its owner and the operator see it. */
 export function viewToken(token: AccessToken) {
   return {
     id: token.id,
@@ -15,4 +35,9 @@ export function viewToken(token: AccessToken) {
     expiresAt: token.expiresAt?.toISOString() ?? null,
     ...suspended(token),
   };
+}
+
+/** The field that tells of a suspension; what is not suspended has none. */
+export function suspended({ suspendedAt }: { suspendedAt: Date | null }): { suspendedAt?: string } {
+  return suspendedAt ? { suspendedAt: suspendedAt.toISOString() } : {};
 }

@@ -1,12 +1,5 @@
 import { Refusal } from '../../../errors.ts';
 
-/** The refusal of an enrolment where there is nothing to enrol. */
-export function alreadyEnabled(): Refusal {
-  return new Refusal('already_exists', 'Two-factor authentication is on already.', {
-    hint: 'Disable it with a current code first; re-enabling starts a fresh enrolment.',
-  });
-}
-
 /** The refusal that asks for a code; `continuation` is the token that the code alone can be sent with. */
 export function secondFactorRequired(continuation?: string): Refusal {
   return new Refusal('second_factor_required', 'A code of your authenticator is needed.', {

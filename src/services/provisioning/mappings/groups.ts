@@ -1,7 +1,7 @@
 import type { Proof } from '../../../outbound/outbound.ts';
 
-// What a provider says of a person's groups (security I7). What is not known is never taken for "none":
-// reconcile is then left out whole.
+// What a provider says of a person's groups (security I7). What is not known is never taken for
+// "none": reconcile is then left out whole.
 
 const mostGroups = 1000;
 const longestGroup = 256;
@@ -13,7 +13,7 @@ export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token; `absentGroups: none` takes an absent one for no groups. */
+/** Reads the claim from userinfo, else from the ID token; `absentGroups` says what no claim means. */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },
@@ -43,7 +43,7 @@ function isGroup(one: unknown): one is string {
   return typeof one === 'string' && one !== '' && [...one].length <= longestGroup;
 }
 
-/** The claim of this name, else what stands at the name read as a dotted path: `realm_access.roles`. */
+/** The claim of this name, else the one at the name as a dotted path: `realm_access.roles`. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name] ?? null;
   let at: unknown = claims;

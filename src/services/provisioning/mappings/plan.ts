@@ -1,5 +1,6 @@
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
+import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
 // Pure: the preview and the sign-in both run this, so that the preview is the truth.
 
@@ -40,8 +41,8 @@ export interface Plan {
 }
 
 /**
- * What the person's groups call for, against what is there (spec §3.3, §4.1): the highest role wins,
- * manual memberships are never touched, synced ones are removed only with `autoRemove`.
+ * What the person's groups call for, against what is there (spec §3.3, §4.1): the highest role
+ * wins, manual memberships are never touched, synced ones are removed only with `autoRemove`.
  */
 export function planMemberships(
   groups: readonly string[],
@@ -65,7 +66,7 @@ export function planMemberships(
   return plan;
 }
 
-/** One entry a project. Of mappings that call for the same role the first in the list is the reason given. */
+/** One entry a project. Of mappings with the same role the first in the list is the reason. */
 function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): Map<string, Entry> {
   const held = new Set(groups);
   const desired = new Map<string, Entry>();
@@ -76,4 +77,26 @@ function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): 
     desired.set(projectId, { projectId, role, because: { group, mappingId: id } });
   }
   return desired;
+}
+
+/**
+ * Of the groups that mappings name, those that a directory says a person is in: by DN, or by common
+ * name, in whatever case and spelling, since that is how directories compare them. A common name
+ * means a group of the domain that people are searched in: another domain of the same forest has
+ * its own admins, and may have a group of that name.
+ */
+export function groupsHeld(mapped: readonly string[], said: readonly string[], searchBase: string): string[] {
+  const realm = realmOf(canonicalDn(searchBase) ?? []);
+  const dns = new Set<string>();
+  const names = new Set<string>();
+  for (const group of said) {
+    const dn = canonicalDn(group);
+    if (dn !== null) dns.add(dn.join(','));
+    const name = dn === null ? foldValue(group) : isUnder(dn, realm) ? commonNameOf(dn) : null;
+    if (name !== null) names.add(name);
+  }
+  return mapped.filter((group) => {
+    const dn = canonicalDn(group);
+    return dn === null ? names.has(foldValue(group)) : dns.has(dn.join(','));
+  });
 }

@@ -1,6 +1,5 @@
 import { Op } from 'sequelize';
-import type { z } from 'zod';
-import type { Context } from '../../../context.ts';
+import { z } from 'zod';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
@@ -9,33 +8,54 @@ import { Project } from '../../../database/models/project.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
-import { isUuid } from '../../foundation/fields.ts';
+import { id, isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
 import type { Because, Plan } from './plan.ts';
-import type { previewMappingsInput } from './schema.ts';
 import { findSources, type GroupSource, readPlan, ssoSource } from './source.ts';
+import { groupName, projectOfMapping } from './view.ts';
 
-type Input = z.output<typeof previewMappingsInput>;
+const because = z
+  .object({ group: z.string(), mapping: id })
+  .nullable()
+  .describe('The group and the mapping of it; for a removal, those that had given the membership.');
+const entry = { project: projectOfMapping, role: projectRole, because };
+
+/** What a sign-in would do: the same plan that it would carry out. */
+export const previewView = z.object({
+  adds: z.array(z.object(entry)),
+  changes: z.array(z.object({ ...entry, from: projectRole, to: projectRole })),
+  removes: z.array(z.object(entry)),
+});
 
 /**
- * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing written.
- * The groups are those given, those of an attempt, or those of the person's last sign-in; who is no
- * member yet is planned for as somebody new. Refuses `groups_unknown` when no groups are known.
+ * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing
+ * written. The groups are those given, those of an attempt, or those of the person's last sign-in;
+ * a person who is no member yet is planned for as a new one. Refuses `groups_unknown` when no
+ * groups are known.
  */
-export async function previewMappings(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'mappings.see', input.org);
-  const attempt = input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
-  const user = input.user ?? attempt?.email;
-  if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
-  const accountId = await findMember(organization, user);
-  const sources = await findSources(organization.id);
-  const last = await lastSaid(sources, accountId);
-  const [first = nowhere(organization)] = sources;
-  const source = attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
-  const said = input.groups ?? (attempt ?? last)?.groups ?? null;
-  if (said === null) throw notSaid(user, attempt !== null, last !== null);
-  return viewPlan(organization, await readPlan(source, accountId, said));
-}
+export const previewMappings = operation({
+  authority: 'mappings.see',
+  input: z.strictObject({
+    org: ref,
+    user: userRef.optional(),
+    groups: z.array(groupName).max(1000, 'must be at most 1000').optional(),
+    attempt: id.optional().describe('An attempt, by its id or its reference.'),
+  }),
+  output: previewView,
+  run: async (_ctx, input, { organization }) => {
+    const attempt = input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
+    const user = input.user ?? attempt?.email;
+    if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
+    const accountId = await findMember(organization, user);
+    const sources = await findSources(organization.id);
+    const last = await lastSaid(sources, accountId);
+    const [first = nowhere(organization)] = sources;
+    const source = attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
+    const said = input.groups ?? (attempt ?? last)?.groups ?? null;
+    if (said === null) throw notSaid(user, attempt !== null, last !== null);
+    return viewPlan(organization, await readPlan(source, accountId, said));
+  },
+});
 
 /** Groups as a connection said them; null when it did not. */
 interface Said {
@@ -68,7 +88,7 @@ function findAttempt({ id: connectionId }: SsoConnection, named: string): Promis
   return SsoAttempt.findOne({ where: { connectionId, [Op.or]: [{ id: named }, { reference: named }] } });
 }
 
-/** Who is no member is nobody here: whether they have an account elsewhere is not told. */
+/** Null for a person who is no member: whether they have an account elsewhere is not told. */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },
@@ -82,7 +102,7 @@ async function findMember(organization: Organization, user: string): Promise<str
   return membership?.accountId ?? null;
 }
 
-/** What was said at the person's last sign-in through any of the connections; null before the first. */
+/** What the person's last sign-in through any connection said; null before the first. */
 async function lastSaid(sources: GroupSource[], accountId: string | null): Promise<Said | null> {
   if (accountId === null) return null;
   const identities = await Identity.findAll({

@@ -2,17 +2,18 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import { Membership } from '../../../database/models/membership.ts';
+import { Membership, type Origin } from '../../../database/models/membership.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { type Happening, recordEvent } from '../../foundation/events/record.ts';
-import { applyPlan } from './apply.ts';
 import { type Groups, takeAbsent } from './groups.ts';
+import type { Because, Plan } from './plan.ts';
 import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
 
-// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has begun. It never fails
-// the sign-in: what goes wrong is an event and a line in the log.
+// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has
+// begun. It never fails the sign-in: what goes wrong is an event and a line in the log.
 
 /** Group sync at a single sign-on, by the groups that the provider said. */
 export async function syncGroups(
@@ -29,7 +30,7 @@ export async function syncGroups(
   });
 }
 
-/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many to be known. */
+/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many. */
 export async function syncDirectoryGroups(
   ctx: Context,
   connection: LdapConnection,
@@ -76,7 +77,7 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
 
 async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups): Promise<void> {
   const { organizationId } = source;
-  // Held until the end, so that nobody who is just being taken out is put into a project.
+  // Held until the end, so that a person who is just being taken out is put into no project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
   if (membership === null) return;
   if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
@@ -85,6 +86,33 @@ async function carryOut(ctx: Context, source: GroupSource, accountId: string, gr
   const { adds, changes, removes } = plan;
   if (adds.length + changes.length + removes.length === 0) return;
   await record(ctx, 'synced', source, accountId, { adds, changes, removes });
+}
+
+/**
+ * Carries a plan out. Each write holds only if the membership is still what the plan saw, so that
+ * one made manual meanwhile stays manual (spec §3.3).
+ */
+async function applyPlan(
+  ctx: Context,
+  plan: Plan,
+  of: { accountId: string; connectionId: string },
+): Promise<void> {
+  const { accountId } = of;
+  const origin = (because: Because | null): Origin => ({ kind: 'mapping', by: of.connectionId, ...because });
+  const joinedAt = ctx.now;
+  await ProjectMembership.bulkCreate(
+    plan.adds.map(({ projectId, role, because }) => {
+      return { projectId, accountId, role, synced: true, origin: origin(because), joinedAt };
+    }),
+    { ignoreDuplicates: true },
+  );
+  for (const { projectId, role, because } of plan.changes) {
+    const changed = { role, origin: origin(because) };
+    await ProjectMembership.update(changed, { where: { projectId, accountId, synced: true } });
+  }
+  const projectId = plan.removes.map((entry) => entry.projectId);
+  if (projectId.length > 0)
+    await ProjectMembership.destroy({ where: { projectId, accountId, synced: true } });
 }
 
 async function record<What extends 'synced' | 'unknown' | 'failed'>(

@@ -1,8 +1,10 @@
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Origin } from '../../../database/models/membership.ts';
+import { Project } from '../../../database/models/project.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { groupsHeld } from './directory-groups.ts';
-import { type Plan, planMemberships } from './plan.ts';
-import { readCurrent, readMappings } from './read.ts';
+import { select } from '../../../database/select.ts';
+import { type Current, groupsHeld, type Mapping, type Plan, planMemberships } from './plan.ts';
 
 /** A connection whose groups feed the mappings. */
 export interface GroupSource {
@@ -32,7 +34,7 @@ export async function findSources(organizationId: string): Promise<GroupSource[]
   return [...(sso === null ? [] : [ssoSource(sso)]), ...(ldap === null ? [] : [ldapSource(ldap)])];
 }
 
-/** What the groups that a connection said call for: read here for the sign-in and for the preview alike. */
+/** What the groups that a connection said call for; the sign-in and the preview both use it. */
 export async function readPlan(
   source: GroupSource,
   accountId: string | null,
@@ -49,4 +51,35 @@ export async function readPlan(
         );
   const current = accountId === null ? [] : await readCurrent(source, accountId);
   return planMemberships(held, mappings, current, source);
+}
+
+/** The mappings to the organization's own projects (security I7), oldest first; up to 10000. */
+function readMappings(organizationId: string): Promise<Mapping[]> {
+  return select<Mapping>(
+    `SELECT m.id, m.group_name AS "group", m.project_id AS "projectId", m.role FROM group_mappings m
+       JOIN projects p ON p.id = m.project_id AND p.organization_id = m.organization_id
+      WHERE m.organization_id = $1 ORDER BY m.id`,
+    [organizationId],
+  );
+}
+
+/**
+ * The person's memberships in the organization's projects. `synced` are those that are this
+ * connection's to change: a directory's are those that it gave, and single sign-on's all others
+ * that were synced, also by a connection that is gone.
+ */
+async function readCurrent(source: GroupSource, accountId: string): Promise<Current[]> {
+  const { organizationId } = source;
+  const directory = await LdapConnection.findOne({ where: { organizationId } });
+  const isOwn = ({ by }: Origin) => (source.kind === 'ldap' ? by === source.id : by !== directory?.id);
+  const rows = await ProjectMembership.findAll({
+    where: { accountId },
+    include: { model: Project, as: 'project', required: true, where: { organizationId } },
+    order: ['projectId'],
+  });
+  return rows.map(({ projectId, role, synced, origin }) => {
+    const { group, mappingId } = origin;
+    const known = group !== undefined && mappingId !== undefined;
+    return { projectId, role, synced: synced && isOwn(origin), because: known ? { group, mappingId } : null };
+  });
 }

@@ -1,4 +1,33 @@
+import { z } from 'zod';
 import type { GroupMapping } from '../../../database/models/group-mapping.ts';
+import { id, projectRole } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { affectedMembershipView } from '../../tenancy/projects/view.ts';
+
+/** A group's name exactly as the directory sends it: case, spaces, commas count (security I7). */
+export const groupName = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
+
+export const projectOfMapping = z.object({ id, slug: z.string() });
+
+export const mappingView = z.object({
+  id,
+  group: z.string(),
+  project: projectOfMapping,
+  role: projectRole,
+});
+export const mappingPage = pageOf(mappingView);
+
+/** A mapping that was removed, and the memberships that it had given. */
+export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });
+
+export const importedView = z.object({
+  added: z.array(mappingView),
+  kept: z.int(),
+  removed: z.array(mappingRemovedView),
+});
 
 /** A mapping with the project it leads to; the query included it. */
 export function viewMapping({ id, group, role, project }: GroupMapping) {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { refreshSession } from '../../people/sessions/refresh.ts';
+import { refreshSession } from '../../people/sessions/operations.ts';
 import type { resumeInput } from '../../people/sessions/schema.ts';
 import { requireReturnTo } from '../redirect/return-to.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Domain } from '../../../database/models/domain.ts';
 import { instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
-import { affectedView } from '../sso/schema.ts';
+import { affectedView } from '../sso/affected.ts';
 
 export const domainView = z.object({
   domain: z.string(),

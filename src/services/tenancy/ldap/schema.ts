@@ -1,7 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { ref } from '../../foundation/fields.ts';
-import { affectedView } from '../sso/schema.ts';
-import { certificatesIn } from './certificates.ts';
 import { canonicalDn } from './dn.ts';
 import { faultOfFilter } from './filter.ts';
 
@@ -40,6 +39,18 @@ const attribute = z
   .max(100)
   .regex(/^[a-z][a-z0-9-]*(;[a-z0-9-]+)*$/i, 'must be the name of an attribute, such as mail')
   .refine((given) => given.toLowerCase() !== 'dn', 'must be the name of an attribute, which dn is not');
+const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
+
+/** The certificates of a PEM text, or null when there are none, or something else is among them. */
+function certificatesIn(pem: string): X509Certificate[] | null {
+  const blocks = pem.match(block) ?? [];
+  try {
+    return blocks.length === 0 ? null : blocks.map((one) => new X509Certificate(one));
+  } catch {
+    return null;
+  }
+}
+
 const caCertificate = z
   .string()
   .max(100_000)
@@ -80,31 +91,6 @@ export const changeLdapInput = z
   .strictObject({ org: ref, ...settings })
   .partial()
   .required({ org: true });
-export const ldapRefInput = z.strictObject({ org: ref });
-
-export const ldapView = z.object({
-  uri: z.string(),
-  tls: z.boolean(),
-  caCertificate: z.string().nullable(),
-  bindDn: z.string(),
-  hasBindPassword: z.boolean(),
-  searchBase: z.string(),
-  searchFilter: z.string(),
-  emailAttribute: z.string(),
-  givenNameAttribute: z.string(),
-  familyNameAttribute: z.string(),
-  groupsAttribute: z.string().nullable(),
-  enabled: z.boolean(),
-});
-export const ldapDisabledView = ldapView.extend(affectedView.shape);
-export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
-
-/** The people whom a change of directory affects: they are linked again when they next sign in. */
-export const ldapRelinkedView = z.object({
-  uri: z.string(),
-  people: z.array(z.string()),
-  sessionsEnded: z.int(),
-});
 
 const username = z
   .string()

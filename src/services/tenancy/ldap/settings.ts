@@ -15,8 +15,3 @@ export function settingsOf(connection: LdapConnection) {
     groupsAttribute: connection.groupsAttribute,
   };
 }
-
-/** A connection without its password. */
-export function viewLdap(connection: LdapConnection) {
-  return { ...settingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
-}

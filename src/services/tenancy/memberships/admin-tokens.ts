@@ -7,8 +7,7 @@ import { shownTo } from '../../foundation/authority/shown.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
-import { tokenView } from '../../people/tokens/schema.ts';
-import { viewToken } from '../../people/tokens/view.ts';
+import { tokenView, viewToken } from '../../people/tokens/view.ts';
 import { pushedIn } from './pushed.ts';
 
 /** A member's token as the owners of the organization see it, with its account. */

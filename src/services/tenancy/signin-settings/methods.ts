@@ -1,13 +1,17 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { domain } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { operation } from '../../foundation/operation.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import { isTrusted } from '../sso/trusted.ts';
 import { isAllowed } from './allowed.ts';
 import { findDirectory } from './directory.ts';
 import { findGoverningDomain } from './governing.ts';
-import type { listMethodsInput, offeredMethod } from './schema.ts';
+
+/** A way to sign in that people are offered. */
+const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
 
 type Offered = z.output<typeof offeredMethod>;
 
@@ -15,11 +19,20 @@ type Offered = z.output<typeof offeredMethod>;
  * The ways to sign in that are offered for an address or a domain. The domain and the instance decide, never whether
  * there is such an account (interface page).
  */
-export async function listMethods(ctx: Context, { identifier: domain }: z.output<typeof listMethodsInput>) {
-  const methods = await findMethods(ctx, domain);
-  const startUrl = `${ctx.config.baseUrl}/auth/sso/start?domain=${encodeURIComponent(domain)}`;
-  return { methods, ...(methods.includes('sso') ? { sso: { startUrl } } : {}) };
-}
+export const listMethods = operation({
+  authority: 'public',
+  // An address or a bare domain: only the domain counts.
+  input: z.strictObject({ identifier: domain }),
+  output: z.object({
+    methods: z.array(offeredMethod),
+    sso: z.object({ startUrl: z.string() }).optional(),
+  }),
+  run: async (ctx, { identifier: domain }) => {
+    const methods = await findMethods(ctx, domain);
+    const startUrl = `${ctx.config.baseUrl}/auth/sso/start?domain=${encodeURIComponent(domain)}`;
+    return { methods, ...(methods.includes('sso') ? { sso: { startUrl } } : {}) };
+  },
+});
 
 /** The ways to sign in that are offered for a canonical e-mail domain, in the order in which they are shown. */
 export async function findMethods(ctx: Context, domain: string): Promise<Offered[]> {

@@ -3,17 +3,9 @@ import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findGoverningDomain } from './governing.ts';
-import type { signInSettingsRefInput } from './schema.ts';
 import { settingNames } from './settings.ts';
-
-/** Whether the organization's sign-in settings hold for no address, which the admin who sets them must be told. */
-export async function showsNoReach(ctx: Context, input: z.output<typeof signInSettingsRefInput>) {
-  const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
-  return governsNobody(ctx, organization);
-}
 
 /** Names the first organization, if the second, just made by the operator, ends the reach of its settings. */
 export const findOverruled = operation({

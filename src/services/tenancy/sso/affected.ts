@@ -1,10 +1,21 @@
+import { z } from 'zod';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findSynced } from '../projects/synced.ts';
+import { affectedMembershipView } from '../projects/view.ts';
 
-/** Whom it touches when a connection is switched off or removed, or loses a domain: then those of that domain (security D5, O3). */
+/** The people who sign in through a connection, the owners among them, and what group sync gave. */
+export const affectedView = z.object({
+  people: z.array(z.string()),
+  owners: z.array(z.string()),
+  memberships: z.array(affectedMembershipView),
+});
+/**
+ * Finds the people that it touches when a connection is switched off or removed, or loses a domain:
+ * then those of that domain (security D5, O3).
+ */
 export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
   const { id, organizationId } = connection;
   const linked = await Identity.findAll({
@@ -27,7 +38,7 @@ export async function findAffected(connection: { id: string; organizationId: str
   };
 }
 
-/** Nobody. */
+/** The answer where it touches no one. */
 export const nobodyAffected: Awaited<ReturnType<typeof findAffected>> = {
   people: [],
   owners: [],

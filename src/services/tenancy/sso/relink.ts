@@ -1,35 +1,39 @@
-import type { z } from 'zod';
-import type { Context } from '../../../context.ts';
+import { z } from 'zod';
 import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
 import { freeAccounts } from '../identities/detach.ts';
 import { requireConnection } from './find.ts';
-import type { relinkSsoInput } from './schema.ts';
+import { saveSsoInput } from './schema.ts';
+import { ssoRelinkedView } from './view.ts';
 
 /**
- * After a change of provider: forgets the keys that the old one gave for this organization, former ones too, and ends
- * the sessions that came by them. The same people are linked again by their verified address at the next sign-in
- * (security I1). Says who they are.
+ * After a change of provider: forgets the keys that the old one gave for this organization, former
+ * ones too, and ends the sessions that came by them. The same people are linked again by their
+ * verified address at the next sign-in (security I1). Says who they are.
  */
-export async function relinkSso(ctx: Context, { org, fromIssuer }: z.output<typeof relinkSsoInput>) {
-  const { organization } = await requireAuthority(ctx, 'sso.relink', org);
-  return transaction(async () => {
-    const { id, emailDomain, issuer } = await requireConnection(organization);
-    const keys = { kind: 'sso' as const, organizationId: organization.id };
-    const { people, sessionsEnded } = await freeAccounts(ctx, { ...keys, issuer: fromIssuer });
-    if (people.length === 0) throw await nobodyLinked(keys, fromIssuer);
-    await recordEvent(ctx, {
-      kind: 'sso.relinked',
-      organizationId: organization.id,
-      subject: { type: 'sso', id, name: emailDomain ?? issuer },
-      data: { fromIssuer, people: people.length, sessionsEnded },
-    });
-    return { fromIssuer, issuer, people, sessionsEnded };
-  });
-}
+export const relinkSso = operation({
+  authority: 'sso.relink',
+  input: z.strictObject({ org: ref, fromIssuer: saveSsoInput.shape.issuer }),
+  output: ssoRelinkedView,
+  run: (ctx, { fromIssuer }, { organization }) =>
+    transaction(async () => {
+      const { id, emailDomain, issuer } = await requireConnection(organization);
+      const keys = { kind: 'sso' as const, organizationId: organization.id };
+      const { people, sessionsEnded } = await freeAccounts(ctx, { ...keys, issuer: fromIssuer });
+      if (people.length === 0) throw await nobodyLinked(keys, fromIssuer);
+      await recordEvent(ctx, {
+        kind: 'sso.relinked',
+        organizationId: organization.id,
+        subject: { type: 'sso', id, name: emailDomain ?? issuer },
+        data: { fromIssuer, people: people.length, sessionsEnded },
+      });
+      return { fromIssuer, issuer, people, sessionsEnded };
+    }),
+});
 
 async function nobodyLinked(
   where: { kind: 'sso'; organizationId: string },

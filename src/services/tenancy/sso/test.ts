@@ -5,26 +5,49 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
 import type { ExaminedStep } from '../../../outbound/outbound.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
+import { operation } from '../../foundation/operation.ts';
 import { requireConnection } from './find.ts';
-import { saveSsoInput, type testSsoInput } from './schema.ts';
+import { changeSsoInput, saveSsoInput } from './schema.ts';
 import { openClientSecret, requireSameClient } from './secret.ts';
 import { redirectUriOf } from './view.ts';
 
-type Input = z.output<typeof testSsoInput>;
+/** What is tried instead of what is stored; the other settings play no part. */
+const testInput = changeSsoInput.extend({
+  redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
+  enabled: z.boolean().optional(),
+});
+const testView = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  /** In order, those that were run. */
+  steps: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      expected: z.string().optional(),
+      seen: z.string().optional(),
+      /** The one thing to change. */
+      hint: z.string().optional(),
+    }),
+  ),
+});
 
-/** Looks at the provider step by step, with what is given in place of what is stored; nothing is changed. */
-export async function testSso(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'sso.test', input.org);
-  const client = await clientOf(ctx, organization, input);
-  const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
-  return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
-}
+/** Looks at the provider step by step, with what is given in place of what is stored. */
+export const testSso = operation({
+  authority: 'sso.test',
+  input: testInput,
+  output: testView,
+  run: async (ctx, input, { organization }) => {
+    const client = await clientOf(ctx, organization, input);
+    const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
+    return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
+  },
+});
 
 const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
 const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 
-async function clientOf(ctx: Context, organization: Organization, input: Input) {
+async function clientOf(ctx: Context, organization: Organization, input: z.output<typeof testInput>) {
   const stored =
     input.issuer === undefined
       ? await requireConnection(organization)

@@ -1,7 +1,35 @@
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { affectedView } from './affected.ts';
 
-/** Where the provider sends people back to: the connection's own address, or the instance's (spec §2.2). */
+export const ssoView = z.object({
+  emailDomain: z.string().nullable(),
+  issuer: z.string(),
+  clientId: z.string(),
+  hasClientSecret: z.boolean(),
+  redirectUri: z.string(),
+  enabled: z.boolean(),
+  syncOnLogin: z.boolean(),
+  groupsClaim: z.string(),
+  autoRemove: z.boolean(),
+  absentGroups: z.enum(['unknown', 'none']),
+  ignoreEmailVerified: z.boolean(),
+  requireLocalTwoFactor: z.boolean(),
+});
+
+export const ssoDisabledView = ssoView.extend(affectedView.shape);
+export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
+
+/** The people that a change of provider affects; they are linked again when they next sign in. */
+export const ssoRelinkedView = z.object({
+  fromIssuer: z.string(),
+  issuer: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
+
+/** Where the provider sends people back: its own address, or the instance's (spec §2.2). */
 export function redirectUriOf(
   ctx: Pick<Context, 'config'>,
   connection: Pick<SsoConnection, 'redirectUri'>,

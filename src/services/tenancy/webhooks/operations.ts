@@ -8,7 +8,7 @@ import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { kindPattern } from '../../foundation/events/schema.ts';
+import { kindPattern } from '../../foundation/events/view.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Webhook } from '../../../database/models/webhook.ts';
-import { eventView } from '../../foundation/events/schema.ts';
+import { eventView } from '../../foundation/events/view.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 

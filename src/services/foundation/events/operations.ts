@@ -1,0 +1,142 @@
+import { Op, type WhereOptions } from 'sequelize';
+import { z } from 'zod';
+import { secondsOf } from '../../../config/duration.ts';
+import type { Context } from '../../../context.ts';
+import { idOfInstant } from '../../../crypto/id.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Event } from '../../../database/models/event.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { requireAuthority } from '../authority/require.ts';
+import { ref } from '../fields.ts';
+import { operation } from '../operation.ts';
+import { firstKey, pageInput } from '../page.ts';
+import { eventPage, kindPattern, kindsOf, operatorEventPage, viewEvent } from './view.ts';
+
+const since = z.union(
+  [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,5}[smhd]$/)],
+  'must be a time such as 2026-11-20T12:00:00Z, or how long ago that was: 30m, 24h, 7d',
+);
+
+const listInput = z.strictObject({
+  org: ref,
+  kind: kindPattern.optional(),
+  since: since.optional(),
+  ...pageInput,
+});
+
+/** The operator may ask about the whole instance. */
+const listAllInput = listInput.partial({ org: true });
+
+type All = z.output<typeof listAllInput>;
+
+/** Lists what happened in an organization, oldest first (spec §6). */
+export const listEvents = operation({
+  authority: 'events.see',
+  input: listInput,
+  output: eventPage,
+  run: async (ctx, input, { organization }) => {
+    const { events, ...page } = await read(ctx, { organizationId: organization.id }, input);
+    return { items: events.map(viewEvent), ...page };
+  },
+});
+
+/** Lists what happened in the whole instance, or in one organization, for the operator. */
+export const listAllEvents = operation({
+  authority: 'operator',
+  input: listAllInput,
+  output: operatorEventPage,
+  run: async (ctx, { org, ...input }): Promise<z.input<typeof operatorEventPage>> => {
+    const of = org === undefined ? null : await requireAuthority(ctx, 'events.see', org);
+    const where = of === null ? {} : { organizationId: of.organization.id };
+    const { events, ...page } = await read(ctx, where, input);
+    return { items: of === null ? await viewForOperator(events) : events.map(viewEvent), ...page };
+  },
+});
+
+/** Tells where the operator goes on from to see only what happens from now on. */
+export const lastEventId = operation({
+  authority: 'operator',
+  input: listAllInput,
+  run: async (ctx, { org }) => {
+    if (org !== undefined) await requireAuthority(ctx, 'events.see', org);
+    const last = await Event.findOne({ order: [['id', 'DESC']], attributes: ['id'] });
+    return last?.id ?? firstKey;
+  },
+});
+
+async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, 'org'>) {
+  const { kind, limit } = input;
+  const cursor = beginning(ctx, input);
+  const settled = await settledId();
+  const rows = await Event.findAll({
+    where: {
+      ...where,
+      ...(kind === undefined ? {} : { kind: kindsOf(kind) }),
+      id: { [Op.gt]: cursor ?? firstKey },
+    },
+    order: ['id'],
+    limit: limit + 1,
+  });
+  const events = rows.slice(0, limit);
+  const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
+  if (last === null || settled === null || last < settled) return { events, nextCursor: last, hasMore };
+  // Events may come twice, and none is left out: one goes on from where none can come behind any
+  // more, if that is further.
+  const further = settled > (cursor ?? firstKey) ? settled : cursor;
+  return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
+}
+
+// How far the clocks of the daemons and of the database may be apart, in milliseconds.
+const apart = 1000;
+
+const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS began FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'idctl' AND pid <> pg_backend_pid()
+    AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
+
+/**
+ * The id up to which no event comes any more, or null where none can come behind another: on
+ * PostgreSQL a transaction that is under way may yet write one that is older than what others have
+ * written.
+ */
+async function settledId(): Promise<string | null> {
+  if (dialectOfDatabase() === 'sqlite') return null;
+  const [row] = await select<{ began: number | null }>(oldest, []);
+  const began = row?.began ?? null;
+  return began === null ? null : idOfInstant(began - apart);
+}
+
+/** The id after which to read: the cursor, or the first that `since` allows if that is further. */
+function beginning(ctx: Context, { cursor, since }: Pick<All, 'cursor' | 'since'>): string | undefined {
+  if (since === undefined) return cursor;
+  const ago = secondsOf(since);
+  const instant = Number.isNaN(ago) ? Date.parse(since) : ctx.now.getTime() - ago * 1000;
+  const first = idOfInstant(Math.max(instant, 0));
+  return cursor !== undefined && cursor > first ? cursor : first;
+}
+
+/**
+ * Events as the operator sees them: with the system account that acted, and with the organization's
+ * slug and the account's address while those exist.
+ */
+async function viewForOperator(events: readonly Event[]) {
+  if (events.length === 0) return [];
+  const organizations = await Organization.findAll({
+    where: { id: [...new Set(events.flatMap(({ organizationId }) => organizationId ?? []))] },
+    attributes: ['id', 'slug'],
+  });
+  const accounts = await Account.findAll({
+    where: {
+      id: [...new Set(events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : [])))],
+    },
+    attributes: ['id', 'email'],
+  });
+  const slugs = new Map(organizations.map(({ id, slug }) => [id, slug]));
+  const addresses = new Map(accounts.map(({ id, email }) => [id, email]));
+  return events.map((event) => ({
+    ...viewEvent(event),
+    actor: event.actor,
+    organization: slugs.get(event.organizationId ?? '') ?? null,
+    address: addresses.get(event.subject?.id ?? '') ?? null,
+  }));
+}

@@ -1,0 +1,169 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-file.ts';
+import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
+import { execute } from '../../../database/execute.ts';
+import { KeyCanary } from '../../../database/models/key-canary.ts';
+import { RefreshToken } from '../../../database/models/refresh-token.ts';
+import { SigningKey } from '../../../database/models/signing-key.ts';
+import { dialectOfDatabase } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../events/record.ts';
+import { operation } from '../operation.ts';
+import { pageInput } from '../page.ts';
+import { accessTokenSeconds, after } from '../time.ts';
+import { listCanaries, plantCanary, usedKeyIds } from './canary.ts';
+import { followMasterKey } from './follow-master.ts';
+import { forgetKeys, noticeSeconds } from './key-set.ts';
+import { isAnythingFormer, reseal } from './reseal.ts';
+import { makeSigningKey } from './signing.ts';
+import { keyPage, newKeyView, newMasterKeyView, viewMasterKey, viewSigningKey } from './view.ts';
+
+// The master keys and the keys that sign sessions (security X1, X2).
+
+/** Lists the few master keys and signing keys, the oldest first. */
+export const listKeys = operation({
+  authority: 'operator',
+  input: z.strictObject(pageInput),
+  output: keyPage,
+  run: async (ctx) => {
+    const [current, ...former] = await listCanaries();
+    const masters = [
+      ...former.map((canary) => viewMasterKey(canary, 'opens')),
+      ...(current === undefined ? [] : [viewMasterKey(current, 'seals')]),
+    ];
+    const keys = await SigningKey.findAll({
+      order: [
+        ['createdAt', 'ASC'],
+        ['id', 'ASC'],
+      ],
+    });
+    const isRetired = ({ retiredAt }: SigningKey) => retiredAt !== null && retiredAt <= ctx.now;
+    const signer = keys.find((key) => !isRetired(key));
+    const signing = keys.map((key) =>
+      viewSigningKey(key, isRetired(key) ? 'verifies' : key === signer ? 'signs' : 'waits'),
+    );
+    return { items: [...masters, ...signing], nextCursor: null };
+  },
+});
+
+/**
+ * The ids of the master keys that the next rotation takes out of the key file: those that sealed
+ * once. What was backed up with one of them then opens with a copy of it alone. None while a
+ * rotation is still to be finished.
+ */
+export const listLeavingKeys = operation({
+  authority: 'operator',
+  input: z.strictObject({}),
+  output: z.object({ ids: z.array(z.string()) }),
+  run: async (ctx) => {
+    if (await isAnythingFormer(ctx)) return { ids: [] };
+    const used = await usedKeyIds();
+    const ids = (await readKeyFile(ctx.config.keyFile)).map(idOfMasterKey);
+    return { ids: ids.filter((id) => id !== ctx.keyring.keyId && used.has(id)) };
+  },
+});
+
+/**
+ * Makes a new key to sign session tokens with (security X2). It signs once every daemon has had the
+ * time to read it; until then the old one does, and after that it still verifies. Every session
+ * goes on.
+ */
+export const rotateSigningKey = operation({
+  authority: 'operator',
+  input: z.strictObject({}),
+  output: newKeyView,
+  run: async (ctx) => {
+    const made = await makeSigningKey(ctx);
+    const signsFrom = after(ctx.now, noticeSeconds);
+    const key = await transaction(async () => {
+      const [retired] = await SigningKey.update({ retiredAt: signsFrom }, { where: { retiredAt: null } });
+      const created = await SigningKey.create(made);
+      await recordEvent(ctx, {
+        kind: 'key.signing.rotated',
+        subject: { type: 'key', id: made.id },
+        data: { signsFrom: signsFrom.toISOString(), retired },
+      });
+      return created;
+    });
+    forgetKeys(ctx);
+    return { ...viewSigningKey(key, 'waits'), signsFrom: signsFrom.toISOString() };
+  },
+});
+
+/**
+ * Deletes retired signing keys that no live token needs (security X2); call it inside a
+ * transaction.
+ */
+export async function dropSpentKeys(ctx: Context): Promise<void> {
+  const retired = await SigningKey.findAll({
+    where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },
+  });
+  for (const key of retired) {
+    const live = await RefreshToken.findOne({
+      where: { keyId: key.id, expiresAt: { [Op.gt]: ctx.now } },
+      attributes: ['id'],
+    });
+    if (live !== null) continue;
+    await key.destroy();
+    await recordEvent(ctx, { kind: 'key.signing.dropped', subject: { type: 'key', id: key.id } });
+  }
+}
+
+// The key file has the new key before the database does, and keeps the former one: whenever this is
+// broken off, everything opens. Running daemons read the file again when they meet the new key, and
+// follow it within seconds; what one of them still seals with the former key is sealed anew by the
+// sweep.
+
+/**
+ * Puts a new master key in the place of the one that seals (security X1), and seals everything anew
+ * while daemons serve. With `prepare` it only waits in the key file, to be copied to other hosts
+ * first. A rotation that was broken off is finished, and no key is made.
+ */
+export const rotateMasterKey = operation({
+  authority: 'operator',
+  input: z.strictObject({ prepare: z.boolean().default(false) }),
+  output: newMasterKeyView,
+  run: async (ctx, { prepare }) => {
+    const { id, state, former } = await transaction(async () => {
+      await alone();
+      await followMasterKey(ctx);
+      if (await isAnythingFormer(ctx))
+        return { id: ctx.keyring.keyId, state: 'finished' as const, former: null };
+      return takeNewKey(ctx, prepare);
+    });
+    await followMasterKey(ctx);
+    return { id, state, former, resealed: await reseal(ctx) };
+  },
+});
+
+/** Two rotations at once would each replace the key file. */
+async function alone(): Promise<void> {
+  if (dialectOfDatabase() === 'postgres') await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);
+}
+
+async function takeNewKey(ctx: Context, prepare: boolean) {
+  const { keyFile } = ctx.config;
+  const former = ctx.keyring.keyId;
+  const keys = await readKeyFile(keyFile);
+  const current = keys.find((key) => idOfMasterKey(key) === former);
+  if (current === undefined)
+    throw new Refusal('key_invalid', `the master key ${keyFile} lacks the key that seals now (${former})`);
+  const key = (await findUnused(keys)) ?? newMasterKey();
+  const id = idOfMasterKey(key);
+  await replaceKeyFile(keyFile, prepare ? [current, key] : [key, current]);
+  if (prepare) return { id, state: 'prepared' as const, former };
+  // Nothing is sealed by those before.
+  await KeyCanary.destroy({ where: { keyId: { [Op.ne]: former } } });
+  await plantCanary(createKeyring(key), ctx.now);
+  await recordEvent(ctx, { kind: 'key.master.rotated', subject: { type: 'key', id }, data: { former } });
+  return { id, state: 'rotated' as const, former };
+}
+
+/** A key that was prepared, or left by a rotation that was broken off before it counted. */
+async function findUnused(keys: Buffer[]): Promise<Buffer | undefined> {
+  const used = await usedKeyIds();
+  return keys.find((key) => !used.has(idOfMasterKey(key)));
+}

@@ -1,0 +1,222 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import { secondsOf } from '../../../config/duration.ts';
+import type { Actor, Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { hashOfSecret, newSecret } from '../../../crypto/secret.ts';
+import { insertRow } from '../../../database/execute.ts';
+import { AccessToken, tokenScopes } from '../../../database/models/access-token.ts';
+import type { Role } from '../../../database/models/membership.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { id, role } from '../../foundation/fields.ts';
+import { requirePlace } from '../../foundation/limits/spend.ts';
+import { operation } from '../../foundation/operation.ts';
+import { after } from '../../foundation/time.ts';
+import { lockAccount } from '../accounts/lock.ts';
+import { authenticate } from '../authentication/authenticate.ts';
+import { readToken } from '../sessions/tokens.ts';
+import { recordTokenEvent } from '../tokens/event.ts';
+import { clientRefused, type ProvedApp, requireClient } from './client.ts';
+
+// What apps ask for by themselves. Each proves itself by its id and secret (`requireClient`).
+
+// How a client says who it is, in the form or by Basic (RFC 6749 §2.3.1).
+const client = {
+  client_id: z.string().max(200).optional(),
+  client_secret: z.string().max(200).optional(),
+};
+
+const token = z.string().min(1).max(4096);
+
+const mostLive = 100;
+
+/** Mints a token that acts as the app's owner (spec §4.4; RFC 6749 §4.4). */
+export const mintToken = operation({
+  authority: 'public',
+  input: z.strictObject({ grant_type: z.string().max(200), ...client }),
+  // RFC 6749 §5.1.
+  output: z.object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+  }),
+  run: async (ctx, input) => {
+    const { app, as } = await requireClient(ctx, input);
+    if (input.grant_type !== 'client_credentials') throw unsupported();
+    const { value, prefix, hash } = newSecret('cos_pat_');
+    const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
+    const made = { id: orderedId(), accountId: app.accountId, name: `bot:${app.name}` };
+    await transaction(async () => {
+      const { surplus, vouchedBy } = await holdApp(ctx, app);
+      await requirePlace(ctx, limitOf(ctx, app), 'This app asks for tokens too often.');
+      if (surplus) await makeRoom(as, app);
+      await insertRow('access_tokens', {
+        id: made.id,
+        account_id: made.accountId,
+        app_id: app.id,
+        kind: 'bot',
+        scope: 'write',
+        name: made.name,
+        prefix,
+        hash,
+        created_at: ctx.now,
+        expires_at: after(ctx.now, lifetime),
+        vouched_by: vouchedBy,
+      });
+      await recordTokenEvent(as, 'token.created', made, { app: app.id });
+    });
+    return { access_token: value, token_type: 'Bearer' as const, expires_in: lifetime };
+  },
+});
+
+function unsupported(): Refusal {
+  return new Refusal('unsupported_grant_type', 'Only the grant client_credentials is served here.');
+}
+
+function limitOf({ config }: Context, app: ProvedApp) {
+  return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };
+}
+
+/**
+ * Holds the account, and with it the app, until the transaction ends. An app that was revoked or
+ * regenerated meanwhile is refused. Answers whether the app has as many live tokens as it may have,
+ * and which provider stands behind it.
+ */
+async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
+  // SQLite has one writer.
+  if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
+  const [app] = await select<{ surplus: string | null; vouchedBy: string | null }>(held, [
+    id,
+    ctx.now,
+    secretHash,
+  ]);
+  if (app === undefined) throw clientRefused('no_such_app');
+  return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
+}
+
+// Past the ORM, as nothing is asked of a token endpoint more often.
+const held = `SELECT (
+    SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
+    ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
+  ) AS surplus, p.vouched_by AS "vouchedBy" FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
+
+/** Ends the oldest tokens of an app that has the most live tokens allowed (security P14). */
+async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
+  const surplus = await AccessToken.findAll({
+    where: { appId, expiresAt: { [Op.gt]: ctx.now } },
+    order: [['id', 'DESC']],
+    offset: mostLive - 1,
+    limit: mostLive,
+  });
+  for (const token of surplus) {
+    await token.destroy();
+    await recordTokenEvent(ctx, 'token.revoked', token, { app: appId, reason: 'too_many' });
+  }
+}
+
+/** RFC 7662 §2.2; `client_id` for the tokens of apps; a session has no `scope`. */
+const introspectionView = z.union([
+  z.object({
+    active: z.literal(true),
+    sub: id,
+    client_id: z.string().optional(),
+    scope: z.enum(tokenScopes).optional(),
+    exp: z.int().optional(),
+    iat: z.int().optional(),
+    token_type: z.literal('Bearer'),
+    organization: z
+      .object({ id, slug: z.string(), role })
+      .describe('The organization of the app, and the role of `sub` in it.'),
+  }),
+  z.object({ active: z.literal(false) }),
+]);
+
+/**
+ * What a token is worth now (RFC 7662), to an app of an organization that the token's account is a
+ * member of (security O9). To every other app it is like a token that does not exist.
+ */
+export const introspectToken = operation({
+  authority: 'public',
+  input: z.strictObject({ token, ...client }),
+  output: introspectionView,
+  run: async (ctx, input): Promise<z.input<typeof introspectionView>> => {
+    const { app } = await requireClient(ctx, input);
+    const tokenUses = new Map<string, Date>();
+    const holder = await findHolder({ ...ctx, tokenUses }, input.token);
+    if (holder?.kind !== 'user') return { active: false };
+    const organization = await findShared(app.id, holder.accountId);
+    if (organization === null) return { active: false };
+    // The app that asks is about to serve it; a stranger's question is no use of a token.
+    for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
+    const details =
+      holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
+    return { active: true, sub: holder.accountId, token_type: 'Bearer', organization, ...(await details) };
+  },
+});
+
+async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
+  try {
+    return await authenticate(ctx, token);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'invalid_credential') return null;
+    throw error;
+  }
+}
+
+const shared = `SELECT o.id, o.slug, m.role FROM apps p
+  JOIN memberships own ON own.organization_id = p.organization_id AND own.account_id = p.account_id
+    AND own.role IN ('admin', 'owner')
+  JOIN memberships m ON m.organization_id = p.organization_id AND m.account_id = $2
+  JOIN organizations o ON o.id = p.organization_id
+  WHERE p.id = $1`;
+
+/**
+ * The app's organization and the account's role in it, or null: where the app has none, its owner
+ * does not administer it any more, or the account is no member.
+ */
+async function findShared(appId: string, accountId: string) {
+  type Row = { id: string; slug: string; role: Role };
+  const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });
+  return found;
+}
+
+async function sessionDetails(ctx: Context, token: string) {
+  const claims = await readToken(ctx, token, 'at+jwt');
+  return claims === null ? {} : { iat: claims.iat, exp: claims.exp };
+}
+
+async function tokenDetails(id: string) {
+  const token = await AccessToken.findByPk(id, { include: 'app' });
+  if (token === null) return {};
+  return {
+    ...(token.app ? { client_id: token.app.clientId } : {}),
+    scope: token.scope,
+    iat: seconds(token.createdAt),
+    ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
+  };
+}
+
+function seconds(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000);
+}
+
+/** Ends a token of the app's own (RFC 7009); the answer to any other text is the same. */
+export const revokeBotToken = operation({
+  authority: 'public',
+  input: z.strictObject({ token, ...client }),
+  // RFC 7009 §2.2: the status says it all.
+  output: z.object({}),
+  run: async (ctx, input) => {
+    const { app, as } = await requireClient(ctx, input);
+    const hash = hashOfSecret('cos_pat_', input.token);
+    const token = hash === null ? null : await AccessToken.findOne({ where: { hash, appId: app.id } });
+    if (token === null) return {};
+    await transaction(async () => {
+      if ((await AccessToken.destroy({ where: { id: token.id } })) === 0) return;
+      await recordTokenEvent(as, 'token.revoked', token, { app: app.id });
+    });
+    return {};
+  },
+});

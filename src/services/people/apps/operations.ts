@@ -1,0 +1,180 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { newSecret, randomToken } from '../../../crypto/secret.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
+import { OAuthApp } from '../../../database/models/app.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, name, ref } from '../../foundation/fields.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { holdAccount } from '../accounts/hold.ts';
+import { lockAccount } from '../accounts/lock.ts';
+import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
+import { voucherOf } from '../tokens/vouched.ts';
+import { recordAppEvent } from './event.ts';
+import { appPage, appView, newAppView, viewApp } from './view.ts';
+
+// OAuth apps, which act as their owner (spec §2.8).
+
+/** Lists one's apps, oldest first. */
+export const listApps = ownOperation({
+  authority: 'me.see',
+  input: z.strictObject(pageInput),
+  output: appPage,
+  run: (_ctx, input, { accountId }) =>
+    readPage(
+      input,
+      (after, limit) =>
+        OAuthApp.findAll({
+          where: { accountId, id: { [Op.gt]: after } },
+          include: 'organization',
+          order: ['id'],
+          limit,
+        }),
+      (row) => row.id,
+      (row) => viewApp(row),
+    ),
+});
+
+/** Registers an app. It asks about the tokens of the organization named, if any (security O9). */
+export const registerApp = ownOperation({
+  authority: 'me.credentials',
+  input: z.strictObject({
+    name,
+    organization: ref.optional().describe('Whose tokens it may ask about; you are an admin or owner there.'),
+  }),
+  output: newAppView,
+  run: async (ctx, input, { accountId }) => {
+    const organization =
+      input.organization === undefined ? null : await requireAdministered(ctx, accountId, input.organization);
+    const { value, hash } = newSecret('cos_secret_');
+    const app = await transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const made = await OAuthApp.create({
+        id: orderedId(),
+        accountId,
+        organizationId: organization?.id ?? null,
+        name: input.name,
+        clientId: `app-${randomToken(128)}`,
+        secretHash: hash,
+        vouchedBy: await voucherOf(ctx),
+        createdAt: ctx.now,
+      });
+      await recordAppEvent(ctx, { kind: 'app.registered' }, made);
+      if (organization !== null) await recordNamed(ctx, made, organization);
+      return made;
+    });
+    return { ...viewApp(app, organization), clientSecret: value };
+  },
+});
+
+/** Names the organization that an app may introspect for (security O9): takes `apps.introspect`. */
+export const changeApp = ownOperationById({
+  authority: 'me.credentials',
+  input: z.strictObject({ id, organization: ref }),
+  output: appView,
+  run: async (ctx, input, whose) => {
+    const app = await requireApp(input.id, whose);
+    const organization = await requireAdministered(ctx, app.accountId, input.organization);
+    await transaction(async () => {
+      const renamed = { organizationId: organization.id };
+      const [changed] = await OAuthApp.update(renamed, { where: { id: app.id } });
+      if (changed === 0) throw noSuchApp(app.id);
+      if (app.organizationId !== organization.id) await recordNamed(ctx, app, organization);
+    });
+    return viewApp(app, organization);
+  },
+});
+
+/**
+ * Gives an app a new secret. The old one stops at once, with the tokens that the app has (security
+ * P14); a suspension ends, the client id stays. Of several at the same moment one succeeds, so that
+ * every secret answered is one that works.
+ */
+export const regenerateApp = ownOperationById({
+  authority: 'me.credentials',
+  input: z.strictObject({ id }),
+  output: newAppView,
+  run: async (ctx, input, whose) => {
+    const app = await requireApp(input.id, whose);
+    const { value, hash } = newSecret('cos_secret_');
+    await transaction(async () => {
+      // Minting holds the account too, so that the old secret gets no token meanwhile.
+      await lockAccount(app.accountId);
+      const renewed = { secretHash: hash, suspendedAt: null, vouchedBy: await voucherOf(ctx) };
+      const [changed] = await OAuthApp.update(renewed, {
+        where: { id: app.id, secretHash: app.secretHash },
+      });
+      if (changed === 0) throw changedMeanwhile();
+      await AccessToken.destroy({ where: { appId: app.id } });
+      await recordAppEvent(ctx, { kind: 'app.regenerated' }, app);
+    });
+    return { ...viewApp(app.set({ suspendedAt: null })), clientSecret: value };
+  },
+});
+
+/** Ends an app for good (spec §3.5), and its tokens unless they are to be kept. */
+export const revokeApp = ownOperationById({
+  authority: 'me.credentials',
+  input: z.strictObject({
+    id,
+    keepTokens: z
+      .enum(['true', 'false'], 'must be true or false')
+      .default('false')
+      .transform((text) => text === 'true'),
+  }),
+  run: async (ctx, input, whose) => {
+    const app = await requireApp(input.id, whose);
+    await transaction(async () => {
+      // Minting holds the account too, so that no token is made for an app that is going.
+      await lockAccount(app.accountId);
+      if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
+      if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
+      await recordAppEvent(ctx, { kind: 'app.revoked', keepTokens: input.keepTokens }, app);
+    });
+    return viewApp(app);
+  },
+});
+
+async function requireApp(id: string, whose: { accountId?: string }): Promise<OAuthApp> {
+  const app = await OAuthApp.findOne({ where: { id, ...whose }, include: 'organization' });
+  if (app === null) throw noSuchApp(id);
+  return app;
+}
+
+function noSuchApp(id: string): Refusal {
+  return new Refusal('not_found', `There is no app ${id}.`);
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal('conflict', 'This app was regenerated or revoked at the same moment.', {
+    hint: 'List the apps and try again.',
+  });
+}
+
+/** The organization an app of this account asks for; the account administers it (security O9). */
+async function requireAdministered(ctx: Context, accountId: string, org: string): Promise<Organization> {
+  const { organization } = await requireAuthority(ctx, 'apps.introspect', org);
+  const where = { organizationId: organization.id, accountId, role: ['admin', 'owner'] };
+  if ((await Membership.count({ where })) > 0) return organization;
+  // Only the operator comes here: another person has been proved to be an admin.
+  throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
+    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin`,
+  });
+}
+
+/** Writes which organization an app asks for, where its admins see it. */
+function recordNamed(ctx: Context, { id, name, accountId: account }: OAuthApp, organization: Organization) {
+  return recordEvent(ctx, {
+    kind: 'app.organization.named',
+    organizationId: organization.id,
+    subject: { type: 'app', id, name },
+    data: { account },
+  });
+}

@@ -1,0 +1,148 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { RefreshToken } from '../../../database/models/refresh-token.ts';
+import { Session } from '../../../database/models/session.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { after, reuseGraceSeconds } from '../../foundation/time.ts';
+import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
+import { endSessions } from './end.ts';
+import { ownSessionOf } from './own.ts';
+import { givenRefreshToken, signedInView } from './schema.ts';
+import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
+import { sessionPage, viewSession } from './view.ts';
+
+/** Lists one's live sessions. */
+export const listSessions = ownOperation({
+  authority: 'sessions.see',
+  input: z.strictObject(pageInput),
+  output: sessionPage,
+  run: (ctx, input, { accountId }) => {
+    const current = ownSessionOf(ctx.actor);
+    const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
+    return readPage(
+      input,
+      (after, limit) => Session.findAll({ where: { ...live, id: { [Op.gt]: after } }, order: ['id'], limit }),
+      (row) => row.id,
+      (row) => viewSession(row, current),
+    );
+  },
+});
+
+/** Ends one live session: one's own, or any for the operator. */
+export const revokeSession = ownOperationById({
+  authority: 'sessions.end',
+  input: z.strictObject({ id }),
+  run: (ctx, input, whose) =>
+    transaction(async () => {
+      const session = await Session.findOne({ where: { id: input.id, endedAt: null, ...whose } });
+      if (session === null) throw new Refusal('not_found', `There is no live session ${input.id}.`);
+      await endSessions(ctx, { id: session.id });
+      await recordEvent(ctx, {
+        kind: 'session.ended',
+        subject: { type: 'session', id: session.id },
+        data: { account: session.accountId },
+      });
+    }),
+});
+
+/**
+ * Ends the session of the caller's credential or of the refresh token; without either (an access
+ * token has no session) there is nothing to end, and that is fine.
+ */
+export const signOut = operation({
+  authority: 'public',
+  input: z.strictObject({ refreshToken: givenRefreshToken }),
+  run: async (ctx, { refreshToken }) => {
+    const claims = refreshToken === undefined ? null : await readToken(ctx, refreshToken, 'rt+jwt');
+    const ids = new Set([claims?.sid ?? null, ownSessionOf(ctx.actor)]);
+    const account = claims === null ? null : await Account.findByPk(claims.sub);
+    await transaction(async () => {
+      for (const id of ids) {
+        if (id === null || (await endSessions(ctx, { id })) === 0) continue;
+        const subject = { type: 'session', id };
+        await recordEvent(named(ctx, account, id), { kind: 'session.ended', subject });
+      }
+    });
+  },
+});
+
+/** The refresh token alone says who signs out, where no access token is left. */
+function named(ctx: Context, account: Account | null, sessionId: string): Context {
+  if (ctx.actor.kind !== 'anonymous' || account === null) return ctx;
+  const { id: accountId, name } = account;
+  return { ...ctx, actor: { kind: 'user', via: 'session', accountId, name, sessionId } };
+}
+
+/**
+ * Rotates a refresh token (security P4). A second use within 30 seconds answers with the same
+ * successor; a later one ends the whole session, because the token was copied.
+ */
+export const refreshSession = operation({
+  authority: 'public',
+  input: z.strictObject({ refreshToken: givenRefreshToken }),
+  output: signedInView,
+  run: async (ctx, { refreshToken }) => {
+    if (refreshToken === undefined) {
+      throw new Refusal('unauthenticated', 'There is no session to refresh.', { hint: 'Sign in again.' });
+    }
+    const claims = await readToken(ctx, refreshToken, 'rt+jwt');
+    if (claims === null) throw ended();
+    const renewed = await transaction(async () => {
+      // Held until the end, so that parallel uses of one token come one after the other.
+      const token = await RefreshToken.findByPk(claims.jti, { lock: true });
+      const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
+      if (token === null || session === null) return null;
+      const successor = await successorOf(ctx, token, session);
+      if (successor === null) return endFamily(ctx, session);
+      await session.update({ lastSeenAt: ctx.now });
+      return signSession(ctx, session.account, session, successor);
+    });
+    if (renewed === null) throw ended();
+    return renewed;
+  },
+});
+
+/** The next token: a new one at the first use, the same one within the grace, none after it. */
+async function successorOf(
+  ctx: Context,
+  token: RefreshToken,
+  session: Session,
+): Promise<Parameters<typeof signSession>[3] | null> {
+  if (token.rotatedAt === null) {
+    const successor = await nextRefreshToken(ctx, session);
+    await keepRefreshToken(session, successor);
+    await token.update({ rotatedAt: ctx.now, successorId: successor.id });
+    return successor;
+  }
+  if (ctx.now > after(token.rotatedAt, reuseGraceSeconds) || token.successorId === null) return null;
+  return RefreshToken.findByPk(token.successorId);
+}
+
+async function findLiveSession(ctx: Context, id: string): Promise<Session | null> {
+  const session = await Session.findByPk(id, { include: { model: Account, as: 'account', required: true } });
+  const live = session !== null && session.endedAt === null && session.expiresAt > ctx.now;
+  return live && session.account.disabledAt === null ? session : null;
+}
+
+/** Answers null rather than throwing, so that the end of the family is committed. */
+async function endFamily(ctx: Context, session: Session): Promise<null> {
+  await endSessions(ctx, { id: session.id });
+  await recordEvent(ctx, {
+    kind: 'session.reuse.detected',
+    organizationId: session.organizationId,
+    subject: { type: 'user', id: session.accountId, name: session.account.name },
+    data: { session: session.id },
+  });
+  return null;
+}
+
+function ended(): Refusal {
+  return new Refusal('invalid_credential', 'The session has ended.', { hint: 'Sign in again.' });
+}

@@ -1,0 +1,183 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { newSecret } from '../../../crypto/secret.ts';
+import { AccessToken, type TokenScope, tokenScopes } from '../../../database/models/access-token.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { requireSecondFactor } from '../../foundation/authority/require.ts';
+import { description, id, name } from '../../foundation/fields.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { holdAccount } from '../accounts/hold.ts';
+import { lockAccount } from '../accounts/lock.ts';
+import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
+import { recordTokenEvent } from './event.ts';
+import { newTokenView, tokenPage, viewToken } from './view.ts';
+import { voucherOf } from './vouched.ts';
+
+// Personal access tokens (spec §2.7).
+
+/** Lists one's tokens, oldest first and without their values. */
+export const listTokens = ownOperation({
+  authority: 'me.see',
+  input: z.strictObject(pageInput),
+  output: tokenPage,
+  run: (_ctx, input, { accountId }) =>
+    readPage(
+      input,
+      (after, limit) =>
+        AccessToken.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
+      (row) => row.id,
+      viewToken,
+    ),
+});
+
+const mostAdminDays = 90;
+const days = 'must be a whole number of days from 1 to 365';
+
+// What takes no room between the signs of a name.
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
+
+// Names that begin with `bot:` belong to apps (security P14).
+const ownName = name.refine(
+  (text) => !text.normalize('NFKC').replace(unseen, '').toLowerCase().trim().startsWith('bot:'),
+  'must not begin with bot:, which is for the tokens of apps',
+);
+
+const createInput = z.strictObject({
+  name: ownName,
+  description: description.optional(),
+  expiresInDays: z
+    .number()
+    .min(1, days)
+    .max(365, days)
+    .multipleOf(1, days)
+    .optional()
+    .describe('Without it a token of scope admin lives 90 days, which is its most; others until revoked.'),
+  scope: z
+    .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
+    .optional()
+    .describe(
+      'read changes nothing; write, the default, does what its owner may, except what lets others in; admin does that ' +
+        'too. A token of scope admin is made in a session that passed your own second factor.',
+    ),
+});
+
+/** Makes a personal access token. */
+export const createToken = ownOperation({
+  authority: 'me.credentials',
+  input: createInput,
+  output: newTokenView,
+  run: async (ctx, input, { accountId }) => {
+    const { scope = 'write' } = input;
+    await requireSecondFactorFor(ctx, scope);
+    const { value, prefix, hash } = newSecret('cos_pat_');
+    const expiresAt = endOf(ctx, scope, input.expiresInDays);
+    const token = await transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const made = await AccessToken.create({
+        id: orderedId(),
+        accountId,
+        kind: 'pat',
+        scope,
+        name: input.name,
+        description: input.description ?? null,
+        prefix,
+        hash,
+        createdAt: ctx.now,
+        expiresAt,
+        vouchedBy: await voucherOf(ctx),
+      });
+      await recordTokenEvent(ctx, 'token.created', made, { scope });
+      return made;
+    });
+    return { ...viewToken(token), token: value };
+  },
+});
+
+/** When the token ends, or null for never; a token of scope admin always ends (security P15). */
+function endOf(ctx: Context, scope: TokenScope, days = scope === 'admin' ? mostAdminDays : undefined) {
+  if (days === undefined) return null;
+  if (scope === 'admin' && days > mostAdminDays) {
+    throw refuseField('expiresInDays', `must be at most ${mostAdminDays} for a token of scope admin`);
+  }
+  return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);
+}
+
+/**
+ * Gives a token a new value (spec §3.5); the old one stops at once, a suspension ends, all else
+ * stays. Of several at the same moment one succeeds, so that every value answered is one that
+ * works.
+ */
+export const regenerateToken = ownOperationById({
+  authority: 'me.credentials',
+  input: z.strictObject({ id }),
+  output: newTokenView,
+  run: async (ctx, input, whose) => {
+    const token = await requireToken(input.id, whose);
+    await requireSecondFactorFor(ctx, token.scope);
+    requireRenewable(ctx, token);
+    const { value, prefix, hash } = newSecret('cos_pat_');
+    await transaction(async () => {
+      // So that no joining misses the new value.
+      await lockAccount(token.accountId);
+      const vouchedBy = await voucherOf(ctx);
+      const [changed] = await AccessToken.update(
+        { prefix, hash, suspendedAt: null, vouchedBy },
+        { where: { id: token.id, hash: token.hash } },
+      );
+      if (changed === 0) throw changedMeanwhile();
+      await recordTokenEvent(ctx, 'token.regenerated', token);
+    });
+    return { ...viewToken(token.set({ prefix, suspendedAt: null })), token: value };
+  },
+});
+
+/** Ends a token for good (spec §3.5): its row is gone, and only the event remains. */
+export const revokeToken = ownOperationById({
+  authority: 'me.credentials',
+  input: z.strictObject({ id }),
+  run: async (ctx, input, whose) => {
+    const token = await requireToken(input.id, whose);
+    await transaction(async () => {
+      if ((await AccessToken.destroy({ where: { id: token.id } })) === 0) throw noSuchToken(token.id);
+      await recordTokenEvent(ctx, 'token.revoked', token);
+    });
+    return viewToken(token);
+  },
+});
+
+async function requireToken(id: string, whose: { accountId?: string }): Promise<AccessToken> {
+  const token = await AccessToken.findOne({ where: { id, ...whose } });
+  if (token === null) throw noSuchToken(id);
+  return token;
+}
+
+function noSuchToken(id: string): Refusal {
+  return new Refusal('not_found', `There is no token ${id}.`);
+}
+
+/** Proves that the actor may get this scope: admin takes the operator or a second factor. */
+async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
+  if (scope === 'admin' && ctx.actor.kind !== 'operator') await requireSecondFactor(ctx, 'me.adminTokens');
+}
+
+function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void {
+  if (kind === 'bot') {
+    throw new Refusal('conflict', 'This token belongs to an app.', {
+      hint: 'The app can ask for a new one.',
+    });
+  }
+  if (expiresAt !== null && expiresAt <= ctx.now) {
+    throw new Refusal('conflict', 'This token has expired, and a new value would expire with it.', {
+      hint: 'Revoke it and create another.',
+    });
+  }
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal('conflict', 'This token was regenerated or revoked at the same moment.', {
+    hint: 'List the tokens and try again.',
+  });
+}

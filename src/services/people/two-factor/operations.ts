@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
+import { Account } from '../../../database/models/account.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { operation } from '../../foundation/operation.ts';
+import { after } from '../../foundation/time.ts';
+import { requireAccount } from '../accounts/find.ts';
+import { ownOperation } from '../accounts/own-operation.ts';
+import { userRefInput, userView } from '../accounts/schema.ts';
+import { viewUser } from '../accounts/view.ts';
+import { endSessionsPastSecondFactor } from '../sessions/end.ts';
+import { ownSessionOf } from '../sessions/own.ts';
+import { requireRightCode, spendStep } from './answer.ts';
+import { discardTotp } from './discard.ts';
+import { sealTotpSecret } from './secret.ts';
+
+// The second factor of an account, by an authenticator app (spec §3.4).
+
+const pendingSeconds = 15 * 60;
+
+const code = z.string().regex(/^[0-9]{6}$/, 'must be the six digits that the authenticator shows');
+
+const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
+
+/**
+ * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a
+ * quarter of an hour. Starting again replaces it; an enabled second factor is `already_exists`.
+ */
+export const startTotp = ownOperation({
+  authority: 'me.credentials',
+  input: z.strictObject({}),
+  output: z.object({ secret: z.string(), otpauthUri: z.string() }),
+  run: async (ctx, _input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const secret = newTotpSecret();
+    await transaction(async () => {
+      const pending = { totpSecret: sealTotpSecret(ctx, account.id, secret), totpStartedAt: ctx.now };
+      const [started] = await Account.update(pending, { where: { id: account.id, totpEnabledAt: null } });
+      if (started === 0) throw alreadyEnabled();
+    });
+    const issuer = ctx.config.instance.name;
+    return { secret, otpauthUri: totpUri({ secret, issuer, account: account.email ?? account.name }) };
+  },
+});
+
+/** Turns two-factor authentication on by a code of the pending secret. */
+export const confirmTotp = ownOperation({
+  authority: 'me.credentials',
+  input: z.strictObject({ code }),
+  output: twoFactorView,
+  run: async (ctx, input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const { totpSecret, totpStartedAt, totpEnabledAt } = account;
+    if (totpEnabledAt !== null) throw alreadyEnabled();
+    if (totpSecret === null || totpStartedAt === null || after(totpStartedAt, pendingSeconds) < ctx.now) {
+      throw new Refusal(
+        'conflict',
+        'There is no enrolment to confirm, or it began more than 15 minutes ago.',
+        {
+          hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
+        },
+      );
+    }
+    const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
+    await transaction(async () => {
+      const enabled = { totpEnabledAt: ctx.now, totpLastStep: step };
+      const [changed] = await Account.update(enabled, {
+        where: { id: account.id, totpSecret, totpEnabledAt: null },
+      });
+      if (changed === 0)
+        throw new Refusal('conflict', 'The enrolment was changed meanwhile.', { hint: 'Start again.' });
+      await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
+      await recordEvent(ctx, {
+        kind: 'user.totp.enabled',
+        subject: { type: 'user', id: account.id, name: account.name },
+      });
+    });
+    return { twoFactorEnabled: true };
+  },
+});
+
+function alreadyEnabled(): Refusal {
+  return new Refusal('already_exists', 'Two-factor authentication is on already.', {
+    hint: 'Disable it with a current code first; re-enabling starts a fresh enrolment.',
+  });
+}
+
+/** Turns two-factor authentication off by a current code, and discards the secret. */
+export const disableTotp = ownOperation({
+  authority: 'me.credentials',
+  input: z.strictObject({ code }),
+  run: async (ctx, input, { accountId }) => {
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const { id, totpSecret } = account;
+    if (account.totpEnabledAt === null || totpSecret === null) {
+      throw new Refusal('conflict', 'Two-factor authentication is not on.');
+    }
+    const step = await requireRightCode(ctx, { id, totpSecret }, input.code);
+    await transaction(async () => {
+      await spendStep(id, step);
+      await discardTotp(id);
+      await recordEvent(ctx, {
+        kind: 'user.totp.disabled',
+        subject: { type: 'user', id, name: account.name },
+      });
+    });
+    return { twoFactorEnabled: false };
+  },
+});
+
+/** Turns it off for someone who lost the authenticator, by the operator's word (security P12). */
+export const resetTotp = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: userView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    await transaction(async () => {
+      await discardTotp(account.id);
+      await recordEvent(ctx, {
+        kind: 'user.totp.reset',
+        subject: { type: 'user', id: account.id, name: account.name },
+      });
+    });
+    return viewUser(ctx, await account.reload());
+  },
+});

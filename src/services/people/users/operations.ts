@@ -1,0 +1,158 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import { orderedId } from '../../../crypto/id.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { commandLine } from '../../../shell-word.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { email, locale, name, userRef } from '../../foundation/fields.ts';
+import { forgetCounts } from '../../foundation/limits/forget.ts';
+import { mailboxOf } from '../../foundation/limits/mailbox.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { requireAccount } from '../accounts/find.ts';
+import { hashNewPassword } from '../accounts/password.ts';
+import { givenPassword, userRefInput, userView } from '../accounts/schema.ts';
+import { viewUser } from '../accounts/view.ts';
+import { endSignIns } from '../credentials/credentials.ts';
+import { passwordSetView } from './view.ts';
+
+// Accounts as the operator sees and changes them.
+
+/** Lists every account of the instance, oldest first. */
+export const listUsers = operation({
+  authority: 'operator',
+  input: z.strictObject(pageInput),
+  output: pageOf(userView),
+  run: (ctx, input) =>
+    readPage(
+      input,
+      (after, limit) => Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
+      (row) => row.id,
+      (row) => viewUser(ctx, row),
+    ),
+});
+
+/** Makes an account with an address that the operator asserts; the password may be left out. */
+export const createUser = operation({
+  authority: 'operator',
+  input: z.strictObject({
+    email,
+    name,
+    locale: locale.optional(),
+    password: givenPassword.optional(),
+  }),
+  output: userView,
+  run: async (ctx, input) => {
+    const passwordHash =
+      input.password === undefined ? null : await hashNewPassword(ctx, input.password, input);
+    const account = await transaction(async () => {
+      const row = {
+        id: orderedId(),
+        email: input.email,
+        emailProof: 'operator' as const,
+        name: input.name,
+        passwordHash,
+        createdAt: ctx.now,
+        ...(input.locale === undefined ? {} : { locale: input.locale }),
+      };
+      const made = await refusingDuplicate(Account.create(row), {
+        message: `There is a user ${input.email} already.`,
+        hint: `${commandLine('idctl user show', input.email)} shows them.`,
+      });
+      await recordEvent(ctx, {
+        kind: 'user.created',
+        subject: { type: 'user', id: made.id, name: input.email },
+      });
+      return made;
+    });
+    return viewUser(ctx, account);
+  },
+});
+
+/**
+ * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good;
+ * tokens, apps and the password come back when it is enabled.
+ */
+export const disableUser = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: userView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    await transaction(async () => {
+      if (account.disabledAt !== null) return;
+      await account.update({ disabledAt: ctx.now });
+      await endSignIns(ctx, { accountId: account.id });
+      await recordEvent(ctx, { kind: 'user.disabled', subject: subjectOf(account) });
+    });
+    return viewUser(ctx, account);
+  },
+});
+
+/** Lets a disabled account sign in again; sessions that were ended stay ended. */
+export const enableUser = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: userView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    await transaction(async () => {
+      if (account.disabledAt === null) return;
+      await account.update({ disabledAt: null });
+      await recordEvent(ctx, { kind: 'user.enabled', subject: subjectOf(account) });
+    });
+    return viewUser(ctx, account);
+  },
+});
+
+/** Lets an account that failed too often try passwords and codes again at once (security P8). */
+export const unlockUser = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: userView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    const { id, email } = account;
+    const named = email === null ? [id] : [id, email, mailboxOf(email)];
+    await transaction(async () => {
+      if (!(await forgetCounts(ctx, named))) return;
+      await recordEvent(ctx, { kind: 'user.unlocked', subject: subjectOf(account) });
+    });
+    return viewUser(ctx, account);
+  },
+});
+
+/**
+ * Sets an account's password. Its sessions, mailed codes and links end (security P10), and its
+ * tokens unless they are to be kept; its apps keep their secrets.
+ */
+export const setUserPassword = operation({
+  authority: 'operator',
+  input: z.strictObject({
+    user: userRef,
+    password: givenPassword,
+    keepTokens: z.boolean().optional(),
+  }),
+  output: passwordSetView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    const passwordHash = await hashNewPassword(ctx, input.password, account);
+    const ended = await transaction(async () => {
+      await account.update({ passwordHash });
+      const accountId = account.id;
+      const sessions = await endSignIns(ctx, { accountId });
+      const tokens = input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
+      const data = { tokensEnded: tokens };
+      await recordEvent(ctx, { kind: 'user.password.set', subject: subjectOf(account), data });
+      return { sessions, tokens };
+    });
+    return { ...viewUser(ctx, account), ended };
+  },
+});
+
+function subjectOf({ id, name }: Account) {
+  return { type: 'user', id, name };
+}

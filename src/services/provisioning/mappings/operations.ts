@@ -1,0 +1,204 @@
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { GroupMapping } from '../../../database/models/group-mapping.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { Project, type ProjectRole } from '../../../database/models/project.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { requireProject } from '../../foundation/authority/project.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, projectRole, ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { pageInput, readPage } from '../../foundation/page.ts';
+import { outranks } from '../../foundation/project-roles.ts';
+import { findGiven } from '../../tenancy/projects/synced.ts';
+import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
+
+// Directory groups turned into project roles (spec §2.3).
+
+/** How many mappings an organization may have: every sign-in reads all of them. */
+const mostMappings = 10_000;
+
+const triple = { group: groupName, project: ref, role: projectRole };
+
+/** Lists the organization's group mappings. */
+export const listMappings = operation({
+  authority: 'mappings.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: mappingPage,
+  run: (_ctx, input, { organization }) =>
+    readPage(
+      input,
+      (after, limit) =>
+        GroupMapping.findAll({
+          where: { organizationId: organization.id, id: { [Op.gt]: after } },
+          include: { model: Project, as: 'project', required: true },
+          order: ['id'],
+          limit,
+        }),
+      (row) => row.id,
+      viewMapping,
+    ),
+});
+
+/** Maps a directory's group to a role in a project; it counts at a person's next sign-in. */
+export const addMapping = operation({
+  authority: 'mappings.change',
+  input: z.strictObject({ org: ref, ...triple }),
+  output: mappingView,
+  run: async (ctx, input, { organization }) => {
+    await requireGrant(ctx, input.org, [input]);
+    return transaction(async () => {
+      await requireRoom(organization, 1);
+      const project = await requireProject(organization, input.project);
+      return createMapping(ctx, organization, { group: input.group, project, role: input.role });
+    });
+  },
+});
+
+/** Proves that the actor may let others in, where a mapping gives a role above member. */
+async function requireGrant(ctx: Context, org: string, mappings: { role: ProjectRole }[]): Promise<void> {
+  if (mappings.some(({ role }) => outranks(role, 'member'))) {
+    await requireAuthority(ctx, 'mappings.grantAdmin', org);
+  }
+}
+
+/**
+ * Refuses `conflict` when the organization would have more mappings than it may. Holds its row
+ * until the transaction ends, so that two who add at once do not both take the last place.
+ */
+async function requireRoom({ id, slug }: Organization, more: number): Promise<void> {
+  await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  const stored = await GroupMapping.count({ where: { organizationId: id } });
+  if (stored + more <= mostMappings) return;
+  throw new Refusal('conflict', `${slug} would have more than ${mostMappings} group mappings.`, {
+    hint: `Remove what is not needed any more; see them with: idctl mappings list --org ${shellWord(slug)}`,
+  });
+}
+
+async function createMapping(
+  ctx: Context,
+  organization: Organization,
+  { group, project, role }: { group: string; project: Project; role: ProjectRole },
+) {
+  const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
+  const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
+    message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
+    hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
+  });
+  mapping.project = project;
+  await recordEvent(ctx, {
+    kind: 'mapping.added',
+    organizationId: organization.id,
+    subject: { type: 'mapping', id: mapping.id, name: group },
+    data: { group, project: project.slug, role },
+  });
+  return viewMapping(mapping);
+}
+
+/**
+ * Removes a mapping and names the memberships that it gave. They stay until their people sign in
+ * again, and then go only where the connection says `autoRemove`.
+ */
+export const removeMapping = operation({
+  authority: 'mappings.change',
+  input: z.strictObject({ org: ref, id }),
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const mapping = await GroupMapping.findOne({
+        where: { id: input.id, organizationId: organization.id },
+        include: { model: Project, as: 'project', required: true },
+      });
+      if (mapping === null)
+        throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
+      return dropMapping(ctx, organization, { mapping, given: await findGiven(organization.id) });
+    }),
+});
+
+/** Deletes the row, with its event; the view says which memberships it had given. */
+async function dropMapping(
+  ctx: Context,
+  organization: Organization,
+  { mapping, given }: { mapping: GroupMapping; given: Awaited<ReturnType<typeof findGiven>> },
+) {
+  const view = { ...viewMapping(mapping), affected: given.get(mapping.id) ?? [] };
+  await mapping.destroy();
+  await recordEvent(ctx, {
+    kind: 'mapping.removed',
+    organizationId: organization.id,
+    subject: { type: 'mapping', id: mapping.id, name: mapping.group },
+    data: { group: mapping.group, project: mapping.project.slug, role: mapping.role },
+  });
+  return view;
+}
+
+const importInput = z.strictObject({
+  org: ref,
+  mappings: z.array(z.strictObject(triple)).max(mostMappings, `must be at most ${mostMappings}`),
+  replace: z.boolean().default(false),
+});
+
+/**
+ * Brings the organization's mappings to what a list says: adds what is missing and, with `replace`,
+ * removes what the list does not have. All of it or nothing.
+ */
+export const importMappings = operation({
+  authority: 'mappings.change',
+  input: importInput,
+  output: importedView,
+  run: (ctx, input, { organization }) =>
+    transaction(async () => {
+      const stored = await GroupMapping.findAll({
+        where: { organizationId: organization.id },
+        include: { model: Project, as: 'project', required: true },
+        order: ['id'],
+      });
+      const there = new Map(stored.map((one) => [keyOf(one.group, one.projectId, one.role), one]));
+      const wanted = await readList(organization, input);
+      const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
+      await requireGrant(ctx, input.org, missing);
+      const surplus = [...there].flatMap(([key, one]) => (!input.replace || wanted.has(key) ? [] : [one]));
+      await requireRoom(organization, missing.length - surplus.length);
+      const added = [];
+      for (const one of missing) added.push(await createMapping(ctx, organization, one));
+      const removed = [];
+      const given = await findGiven(organization.id);
+      for (const mapping of surplus) removed.push(await dropMapping(ctx, organization, { mapping, given }));
+      return { added, kept: stored.length - removed.length, removed };
+    }),
+});
+
+/** What the list says, each once, with its project. */
+async function readList(organization: Organization, { mappings }: z.output<typeof importInput>) {
+  const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
+  const refused: { path: string; refusal: Refusal }[] = [];
+  for (const [at, { group, project: named, role }] of mappings.entries()) {
+    const project = await requireProject(organization, named).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      refused.push({ path: `mappings.${at}.project`, refusal: error });
+      return null;
+    });
+    if (project !== null) wanted.set(keyOf(group, project.id, role), { group, project, role });
+  }
+  requireNone(refused);
+  return wanted;
+}
+
+/** Refuses all that were refused at once, each with which of the list it is. */
+function requireNone(refused: { path: string; refusal: Refusal }[]): void {
+  const [first] = refused;
+  if (first === undefined) return;
+  const { code, hint } = first.refusal;
+  const faults = refused.map(({ path, refusal: { message } }) => ({ path, message }));
+  const message = [...new Set(faults.map((fault) => fault.message))].join(' ');
+  throw new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
+}
+
+function keyOf(group: string, projectId: string, role: string): string {
+  return `${projectId} ${role} ${group}`;
+}

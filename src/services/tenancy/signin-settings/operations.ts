@@ -1,0 +1,96 @@
+import { Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { requireOwnersLetIn } from './owners.ts';
+import { governsNobody } from './reach.ts';
+import { type Choices, settingNames, settingsOf } from './settings.ts';
+
+// The sign-in settings of an organization (spec §2.9).
+
+const refInput = z.strictObject({ org: ref });
+
+const choicesInput = z.strictObject({
+  org: ref,
+  password: z.boolean().optional(),
+  magicCode: z.boolean().optional(),
+  google: z.boolean().optional(),
+  github: z.boolean().optional(),
+  allowSelfSignup: z.boolean().optional(),
+  restrictOauthToVerifiedDomains: z.boolean().optional(),
+});
+
+export const signInSettingsView = z.object({
+  password: z.boolean(),
+  magicCode: z.boolean(),
+  google: z.boolean(),
+  github: z.boolean(),
+  allowSelfSignup: z.boolean(),
+  restrictOauthToVerifiedDomains: z.boolean(),
+});
+
+/** Shows the sign-in settings as they hold. */
+export const showSignInSettings = operation({
+  authority: 'signin.see',
+  input: refInput,
+  output: signInSettingsView,
+  run: async (ctx, _input, { organization }) =>
+    settingsOf(ctx, (await SignInSettings.findByPk(organization.id)) ?? {}),
+});
+
+/** Tells whether the settings hold for no address: the person who sets them has to be told. */
+export const showsNoReach = operation({
+  authority: 'signin.see',
+  input: refInput,
+  run: (ctx, _input, { organization }) => governsNobody(ctx, organization),
+});
+
+/** Saves the sign-in settings whole: what is absent is left to the instance. */
+export const saveSignInSettings = operation({
+  authority: 'signin.change',
+  input: choicesInput,
+  output: signInSettingsView,
+  run: (ctx, input, { organization }) => transaction(() => write(ctx, organization, () => choicesIn(input))),
+});
+
+/** Saves those of the sign-in settings that are given; the others stay as they are. */
+export const changeSignInSettings = operation({
+  authority: 'signin.change',
+  input: choicesInput,
+  output: signInSettingsView,
+  run: (ctx, input, { organization }) =>
+    transaction(() => write(ctx, organization, (stored) => ({ ...stored, ...choicesIn(input) }))),
+});
+
+async function write(ctx: Context, organization: Organization, decide: (stored: Choices) => Choices) {
+  // Held until the end, so that of two changes the second sees what the first has left.
+  await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  const row = await SignInSettings.findByPk(organization.id);
+  const stored = row === null ? {} : choicesIn(row);
+  const choices = decide(stored);
+  const [before, after] = [settingsOf(ctx, stored), settingsOf(ctx, choices)];
+  await requireOwnersLetIn(ctx, organization, { before, after });
+  await row?.destroy();
+  await SignInSettings.create({ organizationId: organization.id, ...choices });
+  await recordEvent(ctx, {
+    kind: 'signin.saved',
+    organizationId: organization.id,
+    subject: { type: 'organization', id: organization.id, name: organization.slug },
+    data: after,
+  });
+  return after;
+}
+
+/** What is said of each setting, and nothing else. */
+function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
+  const said = settingNames.flatMap((name) => {
+    const value = given[name];
+    return value === undefined || value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(said);
+}
