@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, key, Row, table, text, to, uuid } from './columns.ts';
 
 /** An address in the `emails` of a SCIM record, so that it can be looked up. */
-export class ScimEmail extends Model<InferAttributes<ScimEmail>, InferCreationAttributes<ScimEmail>> {
+export class ScimEmail extends Row<ScimEmail> {
   declare recordId: string;
   declare valueCanonical: string;
   declare organizationId: string;
@@ -17,22 +12,10 @@ export class ScimEmail extends Model<InferAttributes<ScimEmail>, InferCreationAt
 export function initScimEmail(sequelize: Sequelize): void {
   ScimEmail.init(
     {
-      recordId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'scim_records', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      valueCanonical: { type: DataTypes.TEXT, allowNull: false, primaryKey: true },
-      organizationId: { type: DataTypes.UUID, allowNull: false },
+      recordId: key(to('scim_records')),
+      valueCanonical: key(text()),
+      organizationId: uuid(),
     },
-    {
-      sequelize,
-      tableName: 'scim_emails',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'scim_emails_value', fields: ['organization_id', 'value_canonical'] }],
-    },
+    table(sequelize, 'scim_emails', [index('scim_emails_value', ['organization_id', 'value_canonical'])]),
   );
 }

@@ -1,16 +1,11 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { integer, key, Row, table, to } from './columns.ts';
 
 /**
  * How often a record has gone from the midst of an organization's list, or come back into it: whoever remembers places
  * in the list remembers this number with them.
  */
-class ScimShift extends Model<InferAttributes<ScimShift>, InferCreationAttributes<ScimShift>> {
+class ScimShift extends Row<ScimShift> {
   declare organizationId: string;
   declare count: number;
 }
@@ -19,15 +14,9 @@ class ScimShift extends Model<InferAttributes<ScimShift>, InferCreationAttribute
 export function initScimShift(sequelize: Sequelize): void {
   ScimShift.init(
     {
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      count: { type: DataTypes.INTEGER, allowNull: false },
+      organizationId: key(to('organizations')),
+      count: integer(),
     },
-    { sequelize, tableName: 'scim_shifts', underscored: true, timestamps: false },
+    table(sequelize, 'scim_shifts'),
   );
 }
