@@ -1,5 +1,7 @@
-import { basename } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
+import type { Environment } from '../../config/places.ts';
 import { noun, verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
@@ -58,7 +60,6 @@ async function check(call: Call): Promise<void> {
 
 /** What the daemon's unit brings cannot be seen here, and so not be checked. */
 async function unseenCredentials(): Promise<string | null> {
-  const { unitCredentials } = await import('../../config/unit-credentials.ts');
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
   return `idctl.service brings ${names.join(', ')} as systemd credentials, which only the daemon sees: whether they fit, its start tells`;
@@ -85,4 +86,22 @@ function shownText({ value }: View): string | null {
 
 function shown(value: unknown, secret: boolean): unknown {
   return secret && typeof value === 'string' ? masked(value) : (value ?? null);
+}
+
+const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)/gm;
+
+/**
+ * The credentials that the unit `idctl.service` and its drop-ins bring, by name: systemd shows them to the daemon alone.
+ * None where there is no such unit, or for whom it shows them to.
+ */
+async function unitCredentials(env: Environment): Promise<string[]> {
+  if (env['CREDENTIALS_DIRECTORY']) return [];
+  // As systemd itself looks for units elsewhere (systemd.unit(5)).
+  const folder = env['SYSTEMD_UNIT_PATH']?.split(':')[0] || '/etc/systemd/system';
+  const dropIns = join(folder, 'idctl.service.d');
+  const names = await readdir(dropIns).catch(() => []);
+  const files = [join(folder, 'idctl.service'), ...names.map((name) => join(dropIns, name))];
+  // What cannot be read is no reason to refuse a configuration.
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  return texts.flatMap((text) => [...text.matchAll(brought)].map(([, name = '']) => name));
 }

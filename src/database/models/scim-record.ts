@@ -1,6 +1,19 @@
 import { DataTypes, type NonAttribute, type Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { flag, index, instant, integer, key, optional, Row, table, text, to, unique } from './columns.ts';
+import {
+  flag,
+  index,
+  instant,
+  integer,
+  key,
+  optional,
+  Row,
+  table,
+  text,
+  to,
+  unique,
+  uuid,
+} from './columns.ts';
 
 /**
  * How the record came to its account: it made it (`created`), it took in one that existed (`attached`), or the person
@@ -59,5 +72,44 @@ export function initScimRecord(sequelize: Sequelize): void {
       index('scim_records_external_id', ['organization_id', 'external_id']),
       index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
     ]),
+  );
+}
+
+/** An address in the `emails` of a SCIM record, so that it can be looked up. */
+export class ScimEmail extends Row<ScimEmail> {
+  declare recordId: string;
+  declare valueCanonical: string;
+  declare organizationId: string;
+}
+
+/** Binds the model to the open database. */
+export function initScimEmail(sequelize: Sequelize): void {
+  ScimEmail.init(
+    {
+      recordId: key(to('scim_records')),
+      valueCanonical: key(text()),
+      organizationId: uuid(),
+    },
+    table(sequelize, 'scim_emails', [index('scim_emails_value', ['organization_id', 'value_canonical'])]),
+  );
+}
+
+/**
+ * How often a record has gone from the midst of an organization's list, or come back into it: whoever remembers places
+ * in the list remembers this number with them.
+ */
+class ScimShift extends Row<ScimShift> {
+  declare organizationId: string;
+  declare count: number;
+}
+
+/** Binds the model to the open database. */
+export function initScimShift(sequelize: Sequelize): void {
+  ScimShift.init(
+    {
+      organizationId: key(to('organizations')),
+      count: integer(),
+    },
+    table(sequelize, 'scim_shifts'),
   );
 }

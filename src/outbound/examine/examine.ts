@@ -3,9 +3,8 @@ import type { GuardedClient } from '../http.ts';
 import type { Confidential } from '../oidc.ts';
 import type { ExaminedStep, Outbound } from '../outbound.ts';
 import { examineClient } from './client.ts';
-import { examineClock } from './clock.ts';
 import { examineDiscovery, examineEndpoints, examineIssuer } from './document.ts';
-import { type Finding, type StepName, stepNames, wrong } from './finding.ts';
+import { type Finding, fine, type StepName, stepNames, wrong } from './finding.ts';
 import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
@@ -93,3 +92,12 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   'redirect URI': ({ redirectUri }) => `the provider knows ${redirectUri}`,
   clock: () => 'at most 60 seconds from ours',
 };
+
+/** Whether the provider's clock goes with ours; both in milliseconds since 1970, null when it does not tell. */
+function examineClock(theirs: number | null, ours: number): Finding {
+  if (theirs === null) return fine('the provider does not tell its time');
+  const seconds = Math.round((theirs - ours) / 1000);
+  const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
+  if (Math.abs(seconds) <= 60) return fine(seconds === 0 ? 'the same' : apart);
+  return wrong(apart, 'Have this machine and the provider set their clocks by NTP.');
+}
