@@ -1,6 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { execute } from '../../../database/execute.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { countUp, epochSeconds } from './count.ts';

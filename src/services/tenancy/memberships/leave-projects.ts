@@ -1,4 +1,4 @@
-import { execute } from '../../../database/execute.ts';
+import { execute } from '../../../database/select.ts';
 
 /**
  * Drops what the account has in the organization's projects. Call it after the organization's own membership was
