@@ -4,7 +4,6 @@ import { Refusal } from '../errors.ts';
 import { canonicalHost } from './address.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
-import type { Reached } from './outbound.ts';
 
 /** What may be said with a request; a subset of what `fetch` takes. */
 export interface RequestOptions {
@@ -215,7 +214,7 @@ export function causes(error: unknown): Error[] {
 }
 
 /** Asks an address that the operator configured; a status of any kind and a redirect are answers. Refuses `upstream_failed`. */
-export async function reach(url: string, roots: SecureContext | undefined, limits: Limits): Promise<Reached> {
+export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {
     const response = await client.fetch(url, { redirects: 'show' });

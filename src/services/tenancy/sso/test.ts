@@ -3,8 +3,8 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
+import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
-import type { ExaminedStep } from '../../../outbound/outbound.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { requireConnection } from './find.ts';
 import { saveSsoInput, type testSsoInput } from './schema.ts';
@@ -49,7 +49,7 @@ function storedSecret(
   return openClientSecret(ctx, stored);
 }
 
-function messageOf(steps: ExaminedStep[]): string {
+function messageOf(steps: Step[]): string {
   const at = steps.findIndex(({ ok }) => !ok);
   const step = steps[at];
   if (step === undefined) return 'All is right that can be seen without a browser.';
