@@ -8,3 +8,16 @@ export function escaped(text: string): string {
     }).join(''),
   );
 }
+
+const references: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** The text as it stands in HTML, in an attribute too. */
+export function escapedHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => references[sign] ?? sign);
+}

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { readyAnswer } from './ready-answer.ts';
+import { versionText } from './version.ts';
 
 process.umask(0o077);
 let unwritten: string | undefined;
@@ -44,4 +44,19 @@ function tellUnwritten(): void {
     `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
       'hint: Make room where standard output goes, then look with a command that only shows.\n',
   );
+}
+
+/**
+ * What is asked at every turn, by scripts and by hand, answered before anything is loaded: the version, and in a release
+ * the help as its build wrote it down. Null for anything else.
+ */
+function readyAnswer(word: string): string | null {
+  if (word === '--version') return `${versionText()}\n`;
+  if (!['--help', '-h', 'help'].includes(word)) return null;
+  try {
+    return readFileSync(new URL('./help.txt', import.meta.url), 'utf8');
+  } catch {
+    // The sources have none: their help is made of the commands.
+    return null;
+  }
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
 import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
-import { limitReads, readDirectly } from './direct.ts';
+import { limitReads, readDirectly } from './select.ts';
 
 /** Where the database is and by which driver SQLite is reached. */
 export interface Address {

@@ -2,6 +2,7 @@ import type { Sequelize } from 'sequelize';
 import { type Address, type Behaviour, connect, type Link } from './connect.ts';
 import { applyMigrations, pendingMigrations } from './migrate.ts';
 import { initModels } from './models/index.ts';
+import { serveStatements } from './select.ts';
 import { endReader } from './select-within.ts';
 import { copyBeforeMigration } from './snapshot.ts';
 import { serveTransactions, transactionsInHand } from './transaction.ts';
@@ -37,6 +38,7 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
   const link = await connect(options, behaviour);
   const endTransactions = serveTransactions(link.sequelize);
   initModels(link.sequelize);
+  serveStatements(link.sequelize);
   let closing: Promise<void> | undefined;
   return {
     sequelize: link.sequelize,

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { QueryTypes, type Sequelize } from 'sequelize';
-import { readInTimeOf } from './direct.ts';
-import { Account } from './models/account.ts';
+import { readInTimeOf, servedDatabase } from './select.ts';
 import { bindable } from './sqlite-connection.ts';
 import { transactionOn } from './transaction.ts';
 
@@ -37,9 +36,8 @@ export class OutOfTime extends Error {
  * so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
  */
 export async function selectWithin<Row extends object>(milliseconds: number, query: Query): Promise<Row[]> {
-  const { sequelize } = Account;
-  if (sequelize === undefined) throw new Error('no database is open');
-  // Whoever writes the query knows its rows.
+  const sequelize = servedDatabase();
+  // The caller wrote the query and so knows its rows.
   if (sequelize.getDialect() === 'sqlite')
     return selectOnSqlite(sequelize, query, milliseconds) as Promise<Row[]>;
   return transactionOn(sequelize, () => selectInTime<Row>(sequelize, query, milliseconds));
@@ -51,10 +49,10 @@ export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
 }
 
 async function selectOnSqlite(sequelize: Sequelize, query: Query, milliseconds: number): Promise<object[]> {
-  const read = readInTimeOf(sequelize);
-  if (read === undefined) return ask(sequelize, query, milliseconds);
+  const readInTime = readInTimeOf(sequelize);
+  if (readInTime === undefined) return ask(sequelize, query, milliseconds);
   // This driver can be told to give up, and has no functions of ours.
-  const rows = await read(
+  const rows = await readInTime(
     { ...query, sql: query.sql.replaceAll(whileInTime('sqlite'), 'true') },
     milliseconds,
   );

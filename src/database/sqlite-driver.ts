@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { OpenConnection, Parameters, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
-import { withoutSync } from './without-sync.ts';
+import { withoutSync } from './transaction.ts';
 
 // The shape of the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
 // One writer is kept open and given out to transactions alone; everything else reads through a connection

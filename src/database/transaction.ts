@@ -1,14 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { Sequelize, Transaction } from 'sequelize';
-import { watchQueries } from './queries-in-flight.ts';
 import { databaseRefusal } from './refusals.ts';
 import { takeTurns } from './turns.ts';
-import { withoutSync } from './without-sync.ts';
 
 // The transaction of the running work is ambient: every query made inside takes part in it, and nobody
 // passes it on. On SQLite writers take turns in this process before they compete with other processes.
 
 const ambient = new AsyncLocalStorage<Map<string, unknown>>();
+
+/** Set around a transaction whose commit need not reach the disk before it counts. */
+export const withoutSync = new AsyncLocalStorage<boolean>();
 
 // Sequelize refuses a raw AsyncLocalStorage; these four are what it calls.
 Sequelize.useCLS({
@@ -130,4 +132,42 @@ function isLost(sequelize: Sequelize, reason: unknown): boolean {
 function connectionOf(opened: Transaction): object {
   // Sequelize keeps it there; its types leave it out.
   return (opened as Transaction & { connection: object }).connection;
+}
+
+// A promise not awaited inside a transaction is lost or runs outside it. Tests make that loud.
+
+const started = new WeakMap<Transaction, { running: number; total: number }>();
+const watched = new WeakSet<Sequelize>();
+
+/**
+ * Watches the transaction's queries, in tests only. The function returned, called when its work is done,
+ * throws if a query is still running or starts after all.
+ */
+function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Promise<void> {
+  if (process.env['NODE_ENV'] !== 'test') return async () => {};
+  countQueries(sequelize);
+  const queries = { running: 0, total: 0 };
+  started.set(transaction, queries);
+  return async () => {
+    const { running, total } = queries;
+    await turnOfTheLoop();
+    if (running > 0 || queries.total > total) {
+      throw new Error('a transaction ended with queries in flight: a promise inside it was not awaited');
+    }
+  };
+}
+
+function countQueries(sequelize: Sequelize): void {
+  if (watched.has(sequelize)) return;
+  watched.add(sequelize);
+  sequelize.addHook('beforeQuery', ({ transaction }) => {
+    const queries = transaction ? started.get(transaction) : undefined;
+    if (!queries) return;
+    queries.running += 1;
+    queries.total += 1;
+  });
+  sequelize.addHook('afterQuery', ({ transaction }) => {
+    const queries = transaction ? started.get(transaction) : undefined;
+    if (queries) queries.running -= 1;
+  });
 }

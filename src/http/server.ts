@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import helmet from 'helmet';
@@ -7,7 +7,6 @@ import { Refusal } from '../errors.ts';
 import { answerErrors, answerRoute, speaksToPeople } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
-import { requireOneHost } from './host.ts';
 import { allowFriends, originsOf } from './origins.ts';
 import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
@@ -177,4 +176,27 @@ export function urlOf(address: AddressInfo | string | null): string | null {
   if (address === null || typeof address === 'string') return null;
   const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
+}
+
+// RFC 9112 §3.2: one name or address, with a port or without. It may be empty.
+const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
+
+/** Refuses a request that does not name exactly one host: a proxy in front could read another one than idctl. */
+const requireOneHost: RequestHandler = (request, _response, next) => {
+  const fault = faultOf(request);
+  if (fault === null) return next();
+  throw new Refusal('malformed_request', fault, {
+    hint: 'Send one Host header with the host and port of the address that you ask.',
+  });
+};
+
+function faultOf({ httpVersion, headersDistinct, url = '' }: IncomingMessage): string | null {
+  const [host, ...more] = headersDistinct['host'] ?? [];
+  if (more.length > 0) return `The Host header was sent ${more.length + 1} times.`;
+  if (host === undefined) return httpVersion === '1.1' ? 'The Host header is missing.' : null;
+  if (!sound.test(host)) return 'The Host header is not the name of a host.';
+  const target = url.startsWith('/') ? null : URL.parse(url);
+  if (target === null) return null;
+  const named = URL.parse(`${target.protocol}//${host}`)?.host;
+  return named === target.host ? null : 'The Host header and the target of the request name different hosts.';
 }

@@ -93,7 +93,7 @@ export function createOutbound(
     },
     async reach(url) {
       assertIdle('a look at an address of this instance');
-      const { reach } = await import('./reach.ts');
+      const { reach } = await import('./http.ts');
       return reach(url, url === config.doh.resolverUrl ? resolverRoots : tenantRoots, limits);
     },
     async close() {

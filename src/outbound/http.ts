@@ -212,3 +212,19 @@ export function causes(error: unknown): Error[] {
   for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
   return chain;
 }
+
+/** Asks an address that the operator configured; a status of any kind and a redirect are answers. Refuses `upstream_failed`. */
+export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
+  const client = trustedClient(roots, limits);
+  try {
+    const response = await client.fetch(url, { redirects: 'show' });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    return {
+      status: response.status,
+      body: await response.text(),
+      date: Number.isNaN(date) ? null : new Date(date),
+    };
+  } finally {
+    await client.close();
+  }
+}

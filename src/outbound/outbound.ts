@@ -1,3 +1,4 @@
+import type { Step } from '../finding.ts';
 import type { Failure } from './http.ts';
 
 /** Everything idctl asks of the network goes through these calls. */
@@ -34,7 +35,7 @@ export interface Outbound {
     client: ProviderClient & { clientSecret: string },
     now: Date,
     showIssuer?: boolean,
-  ): Promise<ExaminedStep[]>;
+  ): Promise<Step[]>;
   /** Begins a visit to a directory, which is over within 10 s; nothing is sent before it is asked for something. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
@@ -86,7 +87,7 @@ export interface TxtAnswer {
 }
 
 /** What an address answered. */
-export interface Reached {
+interface Reached {
   status: number;
   body: string;
   /** What the other side's clock says; null when it does not tell. */
@@ -117,16 +118,6 @@ export interface SocialWord {
   /** The domain of the organization that manages their account at Google (`hd`); null where none does. */
   managedBy: string | null;
   name: string | null;
-}
-
-/** One step of an examination. */
-export interface ExaminedStep {
-  name: string;
-  ok: boolean;
-  expected: string;
-  seen: string;
-  /** The one thing to change; on a step that is ok, what it could not see. */
-  hint?: string;
 }
 
 /** What one sign-in binds to the authorization request. */

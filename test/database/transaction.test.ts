@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../src/database/transaction.ts';
-import { violatedUnique } from '../../src/database/violated-unique.ts';
+import { violatedUnique } from '../../src/database/unique.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 let database: Database;

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newSecret } from '../../src/crypto/secret.ts';
-import { directReadOf, readDirectly } from '../../src/database/direct.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Account } from '../../src/database/models/account.ts';
+import { directReadOf, readDirectly } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
-import { execute } from '../../src/database/execute.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
-import { refreshStatistics } from '../../src/database/optimize.ts';
-import { select } from '../../src/database/select.ts';
+import { execute, refreshStatistics, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { unitCredentials } from '../../config/unit-credentials.ts';
 import { noun, verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
@@ -58,7 +59,6 @@ async function check(call: Call): Promise<void> {
 
 /** What the daemon's unit brings cannot be seen here, and so not be checked. */
 async function unseenCredentials(): Promise<string | null> {
-  const { unitCredentials } = await import('../../config/unit-credentials.ts');
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
   return `idctl.service brings ${names.join(', ')} as systemd credentials, which only the daemon sees: whether they fit, its start tells`;

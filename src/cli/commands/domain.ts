@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { secondsOf } from '../../config/duration.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { domainRemovedView, domainView } from '../../services/tenancy/domains/view.ts';
 import { shellWord } from '../../shell-word.ts';
@@ -111,9 +112,10 @@ async function until<View>(
 }
 
 function seconds(text: unknown): number {
-  const [, count, unit = 's'] = /^(\d{1,6})([smh]?)$/.exec(String(text)) ?? [];
-  if (count === undefined) throw refuseField('timeout', 'must be a time such as 30s, 10m or 2h');
-  return Number(count) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
+  const given = String(text);
+  const parsed = secondsOf(/^\d+$/.test(given) ? `${given}s` : given);
+  if (Number.isNaN(parsed)) throw refuseField('timeout', 'must be a time such as 30s, 10m or 2h');
+  return parsed;
 }
 
 function addRemove(domain: Command): void {

@@ -1,14 +1,7 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
+import { index, instant, key, optional, Row, table, text, to, unique, uuid, withDefault } from './columns.ts';
 
 /** Who made a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
@@ -19,7 +12,7 @@ export const tokenScopes = ['read', 'write', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
 /** A token that acts as its account (spec §2.7); one that is revoked is gone. */
-export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreationAttributes<AccessToken>> {
+export class AccessToken extends Row<AccessToken> {
   declare id: string;
   declare accountId: string;
   /** The app that a bot token was minted for, while there is one; it ends with it. */
@@ -49,43 +42,26 @@ export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreati
 export function initAccessToken(sequelize: Sequelize): void {
   AccessToken.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      appId: {
-        type: DataTypes.UUID,
-        allowNull: true,
-        defaultValue: null,
-        references: { model: 'apps', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      kind: { type: DataTypes.TEXT, allowNull: false },
-      scope: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'write' },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      description: { type: DataTypes.TEXT, allowNull: true },
-      prefix: { type: DataTypes.TEXT, allowNull: false },
-      hash: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: true },
-      lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      vouchedBy: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
+      id: key(),
+      accountId: to('accounts'),
+      appId: optional(to('apps')),
+      kind: text(),
+      scope: withDefault(text(), 'write'),
+      name: text(),
+      description: optional(text()),
+      prefix: text(),
+      hash: text(),
+      createdAt: instant(),
+      expiresAt: optional(instant()),
+      lastUsedAt: optional(instant()),
+      suspendedAt: optional(instant()),
+      vouchedBy: optional(uuid()),
     },
-    {
-      sequelize,
-      tableName: 'access_tokens',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'access_tokens_hash', unique: true, fields: ['hash'] },
-        { name: 'access_tokens_account_id', fields: ['account_id', 'id'] },
-        { name: 'access_tokens_app_id', fields: ['app_id', 'id'] },
-        { name: 'access_tokens_expires_at', fields: ['kind', 'expires_at'] },
-      ],
-    },
+    table(sequelize, 'access_tokens', [
+      unique('access_tokens_hash', ['hash']),
+      index('access_tokens_account_id', ['account_id', 'id']),
+      index('access_tokens_app_id', ['app_id', 'id']),
+      index('access_tokens_expires_at', ['kind', 'expires_at']),
+    ]),
   );
 }

@@ -1,11 +1,17 @@
+import type { CreationOptional, Sequelize } from 'sequelize';
 import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+  flag,
+  index,
+  instant,
+  integer,
+  key,
+  optional,
+  Row,
+  table,
+  text,
+  unique,
+  withDefault,
+} from './columns.ts';
 
 /**
  * Where the proof of an account's e-mail came from (security I3). `auto` is the word of an instance
@@ -20,7 +26,7 @@ export type EmailProof = (typeof emailProofs)[number];
 export const defaultLocale = 'en';
 
 /** One person on the instance. */
-export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
+export class Account extends Row<Account> {
   declare id: string;
   /** Canonical, or null for someone provisioned without an address. */
   declare email: string | null;
@@ -48,30 +54,24 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
 export function initAccount(sequelize: Sequelize): void {
   Account.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      email: { type: DataTypes.TEXT, allowNull: true },
-      emailProof: { type: DataTypes.TEXT, allowNull: false },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      locale: { type: DataTypes.TEXT, allowNull: false, defaultValue: defaultLocale },
-      passwordHash: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      disabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      totpSecret: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      totpStartedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      totpEnabledAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      totpLastStep: { type: DataTypes.INTEGER, allowNull: true, defaultValue: null },
-      signUpReplacedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      awaitsCode: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      email: optional(text()),
+      emailProof: text(),
+      name: text(),
+      locale: withDefault(text(), defaultLocale),
+      passwordHash: optional(text()),
+      disabledAt: optional(instant()),
+      totpSecret: optional(text()),
+      totpStartedAt: optional(instant()),
+      totpEnabledAt: optional(instant()),
+      totpLastStep: optional(integer()),
+      signUpReplacedAt: optional(instant()),
+      awaitsCode: withDefault(flag(), false),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'accounts',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'accounts_email', unique: true, fields: ['email'] },
-        { name: 'accounts_unproved', fields: ['id'], where: { email_proof: 'none' } },
-      ],
-    },
+    table(sequelize, 'accounts', [
+      unique('accounts_email', ['email']),
+      index('accounts_unproved', ['id'], { email_proof: 'none' }),
+    ]),
   );
 }

@@ -1,17 +1,10 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import { index, instant, key, optional, Row, table, text, to, unique, uuid } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */
-export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttributes<OAuthApp>> {
+export class OAuthApp extends Row<OAuthApp> {
   declare id: string;
   /** The owner. */
   declare accountId: string;
@@ -35,38 +28,21 @@ export class OAuthApp extends Model<InferAttributes<OAuthApp>, InferCreationAttr
 export function initOAuthApp(sequelize: Sequelize): void {
   OAuthApp.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: true,
-        defaultValue: null,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'SET NULL',
-      },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      clientId: { type: DataTypes.TEXT, allowNull: false },
-      secretHash: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      vouchedBy: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
+      id: key(),
+      accountId: to('accounts'),
+      organizationId: optional(to('organizations', 'SET NULL')),
+      name: text(),
+      clientId: text(),
+      secretHash: text(),
+      createdAt: instant(),
+      suspendedAt: optional(instant()),
+      vouchedBy: optional(uuid()),
     },
-    {
-      sequelize,
-      tableName: 'apps',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'apps_client_id', unique: true, fields: ['client_id'] },
-        { name: 'apps_secret_hash', unique: true, fields: ['secret_hash'] },
-        { name: 'apps_account_id', fields: ['account_id', 'id'] },
-        { name: 'apps_organization_id', fields: ['organization_id'] },
-      ],
-    },
+    table(sequelize, 'apps', [
+      unique('apps_client_id', ['client_id']),
+      unique('apps_secret_hash', ['secret_hash']),
+      index('apps_account_id', ['account_id', 'id']),
+      index('apps_organization_id', ['organization_id']),
+    ]),
   );
 }

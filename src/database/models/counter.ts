@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import { DataTypes, type Sequelize } from 'sequelize';
+import { index, integer, key, Row, table, text, uuid } from './columns.ts';
 
 /** How often something happened in a window of time: the attempts that a limit counts, the failures of one event. */
-export class Counter extends Model<InferAttributes<Counter>, InferCreationAttributes<Counter>> {
+export class Counter extends Row<Counter> {
   /** A keyed hash: the table names nobody. */
   declare key: string;
   /** A keyed hash of whom it is about, by which all of theirs are found. */
@@ -27,23 +22,17 @@ export class Counter extends Model<InferAttributes<Counter>, InferCreationAttrib
 export function initCounter(sequelize: Sequelize): void {
   Counter.init(
     {
-      key: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
-      subject: { type: DataTypes.TEXT, allowNull: false },
-      windowId: { type: DataTypes.UUID, allowNull: false },
-      used: { type: DataTypes.INTEGER, allowNull: false },
-      seconds: { type: DataTypes.INTEGER, allowNull: false },
+      key: key(text()),
+      subject: text(),
+      windowId: uuid(),
+      used: integer(),
+      seconds: integer(),
       beganAt: { type: DataTypes.DOUBLE, allowNull: false },
       expiresAt: { type: DataTypes.DOUBLE, allowNull: false },
     },
-    {
-      sequelize,
-      tableName: 'counters',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'counters_subject', fields: ['subject'] },
-        { name: 'counters_expires_at', fields: ['expires_at'] },
-      ],
-    },
+    table(sequelize, 'counters', [
+      index('counters_subject', ['subject']),
+      index('counters_expires_at', ['expires_at']),
+    ]),
   );
 }

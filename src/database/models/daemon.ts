@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { instant, key, Row, table, text } from './columns.ts';
 
 /** A daemon that runs, as it tells the commands; the row goes when it stops, and counts for nothing once it is old. */
-export class Daemon extends Model<InferAttributes<Daemon>, InferCreationAttributes<Daemon>> {
+export class Daemon extends Row<Daemon> {
   declare id: string;
   /** The machine's own name. */
   declare host: string;
@@ -22,13 +17,13 @@ export class Daemon extends Model<InferAttributes<Daemon>, InferCreationAttribut
 export function initDaemon(sequelize: Sequelize): void {
   Daemon.init(
     {
-      id: { type: DataTypes.UUID, allowNull: false, primaryKey: true },
-      host: { type: DataTypes.TEXT, allowNull: false },
-      listen: { type: DataTypes.TEXT, allowNull: false },
-      configFile: { type: DataTypes.TEXT, allowNull: false },
-      configDigest: { type: DataTypes.TEXT, allowNull: false },
-      seenAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      host: text(),
+      listen: text(),
+      configFile: text(),
+      configDigest: text(),
+      seenAt: instant(),
     },
-    { sequelize, tableName: 'daemons', underscored: true, timestamps: false },
+    table(sequelize, 'daemons'),
   );
 }

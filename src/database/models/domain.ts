@@ -1,14 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { instant, key, optional, Row, table, text, to, unique } from './columns.ts';
 
 /** A domain that an organization claims or has proven (spec §2.1). */
-export class Domain extends Model<InferAttributes<Domain>, InferCreationAttributes<Domain>> {
+export class Domain extends Row<Domain> {
   declare id: string;
   declare organizationId: string;
   /** Canonical. */
@@ -24,29 +18,18 @@ export class Domain extends Model<InferAttributes<Domain>, InferCreationAttribut
 export function initDomain(sequelize: Sequelize): void {
   Domain.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      state: { type: DataTypes.TEXT, allowNull: false },
-      token: { type: DataTypes.TEXT, allowNull: false },
-      verifiedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      verifiedBy: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      name: text(),
+      state: text(),
+      token: text(),
+      verifiedAt: optional(instant()),
+      verifiedBy: optional(text()),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'domains',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'domains_organization_name', unique: true, fields: ['organization_id', 'name'] },
-        { name: 'domains_verified_name', unique: true, fields: ['name'], where: { state: 'Verified' } },
-      ],
-    },
+    table(sequelize, 'domains', [
+      unique('domains_organization_name', ['organization_id', 'name']),
+      unique('domains_verified_name', ['name'], { state: 'Verified' }),
+    ]),
   );
 }

@@ -1,10 +1,5 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, json, key, optional, Row, table, text, uuid } from './columns.ts';
 
 /** Who did it. */
 export interface EventActor {
@@ -21,7 +16,7 @@ export interface EventSubject {
 }
 
 /** What happened, written in the transaction that did it. */
-export class Event extends Model<InferAttributes<Event>, InferCreationAttributes<Event>> {
+export class Event extends Row<Event> {
   declare id: string;
   declare kind: string;
   declare at: Date;
@@ -36,20 +31,14 @@ export class Event extends Model<InferAttributes<Event>, InferCreationAttributes
 export function initEvent(sequelize: Sequelize): void {
   Event.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      kind: { type: DataTypes.TEXT, allowNull: false },
-      at: { type: DataTypes.DATE, allowNull: false },
-      organizationId: { type: DataTypes.UUID, allowNull: true },
-      actor: { type: DataTypes.JSON, allowNull: false },
-      subject: { type: DataTypes.JSON, allowNull: true },
-      data: { type: DataTypes.JSON, allowNull: false },
+      id: key(),
+      kind: text(),
+      at: instant(),
+      organizationId: optional(uuid()),
+      actor: json(),
+      subject: optional(json()),
+      data: json(),
     },
-    {
-      sequelize,
-      tableName: 'events',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'events_organization_id', fields: ['organization_id', 'id'] }],
-    },
+    table(sequelize, 'events', [index('events_organization_id', ['organization_id', 'id'])]),
   );
 }

@@ -1,18 +1,9 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { NonAttribute, Sequelize } from 'sequelize';
+import { index, instant, key, Row, table, text, to, unique } from './columns.ts';
 import type { Project, ProjectRole } from './project.ts';
 
 /** A directory's group that means a role in a project (spec §2.3). */
-export class GroupMapping extends Model<
-  InferAttributes<GroupMapping>,
-  InferCreationAttributes<GroupMapping>
-> {
+export class GroupMapping extends Row<GroupMapping> {
   declare id: string;
   declare organizationId: string;
   declare projectId: string;
@@ -26,25 +17,18 @@ export class GroupMapping extends Model<
 
 /** Binds the model to the open database. */
 export function initGroupMapping(sequelize: Sequelize): void {
-  const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
   GroupMapping.init(
     {
-      id: { type: DataTypes.UUID, allowNull: false, primaryKey: true },
-      organizationId: { type: DataTypes.UUID, allowNull: false, ...to('organizations') },
-      projectId: { type: DataTypes.UUID, allowNull: false, ...to('projects') },
-      group: { type: DataTypes.TEXT, allowNull: false, field: 'group_name' },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      projectId: to('projects'),
+      group: { ...text(), field: 'group_name' },
+      role: text(),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'group_mappings',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'group_mappings_triple', unique: true, fields: ['project_id', 'role', 'group_name'] },
-        { name: 'group_mappings_organization_id', fields: ['organization_id', 'id'] },
-      ],
-    },
+    table(sequelize, 'group_mappings', [
+      unique('group_mappings_triple', ['project_id', 'role', 'group_name']),
+      index('group_mappings_organization_id', ['organization_id', 'id']),
+    ]),
   );
 }

@@ -1,19 +1,12 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import { index, instant, json, key, optional, Row, table, text, to, unique } from './columns.ts';
 
 /**
  * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its connection, as a
  * former key of the organization.
  */
-export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
+export class Identity extends Row<Identity> {
   declare id: string;
   declare accountId: string;
   declare kind: 'sso' | 'ldap' | 'social';
@@ -38,39 +31,23 @@ export class Identity extends Model<InferAttributes<Identity>, InferCreationAttr
 export function initIdentity(sequelize: Sequelize): void {
   Identity.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      kind: { type: DataTypes.TEXT, allowNull: false },
-      connectionId: { type: DataTypes.TEXT, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      issuer: { type: DataTypes.TEXT, allowNull: false },
-      subject: { type: DataTypes.TEXT, allowNull: false },
-      server: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      linkedAt: { type: DataTypes.DATE, allowNull: false },
-      lastGroups: { type: DataTypes.JSON, allowNull: true, defaultValue: null },
-      groupsSyncedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      id: key(),
+      accountId: to('accounts'),
+      kind: text(),
+      connectionId: text(),
+      organizationId: optional(to('organizations')),
+      issuer: text(),
+      subject: text(),
+      server: optional(text()),
+      linkedAt: instant(),
+      lastGroups: optional(json()),
+      groupsSyncedAt: optional(instant()),
     },
-    {
-      sequelize,
-      tableName: 'identities',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'identities_key', unique: true, fields: ['connection_id', 'issuer', 'subject'] },
-        { name: 'identities_connection_account', unique: true, fields: ['connection_id', 'account_id'] },
-        { name: 'identities_account_id', fields: ['account_id'] },
-        { name: 'identities_organization_subject', fields: ['organization_id', 'subject'] },
-      ],
-    },
+    table(sequelize, 'identities', [
+      unique('identities_key', ['connection_id', 'issuer', 'subject']),
+      unique('identities_connection_account', ['connection_id', 'account_id']),
+      index('identities_account_id', ['account_id']),
+      index('identities_organization_subject', ['organization_id', 'subject']),
+    ]),
   );
 }

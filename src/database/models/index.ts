@@ -1,4 +1,4 @@
-import type { Sequelize } from 'sequelize';
+import type { Model, ModelStatic, Sequelize } from 'sequelize';
 import { AccessToken, initAccessToken } from './access-token.ts';
 import { Account, initAccount } from './account.ts';
 import { initOAuthApp, OAuthApp } from './app.ts';
@@ -20,10 +20,8 @@ import { initPendingSignIn } from './pending-sign-in.ts';
 import { initProject, Project } from './project.ts';
 import { initProjectMembership, ProjectMembership } from './project-membership.ts';
 import { initRefreshToken } from './refresh-token.ts';
-import { initScimEmail } from './scim-email.ts';
-import { initScimRecord, ScimRecord } from './scim-record.ts';
+import { initScimEmail, initScimRecord, initScimShift, ScimRecord } from './scim-record.ts';
 import { initScimRequest } from './scim-request.ts';
-import { initScimShift } from './scim-shift.ts';
 import { initScimToken } from './scim-token.ts';
 import { initSession, Session } from './session.ts';
 import { initSignInSettings } from './sign-in-settings.ts';
@@ -72,31 +70,23 @@ export function initModels(sequelize: Sequelize): void {
   initWebhook(sequelize);
   initWebhookDelivery(sequelize);
   initDaemon(sequelize);
-  Membership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  Membership.belongsTo(Organization, {
-    as: 'organization',
-    foreignKey: 'organizationId',
-    onUpdate: 'NO ACTION',
-  });
-  Invitation.belongsTo(Organization, {
-    as: 'organization',
-    foreignKey: 'organizationId',
-    onUpdate: 'NO ACTION',
-  });
+  belongs(Membership, Account, 'account');
+  belongs(Membership, Organization, 'organization');
+  belongs(Invitation, Organization, 'organization');
   Project.hasMany(ProjectMembership, { as: 'memberships', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
-  ProjectMembership.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
-  ProjectMembership.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  Identity.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  Session.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  ScimRecord.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  belongs(ProjectMembership, Project, 'project');
+  belongs(ProjectMembership, Account, 'account');
+  belongs(Identity, Account, 'account');
+  belongs(Session, Account, 'account');
+  belongs(ScimRecord, Account, 'account');
   Account.hasMany(Membership, { as: 'memberships', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  AccessToken.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  AccessToken.belongsTo(OAuthApp, { as: 'app', foreignKey: 'appId', onUpdate: 'NO ACTION' });
-  OAuthApp.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
-  OAuthApp.belongsTo(Organization, {
-    as: 'organization',
-    foreignKey: 'organizationId',
-    onUpdate: 'NO ACTION',
-  });
-  GroupMapping.belongsTo(Project, { as: 'project', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
+  belongs(AccessToken, Account, 'account');
+  belongs(AccessToken, OAuthApp, 'app');
+  belongs(OAuthApp, Account, 'account');
+  belongs(OAuthApp, Organization, 'organization');
+  belongs(GroupMapping, Project, 'project');
+}
+
+function belongs(model: ModelStatic<Model>, to: ModelStatic<Model>, as: string): void {
+  model.belongsTo(to, { as, foreignKey: `${as}Id`, onUpdate: 'NO ACTION' });
 }

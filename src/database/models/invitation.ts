@@ -1,17 +1,10 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
+import { index, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
 /** An address that was asked into an organization (security O6); it works once. */
-export class Invitation extends Model<InferAttributes<Invitation>, InferCreationAttributes<Invitation>> {
+export class Invitation extends Row<Invitation> {
   declare id: string;
   declare organizationId: string;
   /** Canonical. */
@@ -32,33 +25,26 @@ export class Invitation extends Model<InferAttributes<Invitation>, InferCreation
 
 /** Binds the model to the open database. */
 export function initInvitation(sequelize: Sequelize): void {
-  const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
   Invitation.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: { type: DataTypes.UUID, allowNull: false, ...to('organizations') },
-      email: { type: DataTypes.TEXT, allowNull: false },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      invitedBy: { type: DataTypes.UUID, allowNull: true, ...to('accounts') },
-      tokenHash: { type: DataTypes.TEXT, allowNull: false },
-      accountId: { type: DataTypes.UUID, allowNull: true, defaultValue: null, ...to('accounts') },
-      acceptedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      email: text(),
+      role: text(),
+      invitedBy: optional(to('accounts')),
+      tokenHash: text(),
+      accountId: optional(to('accounts')),
+      acceptedAt: optional(instant()),
+      createdAt: instant(),
+      expiresAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'invitations',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'invitations_organization_email', unique: true, fields: ['organization_id', 'email'] },
-        { name: 'invitations_token_hash', unique: true, fields: ['token_hash'] },
-        { name: 'invitations_organization_id', fields: ['organization_id', 'id'] },
-        { name: 'invitations_invited_by', fields: ['invited_by'] },
-        { name: 'invitations_account_id', fields: ['account_id'] },
-        { name: 'invitations_expires_at', fields: ['expires_at'] },
-      ],
-    },
+    table(sequelize, 'invitations', [
+      unique('invitations_organization_email', ['organization_id', 'email']),
+      unique('invitations_token_hash', ['token_hash']),
+      index('invitations_organization_id', ['organization_id', 'id']),
+      index('invitations_invited_by', ['invited_by']),
+      index('invitations_account_id', ['account_id']),
+      index('invitations_expires_at', ['expires_at']),
+    ]),
   );
 }

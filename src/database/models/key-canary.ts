@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { instant, key, Row, table, text } from './columns.ts';
 
 /** A constant sealed by the master key: it opens only with the right one (security X3). */
-export class KeyCanary extends Model<InferAttributes<KeyCanary>, InferCreationAttributes<KeyCanary>> {
+export class KeyCanary extends Row<KeyCanary> {
   declare keyId: string;
   declare sealed: string;
   declare createdAt: Date;
@@ -17,10 +12,10 @@ export class KeyCanary extends Model<InferAttributes<KeyCanary>, InferCreationAt
 export function initKeyCanary(sequelize: Sequelize): void {
   KeyCanary.init(
     {
-      keyId: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
-      sealed: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      keyId: key(text()),
+      sealed: text(),
+      createdAt: instant(),
     },
-    { sequelize, tableName: 'key_canaries', underscored: true, timestamps: false, indexes: [] },
+    table(sequelize, 'key_canaries'),
   );
 }

@@ -1,16 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { flag, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
-export class LdapConnection extends Model<
-  InferAttributes<LdapConnection>,
-  InferCreationAttributes<LdapConnection>
-> {
+export class LdapConnection extends Row<LdapConnection> {
   declare id: string;
   declare organizationId: string;
   declare uri: string;
@@ -36,33 +28,22 @@ export class LdapConnection extends Model<
 export function initLdapConnection(sequelize: Sequelize): void {
   LdapConnection.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      uri: { type: DataTypes.TEXT, allowNull: false },
-      tls: { type: DataTypes.BOOLEAN, allowNull: false },
-      caCertificate: { type: DataTypes.TEXT, allowNull: true },
-      bindDn: { type: DataTypes.TEXT, allowNull: false },
-      bindPassword: { type: DataTypes.TEXT, allowNull: false },
-      searchBase: { type: DataTypes.TEXT, allowNull: false },
-      searchFilter: { type: DataTypes.TEXT, allowNull: false },
-      emailAttribute: { type: DataTypes.TEXT, allowNull: false },
-      givenNameAttribute: { type: DataTypes.TEXT, allowNull: false },
-      familyNameAttribute: { type: DataTypes.TEXT, allowNull: false },
-      groupsAttribute: { type: DataTypes.TEXT, allowNull: true },
-      enabled: { type: DataTypes.BOOLEAN, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      uri: text(),
+      tls: flag(),
+      caCertificate: optional(text()),
+      bindDn: text(),
+      bindPassword: text(),
+      searchBase: text(),
+      searchFilter: text(),
+      emailAttribute: text(),
+      givenNameAttribute: text(),
+      familyNameAttribute: text(),
+      groupsAttribute: optional(text()),
+      enabled: flag(),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'ldap_connections',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'ldap_connections_organization_id', unique: true, fields: ['organization_id'] }],
-    },
+    table(sequelize, 'ldap_connections', [unique('ldap_connections_organization_id', ['organization_id'])]),
   );
 }

@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, key, Row, table, text, to, unique } from './columns.ts';
 
 /** A link by which the operator lets somebody in once; an account has one at a time. */
-export class LoginLink extends Model<InferAttributes<LoginLink>, InferCreationAttributes<LoginLink>> {
+export class LoginLink extends Row<LoginLink> {
   /** The SHA-256 of the token in the link. */
   declare id: string;
   declare accountId: string;
@@ -18,24 +13,13 @@ export class LoginLink extends Model<InferAttributes<LoginLink>, InferCreationAt
 export function initLoginLink(sequelize: Sequelize): void {
   LoginLink.init(
     {
-      id: { type: DataTypes.TEXT, allowNull: false, primaryKey: true },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(text()),
+      accountId: to('accounts'),
+      expiresAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'login_links',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'login_links_account_id', unique: true, fields: ['account_id'] },
-        { name: 'login_links_expires_at', fields: ['expires_at'] },
-      ],
-    },
+    table(sequelize, 'login_links', [
+      unique('login_links_account_id', ['account_id']),
+      index('login_links_expires_at', ['expires_at']),
+    ]),
   );
 }

@@ -1,12 +1,6 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import { index, instant, json, key, Row, table, text, to } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */
@@ -36,7 +30,7 @@ export interface Origin {
 }
 
 /** An account in an organization. Only live memberships have a row. */
-export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
+export class Membership extends Row<Membership> {
   declare organizationId: string;
   declare accountId: string;
   declare role: Role;
@@ -52,30 +46,12 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
 export function initMembership(sequelize: Sequelize): void {
   Membership.init(
     {
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      origin: { type: DataTypes.JSON, allowNull: false },
-      joinedAt: { type: DataTypes.DATE, allowNull: false },
+      organizationId: key(to('organizations')),
+      accountId: key(to('accounts')),
+      role: text(),
+      origin: json(),
+      joinedAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'memberships',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'memberships_account_id', fields: ['account_id'] }],
-    },
+    table(sequelize, 'memberships', [index('memberships_account_id', ['account_id'])]),
   );
 }

@@ -1,16 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { instant, key, Row, table, text, unique } from './columns.ts';
 
 /** A workspace: it has members, verified domains and connections. */
-export class Organization extends Model<
-  InferAttributes<Organization>,
-  InferCreationAttributes<Organization>
-> {
+export class Organization extends Row<Organization> {
   declare id: string;
   /** Lower case, unique, never shaped like a UUID. */
   declare slug: string;
@@ -22,17 +14,11 @@ export class Organization extends Model<
 export function initOrganization(sequelize: Sequelize): void {
   Organization.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      slug: { type: DataTypes.TEXT, allowNull: false },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      slug: text(),
+      name: text(),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'organizations',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'organizations_slug', unique: true, fields: ['slug'] }],
-    },
+    table(sequelize, 'organizations', [unique('organizations_slug', ['slug'])]),
   );
 }

@@ -1,14 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { index, instant, integer, json, key, Row, table, text, withDefault } from './columns.ts';
 
 /** Something to be sent, written in the transaction that decided it. */
-export class OutboxItem extends Model<InferAttributes<OutboxItem>, InferCreationAttributes<OutboxItem>> {
+export class OutboxItem extends Row<OutboxItem> {
   declare id: string;
   declare kind: string;
   declare payload: Record<string, unknown>;
@@ -21,19 +15,13 @@ export class OutboxItem extends Model<InferAttributes<OutboxItem>, InferCreation
 export function initOutboxItem(sequelize: Sequelize): void {
   OutboxItem.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      kind: { type: DataTypes.TEXT, allowNull: false },
-      payload: { type: DataTypes.JSON, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      attempts: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
-      nextAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      kind: text(),
+      payload: json(),
+      createdAt: instant(),
+      attempts: withDefault(integer(), 0),
+      nextAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'outbox',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'outbox_next_at', fields: ['next_at'] }],
-    },
+    table(sequelize, 'outbox', [index('outbox_next_at', ['next_at'])]),
   );
 }

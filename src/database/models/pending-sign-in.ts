@@ -1,16 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, json, key, Row, table, text, to } from './columns.ts';
 
 /** A sign-in by redirect that waits for the second factor; who holds the token of its id may answer. */
-export class PendingSignIn extends Model<
-  InferAttributes<PendingSignIn>,
-  InferCreationAttributes<PendingSignIn>
-> {
+export class PendingSignIn extends Row<PendingSignIn> {
   /** The SHA-256 of the token in the cookie. */
   declare id: string;
   declare accountId: string;
@@ -23,25 +15,14 @@ export class PendingSignIn extends Model<
 export function initPendingSignIn(sequelize: Sequelize): void {
   PendingSignIn.init(
     {
-      id: { type: DataTypes.TEXT, allowNull: false, primaryKey: true },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      payload: { type: DataTypes.JSON, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(text()),
+      accountId: to('accounts'),
+      payload: json(),
+      expiresAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'pending_sign_ins',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'pending_sign_ins_expires_at', fields: ['expires_at'] },
-        { name: 'pending_sign_ins_account_id', fields: ['account_id'] },
-      ],
-    },
+    table(sequelize, 'pending_sign_ins', [
+      index('pending_sign_ins_expires_at', ['expires_at']),
+      index('pending_sign_ins_account_id', ['account_id']),
+    ]),
   );
 }

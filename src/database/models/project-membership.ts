@@ -1,20 +1,11 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import { flag, index, instant, json, key, Row, table, text, to } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
 /** A member of the organization in one of its projects (spec §2.3). */
-export class ProjectMembership extends Model<
-  InferAttributes<ProjectMembership>,
-  InferCreationAttributes<ProjectMembership>
-> {
+export class ProjectMembership extends Row<ProjectMembership> {
   declare projectId: string;
   declare accountId: string;
   declare role: ProjectRole;
@@ -35,31 +26,13 @@ export class ProjectMembership extends Model<
 export function initProjectMembership(sequelize: Sequelize): void {
   ProjectMembership.init(
     {
-      projectId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'projects', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      role: { type: DataTypes.TEXT, allowNull: false },
-      synced: { type: DataTypes.BOOLEAN, allowNull: false },
-      origin: { type: DataTypes.JSON, allowNull: false },
-      joinedAt: { type: DataTypes.DATE, allowNull: false },
+      projectId: key(to('projects')),
+      accountId: key(to('accounts')),
+      role: text(),
+      synced: flag(),
+      origin: json(),
+      joinedAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'project_memberships',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'project_memberships_account_id', fields: ['account_id'] }],
-    },
+    table(sequelize, 'project_memberships', [index('project_memberships_account_id', ['account_id'])]),
   );
 }

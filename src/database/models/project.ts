@@ -1,14 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { NonAttribute, Sequelize } from 'sequelize';
+import { instant, key, Row, table, text, to, unique } from './columns.ts';
 
 /** A project of an organization; members of the organization belong to it, each with a role. */
-export class Project extends Model<InferAttributes<Project>, InferCreationAttributes<Project>> {
+export class Project extends Row<Project> {
   declare id: string;
   declare organizationId: string;
   /** Lower case, unique in the organization, never shaped like a UUID. */
@@ -23,24 +17,13 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
 export function initProject(sequelize: Sequelize): void {
   Project.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      slug: { type: DataTypes.TEXT, allowNull: false },
-      name: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      slug: text(),
+      name: text(),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'projects',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'projects_organization_slug', unique: true, fields: ['organization_id', 'slug'] }],
-    },
+    table(sequelize, 'projects', [unique('projects_organization_slug', ['organization_id', 'slug'])]),
   );
 }
 

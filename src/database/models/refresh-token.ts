@@ -1,17 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { index, instant, key, optional, Row, table, text, to, uuid } from './columns.ts';
 
 /** One refresh token of a session; its JWT is signed from this row and is nothing without it. */
-export class RefreshToken extends Model<
-  InferAttributes<RefreshToken>,
-  InferCreationAttributes<RefreshToken>
-> {
+export class RefreshToken extends Row<RefreshToken> {
   /** The `jti`. */
   declare id: string;
   declare sessionId: string;
@@ -28,25 +19,14 @@ export class RefreshToken extends Model<
 export function initRefreshToken(sequelize: Sequelize): void {
   RefreshToken.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      sessionId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'sessions', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      keyId: { type: DataTypes.TEXT, allowNull: false },
-      issuedAt: { type: DataTypes.DATE, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
-      rotatedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      successorId: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
+      id: key(),
+      sessionId: to('sessions'),
+      keyId: text(),
+      issuedAt: instant(),
+      expiresAt: instant(),
+      rotatedAt: optional(instant()),
+      successorId: optional(uuid()),
     },
-    {
-      sequelize,
-      tableName: 'refresh_tokens',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'refresh_tokens_session_id', fields: ['session_id'] }],
-    },
+    table(sequelize, 'refresh_tokens', [index('refresh_tokens_session_id', ['session_id'])]),
   );
 }

@@ -1,12 +1,19 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import { DataTypes, type NonAttribute, type Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import {
+  flag,
+  index,
+  instant,
+  integer,
+  key,
+  optional,
+  Row,
+  table,
+  text,
+  to,
+  unique,
+  uuid,
+} from './columns.ts';
 
 /**
  * How the record came to its account: it made it (`created`), it took in one that existed (`attached`), or the person
@@ -18,7 +25,7 @@ export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
  * A person of an organization as its provisioning sees them: the key (organization, record) by which SCIM reaches an
  * account (security I1). It outlives the membership, which `active` follows.
  */
-export class ScimRecord extends Model<InferAttributes<ScimRecord>, InferCreationAttributes<ScimRecord>> {
+export class ScimRecord extends Row<ScimRecord> {
   declare id: string;
   declare organizationId: string;
   declare accountId: string;
@@ -44,42 +51,65 @@ export class ScimRecord extends Model<InferAttributes<ScimRecord>, InferCreation
 export function initScimRecord(sequelize: Sequelize): void {
   ScimRecord.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      link: { type: DataTypes.TEXT, allowNull: false },
-      userName: { type: DataTypes.TEXT, allowNull: false },
-      userNameCanonical: { type: DataTypes.TEXT, allowNull: false },
-      externalId: { type: DataTypes.TEXT, allowNull: true },
-      active: { type: DataTypes.BOOLEAN, allowNull: false },
-      hidden: { type: DataTypes.BOOLEAN, allowNull: false },
-      resource: { type: DataTypes.TEXT, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      accountId: to('accounts'),
+      link: text(),
+      userName: text(),
+      userNameCanonical: text(),
+      externalId: optional(text()),
+      active: flag(),
+      hidden: flag(),
+      resource: text(),
       search: { type: DataTypes.JSONB, allowNull: false },
-      version: { type: DataTypes.INTEGER, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      modifiedAt: { type: DataTypes.DATE, allowNull: false },
+      version: integer(),
+      createdAt: instant(),
+      modifiedAt: instant(),
     },
+    table(sequelize, 'scim_records', [
+      unique('scim_records_account', ['account_id', 'organization_id']),
+      unique('scim_records_user_name', ['organization_id', 'user_name_canonical']),
+      index('scim_records_external_id', ['organization_id', 'external_id']),
+      index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
+    ]),
+  );
+}
+
+/** An address in the `emails` of a SCIM record, so that it can be looked up. */
+export class ScimEmail extends Row<ScimEmail> {
+  declare recordId: string;
+  declare valueCanonical: string;
+  declare organizationId: string;
+}
+
+/** Binds the model to the open database. */
+export function initScimEmail(sequelize: Sequelize): void {
+  ScimEmail.init(
     {
-      sequelize,
-      tableName: 'scim_records',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'scim_records_account', unique: true, fields: ['account_id', 'organization_id'] },
-        { name: 'scim_records_user_name', unique: true, fields: ['organization_id', 'user_name_canonical'] },
-        { name: 'scim_records_external_id', fields: ['organization_id', 'external_id'] },
-        { name: 'scim_records_order', fields: ['organization_id', 'hidden', 'created_at', 'id'] },
-      ],
+      recordId: key(to('scim_records')),
+      valueCanonical: key(text()),
+      organizationId: uuid(),
     },
+    table(sequelize, 'scim_emails', [index('scim_emails_value', ['organization_id', 'value_canonical'])]),
+  );
+}
+
+/**
+ * How often a record has gone from the midst of an organization's list, or come back into it: whoever remembers places
+ * in the list remembers this number with them.
+ */
+class ScimShift extends Row<ScimShift> {
+  declare organizationId: string;
+  declare count: number;
+}
+
+/** Binds the model to the open database. */
+export function initScimShift(sequelize: Sequelize): void {
+  ScimShift.init(
+    {
+      organizationId: key(to('organizations')),
+      count: integer(),
+    },
+    table(sequelize, 'scim_shifts'),
   );
 }

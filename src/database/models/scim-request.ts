@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, integer, key, optional, Row, table, text, to } from './columns.ts';
 
 /** One of the last requests of an organization's SCIM client; neither its body nor its query is in it. */
-export class ScimRequest extends Model<InferAttributes<ScimRequest>, InferCreationAttributes<ScimRequest>> {
+export class ScimRequest extends Row<ScimRequest> {
   declare id: string;
   declare organizationId: string;
   declare at: Date;
@@ -22,28 +17,17 @@ export class ScimRequest extends Model<InferAttributes<ScimRequest>, InferCreati
 export function initScimRequest(sequelize: Sequelize): void {
   ScimRequest.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      at: { type: DataTypes.DATE, allowNull: false },
-      method: { type: DataTypes.TEXT, allowNull: false },
-      path: { type: DataTypes.TEXT, allowNull: false },
-      status: { type: DataTypes.INTEGER, allowNull: false },
-      reason: { type: DataTypes.TEXT, allowNull: true },
+      id: key(),
+      organizationId: to('organizations'),
+      at: instant(),
+      method: text(),
+      path: text(),
+      status: integer(),
+      reason: optional(text()),
     },
-    {
-      sequelize,
-      tableName: 'scim_requests',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'scim_requests_organization_id', fields: ['organization_id', 'id'] },
-        { name: 'scim_requests_at', fields: ['at'] },
-      ],
-    },
+    table(sequelize, 'scim_requests', [
+      index('scim_requests_organization_id', ['organization_id', 'id']),
+      index('scim_requests_at', ['at']),
+    ]),
   );
 }

@@ -1,14 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { instant, key, optional, Row, table, text, to, unique } from './columns.ts';
 
 /** The one live SCIM token of an organization (spec §2.4); one that is revoked is gone. */
-export class ScimToken extends Model<InferAttributes<ScimToken>, InferCreationAttributes<ScimToken>> {
+export class ScimToken extends Row<ScimToken> {
   declare organizationId: string;
   declare prefix: string;
   /** SHA-256 of the value, in hex. */
@@ -24,25 +18,13 @@ export class ScimToken extends Model<InferAttributes<ScimToken>, InferCreationAt
 export function initScimToken(sequelize: Sequelize): void {
   ScimToken.init(
     {
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      prefix: { type: DataTypes.TEXT, allowNull: false },
-      hash: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      lastUsedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      suspendedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      organizationId: key(to('organizations')),
+      prefix: text(),
+      hash: text(),
+      createdAt: instant(),
+      lastUsedAt: optional(instant()),
+      suspendedAt: optional(instant()),
     },
-    {
-      sequelize,
-      tableName: 'scim_tokens',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'scim_tokens_hash', unique: true, fields: ['hash'] }],
-    },
+    table(sequelize, 'scim_tokens', [unique('scim_tokens_hash', ['hash'])]),
   );
 }

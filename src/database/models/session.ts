@@ -1,13 +1,6 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type NonAttribute,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
+import { index, instant, key, optional, Row, table, text, to, uuid } from './columns.ts';
 
 /** How the person proved who they are. */
 export type SignInMethod =
@@ -22,7 +15,7 @@ export type SignInMethod =
   | 'verification';
 
 /** A signed-in browser or client; its refresh tokens are one family (security P4). */
-export class Session extends Model<InferAttributes<Session>, InferCreationAttributes<Session>> {
+export class Session extends Row<Session> {
   declare id: string;
   declare accountId: string;
   declare method: SignInMethod;
@@ -47,38 +40,22 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
 export function initSession(sequelize: Sequelize): void {
   Session.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      method: { type: DataTypes.TEXT, allowNull: false },
-      connectionId: { type: DataTypes.UUID, allowNull: true },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'SET NULL',
-      },
-      address: { type: DataTypes.TEXT, allowNull: true },
-      userAgent: { type: DataTypes.TEXT, allowNull: true },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      lastSeenAt: { type: DataTypes.DATE, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
-      secondFactorAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      endedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      id: key(),
+      accountId: to('accounts'),
+      method: text(),
+      connectionId: optional(uuid()),
+      organizationId: optional(to('organizations', 'SET NULL')),
+      address: optional(text()),
+      userAgent: optional(text()),
+      createdAt: instant(),
+      lastSeenAt: instant(),
+      expiresAt: instant(),
+      secondFactorAt: optional(instant()),
+      endedAt: optional(instant()),
     },
-    {
-      sequelize,
-      tableName: 'sessions',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'sessions_account_id', fields: ['account_id'] },
-        { name: 'sessions_expires_at', fields: ['expires_at'] },
-      ],
-    },
+    table(sequelize, 'sessions', [
+      index('sessions_account_id', ['account_id']),
+      index('sessions_expires_at', ['expires_at']),
+    ]),
   );
 }

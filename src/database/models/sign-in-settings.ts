@@ -1,17 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { flag, key, optional, Row, table, to } from './columns.ts';
 
 /** An organization's sign-in settings (spec §2.9); null leaves it to the instance. */
-export class SignInSettings extends Model<
-  InferAttributes<SignInSettings>,
-  InferCreationAttributes<SignInSettings>
-> {
+export class SignInSettings extends Row<SignInSettings> {
   declare organizationId: string;
   declare password: CreationOptional<boolean | null>;
   declare magicCode: CreationOptional<boolean | null>;
@@ -23,24 +14,16 @@ export class SignInSettings extends Model<
 
 /** Binds the model to the open database. */
 export function initSignInSettings(sequelize: Sequelize): void {
-  // Sequelize writes into what it is given.
-  const choice = () => ({ type: DataTypes.BOOLEAN, allowNull: true, defaultValue: null });
   SignInSettings.init(
     {
-      organizationId: {
-        type: DataTypes.UUID,
-        primaryKey: true,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      password: choice(),
-      magicCode: choice(),
-      google: choice(),
-      github: choice(),
-      allowSelfSignup: choice(),
-      restrictOauthToVerifiedDomains: choice(),
+      organizationId: key(to('organizations')),
+      password: optional(flag()),
+      magicCode: optional(flag()),
+      google: optional(flag()),
+      github: optional(flag()),
+      allowSelfSignup: optional(flag()),
+      restrictOauthToVerifiedDomains: optional(flag()),
     },
-    { sequelize, tableName: 'sign_in_settings', underscored: true, timestamps: false, indexes: [] },
+    table(sequelize, 'sign_in_settings'),
   );
 }

@@ -1,14 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { instant, json, key, optional, Row, table, text } from './columns.ts';
 
 /** A key that signs session tokens (security X2). */
-export class SigningKey extends Model<InferAttributes<SigningKey>, InferCreationAttributes<SigningKey>> {
+export class SigningKey extends Row<SigningKey> {
   /** The `kid`. */
   declare id: string;
   declare publicJwk: Record<string, unknown>;
@@ -23,12 +17,12 @@ export class SigningKey extends Model<InferAttributes<SigningKey>, InferCreation
 export function initSigningKey(sequelize: Sequelize): void {
   SigningKey.init(
     {
-      id: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
-      publicJwk: { type: DataTypes.JSON, allowNull: false },
-      privateJwk: { type: DataTypes.TEXT, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
-      retiredAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      id: key(text()),
+      publicJwk: json(),
+      privateJwk: text(),
+      createdAt: instant(),
+      retiredAt: optional(instant()),
     },
-    { sequelize, tableName: 'signing_keys', underscored: true, timestamps: false, indexes: [] },
+    table(sequelize, 'signing_keys'),
   );
 }

@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, key, Row, table, text } from './columns.ts';
 
 /** A sign-in state that came back once already (security S2); kept until it would have expired. */
-export class SpentState extends Model<InferAttributes<SpentState>, InferCreationAttributes<SpentState>> {
+export class SpentState extends Row<SpentState> {
   declare id: string;
   declare expiresAt: Date;
 }
@@ -16,15 +11,9 @@ export class SpentState extends Model<InferAttributes<SpentState>, InferCreation
 export function initSpentState(sequelize: Sequelize): void {
   SpentState.init(
     {
-      id: { type: DataTypes.TEXT, primaryKey: true, allowNull: false },
-      expiresAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(text()),
+      expiresAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'spent_states',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'spent_states_expires_at', fields: ['expires_at'] }],
-    },
+    table(sequelize, 'spent_states', [index('spent_states_expires_at', ['expires_at'])]),
   );
 }

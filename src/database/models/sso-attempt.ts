@@ -1,10 +1,5 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { flag, index, instant, json, key, optional, Row, table, text, to } from './columns.ts';
 
 /** How far a sign-in came, in order; a successful one reached the last. */
 export const attemptStages = [
@@ -21,7 +16,7 @@ export const attemptStages = [
 export type AttemptStage = (typeof attemptStages)[number];
 
 /** One of the last sign-ins through a connection; no token and no code of the provider is in it. */
-export class SsoAttempt extends Model<InferAttributes<SsoAttempt>, InferCreationAttributes<SsoAttempt>> {
+export class SsoAttempt extends Row<SsoAttempt> {
   declare id: string;
   declare connectionId: string;
   declare at: Date;
@@ -42,31 +37,20 @@ export class SsoAttempt extends Model<InferAttributes<SsoAttempt>, InferCreation
 export function initSsoAttempt(sequelize: Sequelize): void {
   SsoAttempt.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      connectionId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'sso_connections', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      at: { type: DataTypes.DATE, allowNull: false },
-      stage: { type: DataTypes.TEXT, allowNull: false },
-      ok: { type: DataTypes.BOOLEAN, allowNull: false },
-      code: { type: DataTypes.TEXT, allowNull: true },
-      email: { type: DataTypes.TEXT, allowNull: true },
-      groups: { type: DataTypes.JSON, allowNull: true },
-      groupsMalformed: { type: DataTypes.BOOLEAN, allowNull: false },
-      reference: { type: DataTypes.TEXT, allowNull: true },
+      id: key(),
+      connectionId: to('sso_connections'),
+      at: instant(),
+      stage: text(),
+      ok: flag(),
+      code: optional(text()),
+      email: optional(text()),
+      groups: optional(json()),
+      groupsMalformed: flag(),
+      reference: optional(text()),
     },
-    {
-      sequelize,
-      tableName: 'sso_attempts',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'sso_attempts_connection_id', fields: ['connection_id', 'id'] },
-        { name: 'sso_attempts_at', fields: ['at'] },
-      ],
-    },
+    table(sequelize, 'sso_attempts', [
+      index('sso_attempts_connection_id', ['connection_id', 'id']),
+      index('sso_attempts_at', ['at']),
+    ]),
   );
 }

@@ -1,16 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { flag, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
-export class SsoConnection extends Model<
-  InferAttributes<SsoConnection>,
-  InferCreationAttributes<SsoConnection>
-> {
+export class SsoConnection extends Row<SsoConnection> {
   declare id: string;
   declare organizationId: string;
   /** Canonical; null once another organization has verified it. */
@@ -35,41 +27,25 @@ export class SsoConnection extends Model<
 export function initSsoConnection(sequelize: Sequelize): void {
   SsoConnection.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      emailDomain: { type: DataTypes.TEXT, allowNull: true },
-      issuer: { type: DataTypes.TEXT, allowNull: false },
-      clientId: { type: DataTypes.TEXT, allowNull: false },
-      clientSecret: { type: DataTypes.TEXT, allowNull: false },
-      redirectUri: { type: DataTypes.TEXT, allowNull: true },
-      enabled: { type: DataTypes.BOOLEAN, allowNull: false },
-      syncOnLogin: { type: DataTypes.BOOLEAN, allowNull: false },
-      groupsClaim: { type: DataTypes.TEXT, allowNull: false },
-      autoRemove: { type: DataTypes.BOOLEAN, allowNull: false },
-      absentGroups: { type: DataTypes.TEXT, allowNull: false },
-      ignoreEmailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
-      requireLocalTwoFactor: { type: DataTypes.BOOLEAN, allowNull: false },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      emailDomain: optional(text()),
+      issuer: text(),
+      clientId: text(),
+      clientSecret: text(),
+      redirectUri: optional(text()),
+      enabled: flag(),
+      syncOnLogin: flag(),
+      groupsClaim: text(),
+      autoRemove: flag(),
+      absentGroups: text(),
+      ignoreEmailVerified: flag(),
+      requireLocalTwoFactor: flag(),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'sso_connections',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'sso_connections_organization_id', unique: true, fields: ['organization_id'] },
-        {
-          name: 'sso_connections_enabled_domain',
-          unique: true,
-          fields: ['email_domain'],
-          where: { enabled: true },
-        },
-      ],
-    },
+    table(sequelize, 'sso_connections', [
+      unique('sso_connections_organization_id', ['organization_id']),
+      unique('sso_connections_enabled_domain', ['email_domain'], { enabled: true }),
+    ]),
   );
 }

@@ -1,13 +1,8 @@
-import {
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { Sequelize } from 'sequelize';
+import { index, instant, key, Row, table, to } from './columns.ts';
 
 /** Someone taken out of an organization, whom no sign-in may add again (security I5). */
-export class Tombstone extends Model<InferAttributes<Tombstone>, InferCreationAttributes<Tombstone>> {
+export class Tombstone extends Row<Tombstone> {
   declare organizationId: string;
   declare accountId: string;
   declare setAt: Date;
@@ -17,28 +12,10 @@ export class Tombstone extends Model<InferAttributes<Tombstone>, InferCreationAt
 export function initTombstone(sequelize: Sequelize): void {
   Tombstone.init(
     {
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      accountId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        primaryKey: true,
-        references: { model: 'accounts', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      setAt: { type: DataTypes.DATE, allowNull: false },
+      organizationId: key(to('organizations')),
+      accountId: key(to('accounts')),
+      setAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'tombstones',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'tombstones_account_id', fields: ['account_id'] }],
-    },
+    table(sequelize, 'tombstones', [index('tombstones_account_id', ['account_id'])]),
   );
 }

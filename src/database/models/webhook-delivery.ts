@@ -1,21 +1,12 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { index, instant, integer, key, optional, Row, table, text, to, withDefault } from './columns.ts';
 
 /** What becomes of a delivery: `dead` ones are not tried again by themselves. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One event on its way to one webhook, written in the transaction that wrote the event. */
-export class WebhookDelivery extends Model<
-  InferAttributes<WebhookDelivery>,
-  InferCreationAttributes<WebhookDelivery>
-> {
+export class WebhookDelivery extends Row<WebhookDelivery> {
   /** The `webhook-id`. */
   declare id: string;
   declare webhookId: string;
@@ -36,37 +27,26 @@ export class WebhookDelivery extends Model<
 
 /** Binds the model to the open database. */
 export function initWebhookDelivery(sequelize: Sequelize): void {
-  const waiting = { where: { status: 'waiting' } };
+  const waiting = { status: 'waiting' };
   WebhookDelivery.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      webhookId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'webhooks', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      event: { type: DataTypes.TEXT, allowNull: false },
-      body: { type: DataTypes.TEXT, allowNull: false },
-      at: { type: DataTypes.DATE, allowNull: false },
-      status: { type: DataTypes.TEXT, allowNull: false },
-      attempts: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
-      nextAt: { type: DataTypes.DATE, allowNull: true },
-      responseStatus: { type: DataTypes.INTEGER, allowNull: true, defaultValue: null },
-      error: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      endedAt: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
+      id: key(),
+      webhookId: to('webhooks'),
+      event: text(),
+      body: text(),
+      at: instant(),
+      status: text(),
+      attempts: withDefault(integer(), 0),
+      nextAt: optional(instant()),
+      responseStatus: optional(integer()),
+      error: optional(text()),
+      endedAt: optional(instant()),
     },
-    {
-      sequelize,
-      tableName: 'webhook_deliveries',
-      underscored: true,
-      timestamps: false,
-      indexes: [
-        { name: 'webhook_deliveries_webhook_id', fields: ['webhook_id', 'id'] },
-        { name: 'webhook_deliveries_waiting', fields: ['webhook_id', 'id'], ...waiting },
-        { name: 'webhook_deliveries_due', fields: ['webhook_id', 'next_at'], ...waiting },
-        { name: 'webhook_deliveries_ended_at', fields: ['status', 'ended_at'] },
-      ],
-    },
+    table(sequelize, 'webhook_deliveries', [
+      index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),
+      index('webhook_deliveries_waiting', ['webhook_id', 'id'], waiting),
+      index('webhook_deliveries_due', ['webhook_id', 'next_at'], waiting),
+      index('webhook_deliveries_ended_at', ['status', 'ended_at']),
+    ]),
   );
 }

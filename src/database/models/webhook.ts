@@ -1,14 +1,8 @@
-import {
-  type CreationOptional,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  Model,
-  type Sequelize,
-} from 'sequelize';
+import type { CreationOptional, Sequelize } from 'sequelize';
+import { flag, index, instant, json, key, optional, Row, table, text, to, uuid } from './columns.ts';
 
 /** Where an organization wants its events sent (interface page, webhooks). */
-export class Webhook extends Model<InferAttributes<Webhook>, InferCreationAttributes<Webhook>> {
+export class Webhook extends Row<Webhook> {
   declare id: string;
   declare organizationId: string;
   declare url: string;
@@ -34,31 +28,20 @@ export class Webhook extends Model<InferAttributes<Webhook>, InferCreationAttrib
 export function initWebhook(sequelize: Sequelize): void {
   Webhook.init(
     {
-      id: { type: DataTypes.UUID, primaryKey: true, allowNull: false },
-      organizationId: {
-        type: DataTypes.UUID,
-        allowNull: false,
-        references: { model: 'organizations', key: 'id' },
-        onDelete: 'CASCADE',
-      },
-      url: { type: DataTypes.TEXT, allowNull: false },
-      events: { type: DataTypes.JSON, allowNull: true },
-      secret: { type: DataTypes.TEXT, allowNull: false },
-      previousSecret: { type: DataTypes.TEXT, allowNull: true, defaultValue: null },
-      previousUntil: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      enabled: { type: DataTypes.BOOLEAN, allowNull: false },
-      failingSince: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      pausedUntil: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      leaseId: { type: DataTypes.UUID, allowNull: true, defaultValue: null },
-      leasedUntil: { type: DataTypes.DATE, allowNull: true, defaultValue: null },
-      createdAt: { type: DataTypes.DATE, allowNull: false },
+      id: key(),
+      organizationId: to('organizations'),
+      url: text(),
+      events: optional(json()),
+      secret: text(),
+      previousSecret: optional(text()),
+      previousUntil: optional(instant()),
+      enabled: flag(),
+      failingSince: optional(instant()),
+      pausedUntil: optional(instant()),
+      leaseId: optional(uuid()),
+      leasedUntil: optional(instant()),
+      createdAt: instant(),
     },
-    {
-      sequelize,
-      tableName: 'webhooks',
-      underscored: true,
-      timestamps: false,
-      indexes: [{ name: 'webhooks_organization_id', fields: ['organization_id', 'id'] }],
-    },
+    table(sequelize, 'webhooks', [index('webhooks_organization_id', ['organization_id', 'id'])]),
   );
 }

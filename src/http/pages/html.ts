@@ -1,3 +1,5 @@
+import { escapedHtml } from '../../escape.ts';
+
 const markup = Symbol('markup');
 
 /** Markup that is safe to send: only `html` makes it. */
@@ -21,17 +23,5 @@ export function textOf(page: Html): string {
 function written(content: Content): string {
   if (content === null || content === undefined || content === false) return '';
   if (Array.isArray(content)) return content.map(textOf).join('');
-  return typeof content === 'object' ? content[markup] : escaped(String(content));
-}
-
-const references: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => references[sign] ?? '');
+  return typeof content === 'object' ? content[markup] : escapedHtml(String(content));
 }

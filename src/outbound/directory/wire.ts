@@ -1,14 +1,21 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import {
+  connect as connectTls,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../errors.ts';
+import { isSeen } from '../../unseen.ts';
 import { canonicalHost, kindOf } from '../address.ts';
 import type { Guard } from '../guard.ts';
 import { causes } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from '../outbound.ts';
-import { describeCertificate } from './certificate.ts';
 import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
@@ -178,4 +185,21 @@ function leave(socket: Socket): void {
   socket.write(unbind);
   socket.destroySoon();
   setTimeout(() => socket.destroy(), 1000).unref();
+}
+
+/** Whose certificate this is and who issued it. Only the names in it come from outside, and none that hides something (security X9). */
+function describeCertificate({ subject, issuer }: Partial<PeerCertificate>): string {
+  const itself = isDeepStrictEqual({ ...subject }, { ...issuer });
+  return `that of ${called(subject)}, issued by ${itself ? 'itself' : called(issuer)}`;
+}
+
+/** X.520 allows 64 characters; a certificate can have any number. */
+const longest = 100;
+
+function called(name: PeerCertificate['subject'] | undefined): string {
+  // A name can have several values of one kind: the first counts.
+  const [value] = [name?.CN, name?.O, name?.OU].flat().filter((one) => typeof one === 'string' && one !== '');
+  if (value === undefined) return 'an unnamed subject';
+  if (!isSeen(value)) return 'a name with hidden characters';
+  return JSON.stringify(value.length > longest ? `${value.slice(0, longest)}…` : value);
 }

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { type CustomFetch, genericGrantRequest } from 'openid-client';
 import { z } from 'zod';
 import { Refusal } from '../../errors.ts';
+import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import { type BoundedFetch, causes } from '../http.ts';
 import { adapted, type Confidential, configure, type SecretMethod, secretMethodFor } from '../oidc.ts';
-import { type Finding, fine, unanswered, wrong } from './finding.ts';
+import { unanswered } from './finding.ts';
 
 /** How the token endpoint answered: the status, and the error code when it is one of RFC 6749 §5.2. */
 interface Verdict {
@@ -47,8 +48,8 @@ export async function examineClient(
     }
     // Some look at the code first. To those a wrong secret is no different.
     const unknown = await ask(random()).catch(refusalAsNull);
-    if (unknown?.error !== 'invalid_grant') return fine('accepted');
-    return fine(
+    if (unknown?.error !== 'invalid_grant') return right('accepted');
+    return right(
       'the code is refused before the secret is looked at',
       'Only a sign-in shows whether the secret is right: see sso attempts.',
     );

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { type Finding, found, right, wrong } from '../../finding.ts';
 import { metadataSchema, type ProviderMetadata, spoiled } from '../discovery.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import type { BoundedFetch } from '../http.ts';
-import { type Finding, fine, found, unanswered, wrong } from './finding.ts';
+import { unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
 /** A discovery document as it came, and when its provider says that was. */
@@ -56,7 +57,7 @@ function dateOf(headers: Headers): number | null {
 /** Whether the document is that of exactly this issuer (security S5); with `shown`, which other one it names. */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
-  if (named === issuer) return fine('the same');
+  if (named === issuer) return right('the same');
   if (typeof named !== 'string') return wrong('none', 'The provider must name its issuer in the document.');
   const bare = (text: string) => text.replace(/\/$/, '');
   if (bare(named) === bare(issuer)) {

@@ -1,11 +1,11 @@
+import { type Finding, right, takingSteps, wrong } from '../../finding.ts';
 import type { Guard } from '../guard.ts';
 import type { GuardedClient } from '../http.ts';
 import type { Confidential } from '../oidc.ts';
-import type { ExaminedStep, Outbound } from '../outbound.ts';
+import type { Outbound } from '../outbound.ts';
 import { examineClient } from './client.ts';
-import { examineClock } from './clock.ts';
 import { examineDiscovery, examineEndpoints, examineIssuer } from './document.ts';
-import { type Finding, type StepName, stepNames, wrong } from './finding.ts';
+import { type StepName, stepNames } from './finding.ts';
 import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
@@ -19,18 +19,13 @@ export function createExaminer(
   return async (subject, now, showIssuer = false) => {
     // A little less, so that the answer to whoever asked is within the limit too.
     const deadline = AbortSignal.timeout(total * 0.9);
-    const findings = new Map<StepName, Finding<unknown>>();
     const overdue = lateness(deadline);
-    const step: Step = async (name, look) => {
-      const finding = deadline.aborted ? late : await Promise.race([look(), overdue]);
-      findings.set(name, finding);
-      return finding;
-    };
+    const { steps, take } = takingSteps(async (look) =>
+      deadline.aborted ? late : Promise.race([look(), overdue]),
+    );
+    const step: Step = (name, look) => take(name, expectations[name](subject), look);
     await walk(step, { ...client, guard, deadline, subject, now, showIssuer });
-    return stepNames.flatMap((name) => {
-      const finding = findings.get(name);
-      return finding === undefined ? [] : [viewOf(name, finding, subject)];
-    });
+    return stepNames.flatMap((name) => steps.find((taken) => taken.name === name) ?? []);
   };
 }
 
@@ -78,10 +73,6 @@ function lateness(deadline: AbortSignal): Promise<typeof late> {
   });
 }
 
-function viewOf(name: StepName, { ok, seen, hint }: Finding<unknown>, subject: Confidential): ExaminedStep {
-  return { name, ok, expected: expectations[name](subject), seen, ...(hint === undefined ? {} : { hint }) };
-}
-
 const expectations: Record<StepName, (subject: Confidential) => string> = {
   name: () => 'addresses that connections may reach',
   TLS: () => 'a trusted certificate for this host, valid now',
@@ -93,3 +84,12 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   'redirect URI': ({ redirectUri }) => `the provider knows ${redirectUri}`,
   clock: () => 'at most 60 seconds from ours',
 };
+
+/** Whether the provider's clock goes with ours; both in milliseconds since 1970, null when it does not tell. */
+function examineClock(theirs: number | null, ours: number): Finding {
+  if (theirs === null) return right('the provider does not tell its time');
+  const seconds = Math.round((theirs - ours) / 1000);
+  const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
+  if (Math.abs(seconds) <= 60) return right(seconds === 0 ? 'the same' : apart);
+  return wrong(apart, 'Have this machine and the provider set their clocks by NTP.');
+}

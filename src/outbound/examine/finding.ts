@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts';
+import { type Finding, wrong } from '../../finding.ts';
 import { type Failure, failureWords } from '../http.ts';
 
 // What a step of an examination finds, in sentences of our own: nothing that the provider wrote is in them
@@ -17,26 +18,6 @@ export const stepNames = [
   'clock',
 ] as const;
 export type StepName = (typeof stepNames)[number];
-
-/** What a step found; `value` is what the steps after it go on with. */
-export type Finding<Value = null> =
-  | { ok: true; seen: string; hint?: string; value: Value }
-  | { ok: false; seen: string; hint: string };
-
-/** Nothing wrong was found; a hint says what could not be seen, or comes due. */
-export function fine(seen: string, hint?: string): Finding {
-  return { ok: true, seen, value: null, ...(hint === undefined ? {} : { hint }) };
-}
-
-/** Nothing wrong was found, and this is what the next steps need of it. */
-export function found<Value>(value: Value, seen: string): Finding<Value> {
-  return { ok: true, seen, value };
-}
-
-/** Something is wrong, and this is the one thing to change. */
-export function wrong(seen: string, hint: string): Finding<never> {
-  return { ok: false, seen, hint };
-}
 
 /** The finding for a request of `what` that did not succeed; other errors are bugs and go on. */
 export function unanswered(error: unknown, what: string): Finding<never> {

@@ -1,9 +1,10 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { z } from 'zod';
+import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import type { BoundedFetch } from '../http.ts';
 import { algorithms } from '../oidc.ts';
-import { type Finding, fine, unanswered, wrong } from './finding.ts';
+import { unanswered } from './finding.ts';
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
@@ -14,7 +15,7 @@ export async function examineKeys(
   deadline: AbortSignal,
 ): Promise<Finding> {
   if (uri === undefined) {
-    return fine(
+    return right(
       'no jwks_uri: only userinfo can be believed',
       'An ID token of this provider would be refused.',
     );
@@ -35,7 +36,7 @@ function judge(text: string): Finding {
   if (keys === null) return wrong('something that is no key set', publish);
   const usable = algorithms.filter((algorithm) => keys.some((key) => algorithmsOf(key).includes(algorithm)));
   const count = keys.length === 1 ? '1 key' : `${keys.length} keys`;
-  if (usable.length > 0) return fine(`${count}, for ${usable.join(', ')}`);
+  if (usable.length > 0) return right(`${count}, for ${usable.join(', ')}`);
   return wrong(
     `${count}, none for these algorithms`,
     'Have the provider sign ID tokens for this client with RS256, PS256, ES256 or EdDSA.',

@@ -1,15 +1,16 @@
 import { isIP } from 'node:net';
+import { type Finding, right, wrong } from '../../finding.ts';
 import { canonicalHost } from '../address.ts';
 import { type Guard, wayOf } from '../guard.ts';
-import { type Finding, fine, unanswered, wrong } from './finding.ts';
+import { unanswered } from './finding.ts';
 
 /** Whether the issuer's host has addresses, all of which may be reached (security S9). */
 export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   const host = canonicalHost(issuer.hostname);
   try {
     const addresses = await guard.resolve(host, { ...wayOf(issuer), encrypted: true });
-    if (isIP(host) !== 0) return fine(`${host} is an address`);
-    return fine(`${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`);
+    if (isIP(host) !== 0) return right(`${host} is an address`);
+    return right(`${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`);
   } catch (error) {
     if (isLookupError(error)) {
       return wrong(
@@ -32,11 +33,11 @@ export async function examineTls(
   try {
     if (issuer.protocol === 'http:') {
       await guard.resolve(host, wayOf(issuer));
-      return fine('plain http, which outbound.allow permits for this host');
+      return right('plain http, which outbound.allow permits for this host');
     }
     const until = await handshake(issuer);
     const soon = until.getTime() - now.getTime() < 14 * 24 * 3600 * 1000;
-    return fine(
+    return right(
       `a trusted certificate for ${host}, valid until ${until.toISOString().slice(0, 10)}`,
       soon ? 'Have it renewed before then.' : undefined,
     );

@@ -1,9 +1,9 @@
 import { buildAuthorizationUrl, type CustomFetch, calculatePKCECodeChallenge } from 'openid-client';
+import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import type { BoundedFetch } from '../http.ts';
 import { type Confidential, configure } from '../oidc.ts';
 import { random, refusalAsNull } from './client.ts';
-import { type Finding, fine, wrong } from './finding.ts';
 
 /**
  * Whether the provider sends people back to the redirect URI. Asked to show no page (OpenID Connect Core §3.1.2.1),
@@ -19,14 +19,14 @@ export async function examineRedirect(
   const url = await silentRequest(metadata, client);
   // Only browsers must be able to go there, so a way that is closed to this machine proves nothing.
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(refusalAsNull);
-  if (response === null) return fine('cannot be asked from here', register);
+  if (response === null) return right('cannot be asked from here', register);
   if (response.status === 400 || response.status === 403) {
     return wrong(`an error page (HTTP ${response.status}) in place of the way back`, register);
   }
   const back = wayBack(response, url, client.redirectUri);
-  if (back === null) return fine('cannot be told without a browser', register);
+  if (back === null) return right('cannot be told without a browser', register);
   const blocking = blockers.find((error) => error === back.get('error'));
-  if (blocking === undefined) return fine('the provider sends people back to it');
+  if (blocking === undefined) return right('the provider sends people back to it');
   return wrong(
     `the provider sends people back with ${blocking}`,
     'Allow this client the authorization code flow, and the scopes openid, email and profile.',

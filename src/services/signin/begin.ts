@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { orderedId } from '../../crypto/id.ts';
-import { insertRow } from '../../database/execute.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
+import { insertRow } from '../../database/select.ts';
 import { countSignIn } from '../foundation/events/outcomes.ts';
 import { recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';

@@ -3,18 +3,16 @@ import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social/list.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
+import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../notice.ts';
 import type { Shown, Visit } from '../page.ts';
-import { postForm } from '../parts.ts';
-import { organizationsSection } from './organizations.ts';
-import { passwordSection } from './password.ts';
-import { profileSection } from './profile.ts';
-import type { Draft, SectionName } from './section.ts';
-import { sessionsSection } from './sessions.ts';
+import { field, postForm } from '../parts.ts';
+import { type Described, type Draft, type Me, type SectionName, type Session, section } from './section.ts';
 import { socialSection } from './social.ts';
 import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
+import { ago, methodNames, programOf } from './words.ts';
 
 /** What each notice says, and in which section. */
 const notices: Record<string, { in: SectionName; text: string }> = {
@@ -63,4 +61,76 @@ ${sessionsSection(draft('sessions'), sessions.items, more)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
 ${organizationsSection(draft('organizations'), me)}`,
   };
+}
+
+/** Name and language. */
+function profileSection(draft: Draft, { email, name, locale }: Me): Html {
+  const note = 'A tag such as en or de-AT, for the programs that you use with this account.';
+  const content = html`<p class="fact"><span class="quiet">E-mail address</span> ${email ?? 'none'}</p>
+${field(draft, { name: 'name', label: 'Name', autocomplete: 'name', value: name, maxLength: 200 })}
+${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', value: locale, note, verbatim: true, maxLength: 35 })}
+<button type="submit">Save</button>`;
+  return section(draft, 'profile', postForm(draft, '/account/profile#profile', content));
+}
+
+/** A new password, by the current one; without one there is nothing to change. */
+function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html {
+  if (password !== 'there') return section(draft, 'password', withoutPassword(draft, email, password));
+  const note = `At least ${draft.ctx.config.password.minLength} characters. You will be signed out everywhere else.`;
+  const content = html`${email !== null && knownAs(email)}
+${field(draft, { name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
+${field(draft, { name: 'newPassword', label: 'New password', type: 'password', autocomplete: 'new-password', note })}
+<button type="submit">Change password</button>`;
+  return section(draft, 'password', postForm(draft, '/account/password#password', content));
+}
+
+function withoutPassword(draft: Draft, email: string | null, password: Described['password']): Html {
+  const none = html`<p>Your account has no password. You sign in another way.</p>`;
+  if (password !== 'may be chosen' || email === null) return none;
+  const button = html`<button class="small" type="submit">Send me a code to choose one</button>`;
+  return html`${none}${postForm(draft, '/login/reset', button, { email })}`;
+}
+
+/** The organizations that the person belongs to, and the projects in them. */
+function organizationsSection(draft: Draft, me: Me): Html {
+  return section(draft, 'organizations', listed(draft, me));
+}
+
+function listed(draft: Draft, { organizations }: Me): Html {
+  if (organizations.length === 0) return html`<p class="quiet">You belong to no organization.</p>`;
+  return html`<ul class="rows">${organizations.map(({ id, name, role, projects }) => {
+    const roles = projects.map((project) => `${project.slug} (${project.role})`).join(', ');
+    return html`<li><div><strong>${name}</strong> <span class="badge">${role}</span>
+${roles !== '' && html`<p class="quiet">Projects: ${roles}</p>`}
+${leaving(draft, id)}</div></li>`;
+  })}</ul>`;
+}
+
+function leaving(draft: Draft, org: string): Html {
+  const button = html`<button class="small danger" type="submit">Leave organization</button>`;
+  return html`<details><summary>Leave</summary><p class="quiet">You lose access to it and its projects at once. Only an admin of it can add you again. If you sign in through it, you are signed out.</p>
+${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
+}
+
+/** Where the person is signed in. */
+function sessionsSection(draft: Draft, sessions: Session[], more: Described): Html {
+  const rows = sessions.toReversed().map((session) => row(draft, session, more.sessions.get(session.id)));
+  return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>`);
+}
+
+function row(draft: Draft, session: Session, organization: string | undefined): Html {
+  const { id, method, current, createdAt, lastSeenAt, address, userAgent } = session;
+  const now = draft.ctx.now;
+  const end = postForm(
+    draft,
+    '/account/sessions/end#sessions',
+    html`<button class="small" type="submit">End</button>`,
+    { id },
+  );
+  const by = `by ${methodNames[method] ?? method}${organization === undefined ? '' : ` of ${organization}`}`;
+  return html`<li>
+<div><strong>${programOf(userAgent)}</strong>${current && html` <span class="badge">this one</span>`}
+<p class="quiet">${address ?? 'unknown address'} · ${by}, ${ago(now, createdAt)} · last used ${ago(now, lastSeenAt)}</p></div>
+${!current && end}
+</li>`;
 }

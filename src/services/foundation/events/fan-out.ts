@@ -1,7 +1,6 @@
 import { orderedId } from '../../../crypto/id.ts';
-import { insertion, insertRow } from '../../../database/execute.ts';
 import type { Event } from '../../../database/models/event.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { dialectOfDatabase, insertion, insertRow, select } from '../../../database/select.ts';
 import { viewEvent } from './view.ts';
 import { isWanted } from './wanted.ts';
 
@@ -34,8 +33,7 @@ async function insertAndFind(row: Record<string, unknown>, organizationId: strin
     return select<Listener>(`WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`, given);
   }
   const listeners = `SELECT json_group_array(json_object('id', id, 'events', json(events))) ${found}`;
-  // Of a statement that starts with "INSERT INTO", Sequelize would take no rows.
-  const returning = `${sql.replace('INSERT INTO', 'INSERT\nINTO')} RETURNING (${listeners}) AS listeners`;
+  const returning = `${sql} RETURNING (${listeners}) AS listeners`;
   const [written] = await select<{ listeners: string }>(returning, given);
   return JSON.parse(written?.listeners ?? '[]');
 }

@@ -1,7 +1,6 @@
 import { secondsOf } from '../../../config/duration.ts';
 import type { Context } from '../../../context.ts';
-import { execute } from '../../../database/execute.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { after } from '../time.ts';
 

@@ -1,8 +1,7 @@
 import type { Keyring, Place } from '../../../crypto/seal.ts';
-import { execute } from '../../../database/execute.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
-import { dialectOfDatabase } from '../../../database/select.ts';
+import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 

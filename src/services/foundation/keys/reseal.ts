@@ -1,7 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { sealedPrefix } from '../../../crypto/seal.ts';
-import { execute } from '../../../database/execute.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 
 const batch = 100;

@@ -11,9 +11,7 @@ interface Counted {
 
 // One conditional upsert, so that of parallel counts each takes one place and none takes one too many, in
 // this process or another. A window that is over makes room for the next; one that is full answers no row.
-// Sequelize would take the result of anything that starts with "INSERT INTO" for no rows at all.
-const upsert = `INSERT
-  INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
+const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, 1, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET
     window_id = CASE WHEN c.began_at + c.seconds > $5 THEN c.window_id ELSE $3 END,

@@ -12,8 +12,7 @@ const recent = 30 * day;
 
 const find = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
 // A row of today stays as it is, so that sign-ins from one network do not wait for each other at it.
-const remember = `INSERT
-  INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
+const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
 

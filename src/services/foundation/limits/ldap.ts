@@ -1,5 +1,4 @@
 import type { Context } from '../../../context.ts';
-import type { Secret } from './judged.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
@@ -38,12 +37,18 @@ export function bindLimit(ctx: Context, organizationId: string): Limit {
   return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
 }
 
+/** A bind password as it is stored, and the connection that it is stored for. */
+export interface StoredPassword {
+  of: string;
+  apart: string;
+}
+
 /**
- * What a try of a password for the account that searches costs beside: a place of the actor and of their client,
- * whatever organizations they make for it, and of the password itself where it is stored, so that no account is locked.
+ * What each try of a bind password costs, in whatever organization: a place of its actor and of their client, and of the
+ * password itself if it is stored, so that no account is locked.
  */
-export function bindTryLimits(ctx: Context, organizationId: string, stored: Secret | null): Limit[] {
-  const refused = stored === null ? [] : [refusedBindLimit(ctx, stored)];
+export function bindTryLimits(ctx: Context, organizationId: string, stored: StoredPassword | null): Limit[] {
+  const refused = stored === null ? [] : [storedBindLimit(ctx, stored)];
   if (ctx.actor.kind === 'operator')
     return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
@@ -61,10 +66,20 @@ export function operatorBindsLimit(ctx: Context): Limit {
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
-/** How often a stored password of the account that searches is refused before it is not tried for a while. */
-function refusedBindLimit(ctx: Context, { of, apart }: Secret): Limit {
+/** How often one stored bind password is refused before it is not sent for a while. */
+function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
+}
+
+/** Counts the tries of a stored password that share one place of the organization; it is never full. */
+export function sharedBindTries({ of, apart }: StoredPassword): Limit {
+  return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
+}
+
+/** Full for a year while the directory's last answer to a stored bind password was yes. */
+export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
+  return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
 }
 
 /**

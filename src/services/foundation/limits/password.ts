@@ -8,8 +8,7 @@ import { mailboxOf } from './mailbox.ts';
 import { networkOf } from './network.ts';
 
 // Not counted in here: the row as such says that the person is known.
-const remember = `INSERT
-  INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
+const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
 
 const day = 86_400;

@@ -1,6 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { execute } from '../../../database/execute.ts';
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { countUp, epochSeconds } from './count.ts';
@@ -26,18 +25,29 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   });
 }
 
-/** Counts one of what is limited although it is no attempt at guessing; call it inside the transaction that it lets through. */
-export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<void> {
-  if (ctx.config.limits.enabled === 'off' || (await countUp(ctx, limit)) !== null) return;
-  throw tooMany(await secondsUntilRoom(ctx, [limit]), message);
+/**
+ * Counts one of what is limited, inside the transaction that this lets through; answers how many there are in the
+ * window, or refuses `too_many_requests`.
+ */
+export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
+  if (ctx.config.limits.enabled === 'off') return 1;
+  const counted = await countUp(ctx, limit);
+  if (counted === null) throw tooMany(await secondsUntilRoom(ctx, [limit]), message);
+  return counted.used;
 }
 
 /** Takes back what an attempt spent that was not refused. */
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
   const keys = limits.map((limit) => keyOf(ctx, limit));
-  const places = keys.map((_, at) => `$${at + 1}`);
-  await transaction(() => execute(`${decrement} (${places.join(', ')})`, keys));
+  const places = keys.map((_, at) => `$${at + 1}`).join(', ');
+  await transaction(() => execute(`${decrement} (${places})`, keys));
+}
+
+/** As `giveBack` for one limit; answers whether nothing of it is spent now. Call it inside a transaction. */
+export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
+  const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [keyOf(ctx, limit)]);
+  return row?.used === 0;
 }
 
 /** Refuses `too_many_requests` while one of the limits is used up; a look only, which a locked account is not worth more than. */

@@ -1,5 +1,6 @@
 import { OAuthApp } from '../../../database/models/app.ts';
-import { type Check, check, right } from './check.ts';
+import { right } from '../../../finding.ts';
+import { type Check, check } from './check.ts';
 
 const mostNamed = 3;
 

@@ -1,5 +1,6 @@
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { Refusal, withReason } from '../../../errors.ts';
+import { type Finding, wrong } from '../../../finding.ts';
 
 /** What one check found. */
 export interface Check {
@@ -15,29 +16,9 @@ export interface Check {
   skipped?: true;
 }
 
-/** What was seen, and whether it is right. */
-export type Finding =
-  | { ok: true; message: string; hint?: string; skipped?: true }
-  | { ok: false; message: string; hint: string };
-
-/** It is as it should be. */
-export function right(message: string, hint?: string): Finding {
-  return { ok: true, message, ...(hint === undefined ? {} : { hint }) };
-}
-
-/** It could not be looked at, and why; it is not called a fault. */
-export function skipped(why: string, hint?: string): Finding {
-  return { ...right(`not looked at: ${why}`, hint), ok: true, skipped: true };
-}
-
 /** A time as a person is told it. */
 export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** It is not, and this is the one thing to change. */
-export function wrong(message: string, hint: string): Finding {
-  return { ok: false, message, hint };
 }
 
 // Longer than any look takes by itself: what asks the network gives up after ten seconds.
@@ -46,7 +27,9 @@ const patience = 15_000;
 /** Looks, for 15 seconds at most; whatever is thrown is a check that failed, never a doctor that did. */
 export async function check(name: string, expected: string, look: () => Promise<Finding>): Promise<Check> {
   const finding = await within(patience, look).catch(told);
-  return { name, expected, ...finding };
+  const { ok, seen: message, hint } = finding;
+  const unseen = ok && finding.skipped ? { skipped: true as const } : {};
+  return { name, expected, ok, message, ...(hint === undefined ? {} : { hint }), ...unseen };
 }
 
 async function within(milliseconds: number, look: () => Promise<Finding>): Promise<Finding> {

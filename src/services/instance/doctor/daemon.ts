@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { LoadedConfig } from '../../../config/load.ts';
 import type { Context } from '../../../context.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
+import { right, wrong } from '../../../finding.ts';
 import { lookAtDaemons, tellOlder } from '../daemons/look.ts';
-import { type Check, check, right, wrong } from './check.ts';
+import { type Check, check } from './check.ts';
 
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 

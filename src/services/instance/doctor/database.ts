@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Database } from '../../../database/open.ts';
 import { select } from '../../../database/select.ts';
+import { right, skipped, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { type Check, check, right, skipped, wrong } from './check.ts';
+import { type Check, check } from './check.ts';
 
 /** What is looked at: the database, opened or not to be, and where it is. */
 export interface Subject {

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { readKeyFile } from '../../../crypto/key-file.ts';
+import { right, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { readVersion } from '../../../version.ts';
-import { type Check, check, right, wrong } from './check.ts';
+import { type Check, check } from './check.ts';
 
 /** The program and the Node that it runs on. */
 export function checkRuntime(version = process.versions.node): Promise<Check> {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { isLoopback, listenFor } from '../../../config/listen.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
+import { right, skipped, wrong } from '../../../finding.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
-import { type Check, check, right, skipped, wrong } from './check.ts';
+import { type Check, check } from './check.ts';
 
 const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
 const ownPlace =

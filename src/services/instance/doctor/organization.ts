@@ -4,6 +4,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { inWords } from '../../foundation/limits/spend.ts';
 import { baseOf } from '../../provisioning/scim/base.ts';
@@ -11,7 +12,7 @@ import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts
 import { testLdap } from '../../signin/methods/ldap/test.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
 import { testSso } from '../../tenancy/sso/test.ts';
-import { type Check, check, type Finding, right, shownTime, wrong } from './check.ts';
+import { type Check, check, shownTime } from './check.ts';
 import { checkSignIn } from './signin.ts';
 import { checkWebhooks } from './webhooks.ts';
 
@@ -51,7 +52,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
     if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none') return finding;
     // Security I7: to some providers no groups and no claim are the same.
     return right(
-      finding.message,
+      finding.seen,
       `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
     );
   });

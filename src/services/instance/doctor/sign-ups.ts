@@ -1,7 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
+import { right } from '../../../finding.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { type Check, check, right } from './check.ts';
+import { type Check, check } from './check.ts';
 
 /** Whether accounts wait for a code that this instance cannot mail (security I3); null where none does. */
 export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise<Check | null> {

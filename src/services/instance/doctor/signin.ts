@@ -1,9 +1,10 @@
 import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
+import { right, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { governsNobody, saysSomething } from '../../tenancy/signin-settings/reach.ts';
-import { type Check, check, right, wrong } from './check.ts';
+import { type Check, check } from './check.ts';
 
 /** Whether the sign-in settings of an organization govern any account; null if it has set none. */
 export async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {

@@ -1,7 +1,8 @@
 import type { Organization } from '../../../database/models/organization.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
+import { right, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { type Check, check, right, shownTime, wrong } from './check.ts';
+import { type Check, check, shownTime } from './check.ts';
 
 /** Whether the receivers of an organization's webhooks take what they are sent; null where there are none. */
 export async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {

@@ -1,3 +1,4 @@
+import { escapedHtml } from '../../../escape.ts';
 import type { MailMessage } from '../../../outbound/outbound.ts';
 import type { Letter, Sender } from './letters.ts';
 
@@ -26,19 +27,19 @@ const small = 'margin:16px 0 0;color:#555d6b;font-size:14px';
 
 function htmlOf({ service, baseUrl }: Sender, { subject, opening, code, button, closing }: Letter): string {
   const middle = [
-    ...(code === undefined ? [] : [`<p style="${digits}">${escaped(code)}</p>`]),
+    ...(code === undefined ? [] : [`<p style="${digits}">${escapedHtml(code)}</p>`]),
     ...(button === undefined ? [] : [buttonOf(button)]),
   ];
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(subject)}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapedHtml(subject)}</title></head>
 <body style="${page}">
 <div style="${card}">
-<p style="margin:0 0 16px;font-weight:600">${escaped(service)}</p>
-<p style="margin:0">${escaped(opening)}</p>
+<p style="margin:0 0 16px;font-weight:600">${escapedHtml(service)}</p>
+<p style="margin:0">${escapedHtml(opening)}</p>
 ${middle.join('\n')}
-${closing.map((line) => `<p style="${small}">${escaped(line)}</p>`).join('\n')}
-<p style="${small};border-top:1px solid #e3e5e9;padding-top:16px">${escaped(service)} · ${escaped(baseUrl)}</p>
+${closing.map((line) => `<p style="${small}">${escapedHtml(line)}</p>`).join('\n')}
+<p style="${small};border-top:1px solid #e3e5e9;padding-top:16px">${escapedHtml(service)} · ${escapedHtml(baseUrl)}</p>
 </div>
 </body>
 </html>
@@ -47,18 +48,6 @@ ${closing.map((line) => `<p style="${small}">${escaped(line)}</p>`).join('\n')}
 
 /** With the address written out beneath, for those who want to see where it leads. */
 function buttonOf({ label, url }: { label: string; url: string }): string {
-  return `<p style="margin:24px 0 8px;text-align:center"><a href="${escaped(url)}" style="${link}">${escaped(label)}</a></p>
-<p style="margin:0;font-size:13px;word-break:break-all;color:#555d6b">${escaped(url)}</p>`;
-}
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+  return `<p style="margin:24px 0 8px;text-align:center"><a href="${escapedHtml(url)}" style="${link}">${escapedHtml(label)}</a></p>
+<p style="margin:0;font-size:13px;word-break:break-all;color:#555d6b">${escapedHtml(url)}</p>`;
 }

@@ -4,7 +4,7 @@ import { Counter } from '../../../database/models/counter.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
-import { refreshStatistics } from '../../../database/optimize.ts';
+import { refreshStatistics } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { sweepEvents } from '../../foundation/events/sweep.ts';
 import { dropSpentKeys } from '../../foundation/keys/operations.ts';

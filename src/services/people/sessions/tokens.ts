@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { signToken, type TokenClaims, verifyToken } from '../../../crypto/jwt.ts';
-import { insertRow } from '../../../database/execute.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { RefreshToken } from '../../../database/models/refresh-token.ts';
 import type { Session } from '../../../database/models/session.ts';
+import { insertRow } from '../../../database/select.ts';
 import { currentSigner, findVerificationKey, requireSigner } from '../../foundation/keys/signing.ts';
 import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { viewUser } from '../accounts/view.ts';

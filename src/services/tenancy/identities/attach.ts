@@ -1,9 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
-import { insertRow } from '../../../database/execute.ts';
 import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../config/listen.ts';
 import type { Context } from '../../../context.ts';
 import { refuseField } from '../../../errors.ts';
 
@@ -7,12 +8,10 @@ export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls
   if (uri.startsWith('ldaps:')) {
     throw refuseField('tls', 'is always on with ldaps://', 'Leave it on, or use an ldap:// address.');
   }
-  if (ctx.config.ldap.allowPlaintext === 'on' || local.test(uri)) return;
+  if (ctx.config.ldap.allowPlaintext === 'on' || isLoopback(new URL(uri).hostname)) return;
   throw refuseField(
     'tls',
     'can be off only for a directory on this machine',
     'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
   );
 }
-
-const local = /^ldap:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|$)/;

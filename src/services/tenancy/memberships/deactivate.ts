@@ -1,8 +1,7 @@
 import type { Context } from '../../../context.ts';
-import { execute } from '../../../database/execute.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Role } from '../../../database/models/membership.ts';
-import { selectTogether } from '../../../database/together.ts';
+import { execute, selectTogether } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';

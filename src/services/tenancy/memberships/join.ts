@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { selectTogether } from '../../../database/together.ts';
+import { selectTogether } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { recordEvent } from '../../foundation/events/record.ts';

@@ -1,8 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
-import { execute, insertRow } from '../../../database/execute.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
-import { select } from '../../../database/select.ts';
+import { execute, insertRow, select } from '../../../database/select.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';

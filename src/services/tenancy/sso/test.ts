@@ -3,8 +3,8 @@ import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
+import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
-import type { ExaminedStep } from '../../../outbound/outbound.ts';
 import { operation } from '../../foundation/operation.ts';
 import { requireConnection } from './find.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
@@ -72,7 +72,7 @@ function storedSecret(
   return openClientSecret(ctx, stored);
 }
 
-function messageOf(steps: ExaminedStep[]): string {
+function messageOf(steps: Step[]): string {
   const at = steps.findIndex(({ ok }) => !ok);
   const step = steps[at];
   if (step === undefined) return 'All checks passed. Now sign in with a browser.';

@@ -6,19 +6,21 @@ import type { DirectoryVisit } from '../../../../outbound/outbound.ts';
 import { tallyEvent } from '../../../foundation/events/tally.ts';
 import { countUp } from '../../../foundation/limits/count.ts';
 import {
-  beginTry,
-  endTry,
-  isAccepted,
-  type Secret,
-  type Verdict,
-} from '../../../foundation/limits/judged.ts';
-import {
+  acceptedBindMark,
   bindLimit,
   bindTryLimits,
   operatorBindLimit,
   operatorBindsLimit,
+  type StoredPassword,
+  sharedBindTries,
 } from '../../../foundation/limits/ldap.ts';
-import { giveBack, requirePlace, secondsUntilRoom } from '../../../foundation/limits/spend.ts';
+import type { Limit } from '../../../foundation/limits/limit.ts';
+import { giveBack, giveBackLast, requirePlace, secondsUntilRoom } from '../../../foundation/limits/spend.ts';
+
+// Security L8. A bind password may be a guess, so each try takes places of its actor, their client, the password and the
+// organization before it is sent, and gives them back unless the directory refuses the bind. All tries of one stored
+// password share one place of the organization: the first takes it, and the last to give back returns it. A stored
+// password that was accepted last, and any of the operator, is sent at once and pays its places when it is refused.
 
 /** The account that searches, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
@@ -29,31 +31,25 @@ type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
 /** Tells of every search whether the directory took the account's password. */
 export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 
-/**
- * Does what binds the account that searches, by a visit that is watched. Its password may be a guess at anybody's, so a
- * try is counted before it is sent, and given back when the directory did not say no to the bind. A stored one that was
- * accepted when it was last judged goes free, and takes its place when it is refused after all: what accepted it may have
- * been another server. Refuses `too_many_requests`, with an event (security L8). The operator may always try: they have the
- * passwords anyway, and what they try uses up no place of others.
- */
+/** What the directory said of a password. */
+type Verdict = 'accepted' | 'refused';
+
+/** Runs `work` over the service account's bind, counting refused binds; refuses `too_many_requests`, with an event. */
 export async function tryingBind<T>(
   ctx: Context,
   bind: Bind,
   work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
-  const stored = secretOf(bind);
-  const free = stored !== null && (await isAccepted(ctx, stored));
-  const pays = !free && ctx.actor.kind !== 'operator';
-  if (pays) await pay(ctx, bind, stored).catch((error: unknown) => turnAway(ctx, bind, error));
+  const accepted = await wasAccepted(ctx, bind);
+  const paid = !accepted && ctx.actor.kind !== 'operator';
+  if (paid) await pay(ctx, bind).catch((error: unknown) => turnAway(ctx, bind, error));
   const heard = new Set<Verdict>();
   try {
     return await work((visit) => watched(visit, heard));
   } finally {
-    const verdict = heard.has('refused') ? 'refused' : heard.has('accepted') ? 'accepted' : null;
-    if (pays) await settle(ctx, bind, stored, verdict);
-    else if (verdict === 'refused') await charge(ctx, bind, stored);
-    else if (verdict === 'accepted' && stored !== null && !free) await remember(ctx, bind, stored);
+    if (heard.has('refused')) await refuse(ctx, bind, paid);
+    else if (!accepted) await release(ctx, bind, paid, heard.has('accepted'));
   }
 }
 
@@ -65,13 +61,11 @@ export interface Rest {
 }
 
 /**
- * The rest that doctor takes because directories have refused the operator's passwords, this one or all together: run in
- * a loop, it would lock the account there. A password that was accepted when it was last judged is sent, which is null.
+ * The rest that doctor takes once directories have refused the operator's passwords: in a loop it would lock the account.
+ * Null means that it may send the password, as it always may if the directory accepted it last.
  */
 export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | null> {
-  const stored = secretOf(bind);
-  if (ctx.config.limits.enabled === 'off' || (stored !== null && (await isAccepted(ctx, stored))))
-    return null;
+  if (ctx.config.limits.enabled === 'off' || (await wasAccepted(ctx, bind))) return null;
   const own = operatorBindLimit(ctx, bind.organizationId);
   for (const limit of [own, operatorBindsLimit(ctx)]) {
     const seconds = await secondsUntilRoom(ctx, [limit]);
@@ -80,9 +74,14 @@ export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | nul
   return null;
 }
 
-/** The stored password. For another server or account it must be stored anew (security S10), and is another one. */
-function secretOf({ id, bindPassword }: Bind): Secret | null {
-  return bindPassword === null ? null : { name: 'ldap bind password', of: id, apart: bindPassword };
+/** The stored password; for another server or account it must be stored anew (security S10), and is another one. */
+function storedOf({ id, bindPassword }: Bind): StoredPassword | null {
+  return bindPassword === null ? null : { of: id, apart: bindPassword };
+}
+
+async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
+  const stored = storedOf(bind);
+  return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
 /** Only the directory's own no counts: one that is busy, breaks off or talks nonsense has judged nothing. */
@@ -100,48 +99,43 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
 // All three lock in the same order: the limits of the try, the password, the organization.
 
 /** Committed before the directory hears of it, so that parallel guesses cannot pass together. */
-async function pay(ctx: Context, { organizationId }: Bind, stored: Secret | null): Promise<void> {
+async function pay(ctx: Context, bind: Bind): Promise<void> {
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';
+  const stored = storedOf(bind);
   await unsynced(async () => {
-    for (const limit of bindTryLimits(ctx, organizationId, stored)) await requirePlace(ctx, limit, message);
-    if (stored !== null && !(await beginTry(ctx, stored))) return;
-    await requirePlace(ctx, bindLimit(ctx, organizationId), message);
+    for (const limit of limitsOf(ctx, bind)) await requirePlace(ctx, limit, message);
+    if (stored === null || (await countUp(ctx, sharedBindTries(stored)))?.used === 1)
+      await requirePlace(ctx, bindLimit(ctx, bind.organizationId), message);
   });
 }
 
-async function settle(
-  ctx: Context,
-  { organizationId }: Bind,
-  stored: Secret | null,
-  verdict: Verdict | null,
-): Promise<void> {
-  await transaction(async () => {
-    if (verdict !== 'refused')
-      for (const limit of bindTryLimits(ctx, organizationId, stored)) await giveBack(ctx, [limit]);
-    const unstored = verdict === 'refused' ? 'as it is' : 'back';
-    const price = stored === null ? unstored : await endTry(ctx, stored, verdict);
-    if (price === 'back') await giveBack(ctx, [bindLimit(ctx, organizationId)]);
-    if (price === 'due') await countUp(ctx, bindLimit(ctx, organizationId));
-  });
-}
-
-/** Counts a refused try that was not paid for: of a password that had been accepted, or the operator's. */
-async function charge(ctx: Context, { organizationId }: Bind, stored: Secret | null): Promise<void> {
+/** Counts a refused try that has not paid, and forgets that its password was accepted. */
+async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
+  const stored = storedOf(bind);
   await unsynced(async () => {
-    for (const limit of bindTryLimits(ctx, organizationId, stored)) await countUp(ctx, limit);
-    if (stored !== null && (await endTry(ctx, stored, 'refused')) === 'due')
-      await countUp(ctx, bindLimit(ctx, organizationId));
+    if (!paid) for (const limit of limitsOf(ctx, bind)) await countUp(ctx, limit);
+    if (stored === null) return;
+    await giveBack(ctx, [acceptedBindMark(stored)]);
+    if (paid || ctx.actor.kind === 'operator') return;
+    if ((await countUp(ctx, sharedBindTries(stored)))?.used === 1)
+      await countUp(ctx, bindLimit(ctx, bind.organizationId));
   });
 }
 
-/** Remembers that the directory took the stored password from the operator; another process may be paying for it just now. */
-async function remember(ctx: Context, { organizationId }: Bind, stored: Secret): Promise<void> {
+/** Gives back what a try paid that was not refused, and remembers that its password was accepted. */
+async function release(ctx: Context, bind: Bind, paid: boolean, accepted: boolean): Promise<void> {
+  const stored = storedOf(bind);
   await transaction(async () => {
-    const first = await beginTry(ctx, stored);
-    const price = await endTry(ctx, stored, 'accepted');
-    if (price === 'back' && !first) await giveBack(ctx, [bindLimit(ctx, organizationId)]);
+    if (paid) for (const limit of limitsOf(ctx, bind)) await giveBack(ctx, [limit]);
+    if (stored !== null && accepted) await countUp(ctx, acceptedBindMark(stored));
+    if (paid && (stored === null || (await giveBackLast(ctx, sharedBindTries(stored)))))
+      await giveBack(ctx, [bindLimit(ctx, bind.organizationId)]);
   });
+}
+
+function limitsOf(ctx: Context, bind: Bind): Limit[] {
+  return bindTryLimits(ctx, bind.organizationId, storedOf(bind));
 }
 
 async function turnAway(

@@ -4,6 +4,7 @@ import { orderedId } from '../../../../crypto/id.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../../database/models/organization.ts';
 import { refuseField } from '../../../../errors.ts';
+import type { Step } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
@@ -16,7 +17,6 @@ import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secre
 import { settingsOf } from '../../../tenancy/ldap/settings.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
 import { type Examination, examineDirectory, type Trial } from './examine/directory.ts';
-import type { Step } from './examine/finding.ts';
 import { rehearseSignIn } from './examine/rehearse.ts';
 
 type Input = z.output<typeof testLdapInput>;

@@ -1,5 +1,5 @@
+import { createHmac } from 'node:crypto';
 import type { Context } from '../../../../context.ts';
-import { signMessage } from '../../../../crypto/webhook-signature.ts';
 import type { Webhook } from '../../../../database/models/webhook.ts';
 import { Refusal } from '../../../../errors.ts';
 import { readVersion } from '../../../../version.ts';
@@ -35,4 +35,22 @@ export async function sendMessage(
 /** Whether the answer says that the message was taken. */
 export function isTaken({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
+}
+
+/** What is signed of a message, by Standard Webhooks. */
+interface SignedMessage {
+  id: string;
+  /** Seconds since 1970. */
+  timestamp: number;
+  body: string;
+}
+
+/** The `webhook-signature` of a message: one for each secret (`whsec_…`), separated by spaces. */
+function signMessage(secrets: string[], { id, timestamp, body }: SignedMessage): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    })
+    .join(' ');
 }

@@ -1,17 +1,16 @@
+import {
+  type Finding,
+  right,
+  type Step,
+  stepOf,
+  type Take,
+  takingSteps,
+  wrong,
+} from '../../../../../finding.ts';
 import type { DirectoryAccount, DirectoryQuery, DirectoryVisit } from '../../../../../outbound/outbound.ts';
 import { parentsOf } from '../../../../tenancy/ldap/dn.ts';
 import type { Person, Reading } from '../person.ts';
-import {
-  type Ask,
-  type Finding,
-  found,
-  refusedWith,
-  type Step,
-  type Take,
-  unreached,
-  viewStep,
-  wrong,
-} from './finding.ts';
+import { type Ask, refusedWith, unreached } from './finding.ts';
 import { lookAtPeople } from './people.ts';
 import { reasonWords } from './words.ts';
 
@@ -37,13 +36,15 @@ export interface Examination {
 
 /** Looks at a directory step by step (spec §4.2, security L9); a step that fails is no refusal. */
 export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Promise<Examination> {
-  const examination: Examination = { steps: [], entries: undefined, person: null };
-  const step: Take = async (name, expected, look) => {
-    const finding = await look().catch((error: unknown) => unreached(error).finding);
-    examination.steps.push(viewStep(name, expected, finding));
-    return finding;
-  };
-  if (!(await greet(visit, trial, examination.steps))) return examination;
+  const { steps, take: step } = takingSteps(async (look) => {
+    try {
+      return await look();
+    } catch (error) {
+      return unreached(error).finding;
+    }
+  });
+  const examination: Examination = { steps, entries: undefined, person: null };
+  if (!(await greet(visit, trial, steps))) return examination;
   const ask: Ask = (query) => visit.search(trial.account, query);
   if (!(await lookAtBase(ask, trial, step))) return examination;
   const people = await lookAtPeople(ask, trial, step);
@@ -55,7 +56,7 @@ export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Pro
   await trial.proving(person);
   const proved = await step('password', 'the directory accepts it for this entry', async () => {
     const answer = await visit.prove({ dn: person.dn, password });
-    return answer.ok ? found(null, 'accepted') : refusedWith(answer);
+    return answer.ok ? right('accepted') : refusedWith(answer);
   });
   return { ...examination, person: proved.ok ? person : null };
 }
@@ -78,7 +79,7 @@ async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]):
   };
   for (const [name, expected] of greetings) {
     const failed = 'finding' in greeted && greeted.at === name;
-    steps.push(viewStep(name, expected, failed ? greeted.finding : found(null, seen[name])));
+    steps.push(stepOf(name, expected, failed ? greeted.finding : right(seen[name])));
     if (failed) return false;
   }
   return true;
@@ -88,7 +89,7 @@ async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Pr
   let answer: Awaited<ReturnType<Ask>> | undefined;
   const bound = await step('service bind', 'the directory accepts bind DN and password', async () => {
     answer = await ask(entryAt(base));
-    return answer.ok || answer.at === 'search' ? found(null, 'accepted') : refusedWith(answer);
+    return answer.ok || answer.at === 'search' ? right('accepted') : refusedWith(answer);
   });
   if (!bound.ok || answer === undefined) return false;
   const first = answer;
@@ -102,12 +103,12 @@ function entryAt(base: string): DirectoryQuery {
 
 /** Whether the base is there; for one that is not, its deepest parent that is, in the text that was given (security L9). */
 async function judgeBase(ask: Ask, base: string, answer: Awaited<ReturnType<Ask>>): Promise<Finding> {
-  if (answer.ok && answer.value.entries.length > 0) return found(null, 'there');
+  if (answer.ok && answer.value.entries.length > 0) return right('there');
   if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
   const parent = await deepestParent(ask, base);
   const parents = parent === null ? 'nor is any parent of it' : `of its parents ${parent} is there`;
   const seen = `${base} is not there, or the service account may not see it; ${parents}`;
-  return answer.ok ? wrong({ ...reasonWords.base_missing, seen }) : refusedWith(answer, seen);
+  return answer.ok ? wrong(seen, reasonWords.base_missing.hint) : refusedWith(answer, seen);
 }
 
 /** Each parent is another connection and bind, so a base of absurd depth is not followed to its root. */

@@ -1,7 +1,8 @@
+import { type Finding, found, right, type Take, wrong } from '../../../../../finding.ts';
 import type { DirectoryEntry, DirectoryQuery } from '../../../../../outbound/outbound.ts';
 import { openFilter } from '../../../../tenancy/ldap/filter.ts';
 import { attributesOf, onePerson, type Person, personQuery, type Reading, textsOf } from '../person.ts';
-import { type Ask, type Finding, found, refusedWith, type Take, wrong } from './finding.ts';
+import { type Ask, refusedWith } from './finding.ts';
 import { searchWords } from './words.ts';
 
 /** What the filter finds: a sample, and who has the user name that is tried. */
@@ -31,7 +32,7 @@ export async function lookAtPeople(ask: Ask, trial: Trial, step: Take): Promise<
   );
   if (!attributes.ok) return null;
   await step('sample entries', 'some that may be read', async () =>
-    found(null, sample.length === sampleSize ? `${sampleSize}, or more` : `${sample.length}`),
+    right(sample.length === sampleSize ? `${sampleSize}, or more` : `${sample.length}`),
   );
   return filtered.value;
 }
@@ -41,13 +42,13 @@ async function lookThroughFilter(ask: Ask, trial: Trial): Promise<Finding<People
   if (!sampled.ok) return refusedWith(sampled);
   const sample = sampled.value.entries.slice(0, sampleSize);
   if (trial.username === undefined) {
-    if (sample.length === 0) return wrong(searchWords.nobody);
+    if (sample.length === 0) return { ok: false, ...searchWords.nobody };
     return found({ sample, person: null, entry: null }, 'it finds people');
   }
   const answer = await ask(personQuery(trial, trial.username));
   if (!answer.ok) return refusedWith(answer);
   const one = onePerson(answer.value, trial);
-  if (!one.ok) return wrong(searchWords[one.reason]);
+  if (!one.ok) return { ok: false, ...searchWords[one.reason] };
   return found({ sample, person: one.person, entry: answer.value.entries[0] ?? null }, 'exactly one entry');
 }
 
@@ -67,12 +68,12 @@ function lookAtAttributes(entries: DirectoryEntry[], named: string[], groups: st
   const isThere = (attribute: string) => entries.some((entry) => textsOf(entry, attribute).length > 0);
   const missing = named.filter((attribute) => !isThere(attribute));
   if (missing.length > 0) {
-    return wrong({
-      seen: `nothing in ${missing.join(', ')}`,
-      hint: 'Name the attributes as the directory does, and let the service account read them.',
-    });
+    return wrong(
+      `nothing in ${missing.join(', ')}`,
+      'Name the attributes as the directory does, and let the service account read them.',
+    );
   }
-  if (groups === null || isThere(groups)) return found(null, 'all there');
+  if (groups === null || isThere(groups)) return right('all there');
   return found(
     null,
     'all there',

@@ -1,9 +1,9 @@
 import type { Context } from '../../../../../context.ts';
 import { rehearse } from '../../../../../database/transaction.ts';
+import { type Finding, right, type Step, stepOf } from '../../../../../finding.ts';
 import { reasonOfFailure } from '../../../refused.ts';
 import { enter } from '../enter.ts';
 import type { Person } from '../person.ts';
-import { type Finding, found, type Step, viewStep, wrong } from './finding.ts';
 import { refusalWords } from './words.ts';
 
 /** What would become of a proven person, as the steps of an examination: it is done, and taken back. */
@@ -15,11 +15,11 @@ export async function rehearseSignIn(
   const asked = rehearse(() => enter(ctx, connection, person, null));
   const reason = await asked.then(() => null, reasonOf);
   const address = (finding: Finding) =>
-    viewStep('e-mail', 'an address on a verified domain of the organization', finding);
+    stepOf('e-mail', 'an address on a verified domain of the organization', finding);
   const words = reason === null ? undefined : refusalWords[reason];
-  if (words !== undefined && reason?.startsWith('email_')) return [address(wrong(words))];
-  const entered = words === undefined ? found(null, 'let in') : wrong(words);
-  return [address(found(null, 'there')), viewStep('account', 'the person is let in', entered)];
+  if (words !== undefined && reason?.startsWith('email_')) return [address({ ok: false, ...words })];
+  const entered: Finding = words === undefined ? right('let in') : { ok: false, ...words };
+  return [address(right('there')), stepOf('account', 'the person is let in', entered)];
 }
 
 /** Why the person would not be let in, in a word that there are words for. */

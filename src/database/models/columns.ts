@@ -1,0 +1,62 @@
+import {
+  DataTypes,
+  type IndexesOptions,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type ModelAttributeColumnOptions,
+  type Sequelize,
+} from 'sequelize';
+
+// Each call makes a new object, because Sequelize writes into the one it is given.
+
+type Column = ModelAttributeColumnOptions;
+
+/** A model whose columns are its declared fields. */
+export abstract class Row<Of extends Model> extends Model<InferAttributes<Of>, InferCreationAttributes<Of>> {}
+
+/** Required columns; `optional`, `key` and `withDefault` make others of them. */
+export const text = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
+export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
+export const instant = (): Column => ({ type: DataTypes.DATE, allowNull: false });
+export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false });
+export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
+export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });
+
+/** The id of a row of another table; without that row this one goes too, or forgets it. */
+export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column => ({
+  ...uuid(),
+  references: { model, key: 'id' },
+  onDelete,
+});
+
+/** The column, null unless it is given. */
+export const optional = (column: Column): Column => ({ ...column, allowNull: true, defaultValue: null });
+
+/** The column as the primary key or a part of it. */
+export const key = (column: Column = uuid()): Column => ({ ...column, primaryKey: true });
+
+/** The column with a value for rows that are given none. */
+export const withDefault = (column: Column, defaultValue: unknown): Column => ({ ...column, defaultValue });
+
+/** An index over columns, by their names in the database. */
+export const index = (name: string, fields: string[], where?: IndexesOptions['where']): IndexesOptions => ({
+  name,
+  fields,
+  ...(where && { where }),
+});
+
+/** As `index`, for values that no two rows share. */
+export const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
+  ...index(...of),
+  unique: true,
+});
+
+/** The table of a model and its indexes. */
+export const table = (sequelize: Sequelize, tableName: string, indexes: IndexesOptions[] = []) => ({
+  sequelize,
+  tableName,
+  underscored: true,
+  timestamps: false,
+  indexes,
+});
