@@ -1,15 +1,15 @@
 /** A record's place in the order of the list. */
-export interface Place {
+export interface ListPlace {
   created_at: string | Date;
   id: string;
 }
 
 /** What is remembered of an organization's list. */
-export interface Places {
+export interface ListPlaces {
   /** The number of shifts at which it was true. */
   shifts: number;
   /** The last of every `step` records. */
-  at: readonly Place[];
+  at: readonly ListPlace[];
 }
 
 /** A request of a SCIM client, as it is kept for whoever sets the client up. */
@@ -32,7 +32,7 @@ export interface ScimMemory {
   /** As `requests`, of those without a right token. */
   rejected: Noted[];
   /** Places in the list of each organization, so that a page deep inside it is found without counting to it. */
-  places: Map<string, Places>;
+  places: Map<string, ListPlaces>;
   /** Some ids of accounts as they were then, like which the ids of strangers' accounts are made (security I4). */
   accountIds: { ids: string[]; at: Date };
 }

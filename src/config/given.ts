@@ -3,12 +3,12 @@ import { Refusal } from '../errors.ts';
 import type { Setting } from './settings.ts';
 
 /** Where a value of the configuration comes from. */
-export type Origin = 'default' | 'file' | 'environment' | 'option';
+export type SettingOrigin = 'default' | 'file' | 'environment' | 'option';
 
 /** One value as somebody wrote it. */
 export interface Given {
   value: unknown;
-  origin: Exclude<Origin, 'default'>;
+  origin: Exclude<SettingOrigin, 'default'>;
   /** How a message names it: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
   where: string;
 }

@@ -6,9 +6,9 @@ import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
-import { absolute, type Given, type Origin, refuseAll } from './given.ts';
+import { absolute, type Given, refuseAll, type SettingOrigin } from './given.ts';
 import { isLoopback } from './listen.ts';
-import { defaultPlaces, type Environment, type Places, placesOf, searchedFiles } from './places.ts';
+import { type ConfigPlaces, configPlaces, defaultPlaces, type Environment, searchedFiles } from './places.ts';
 import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { settings } from './settings.ts';
@@ -37,7 +37,7 @@ export interface LoadedConfig {
   /** The same of those settings of the file that only a restart takes over. */
   restDigest: string | null;
   /** Where each setting's value comes from, by key. */
-  origins: Map<string, Origin>;
+  origins: Map<string, SettingOrigin>;
   /** The line of the file, or the variable, that says a setting; by key, for those that somebody has set. */
   wheres: Map<string, string>;
   /** What the operator should know although it is allowed, a sentence each. */
@@ -61,7 +61,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const checked = check(given, errors);
   refuseAll(errors);
   const config = complete(checked, places, given.has('baseUrl'));
-  const origins = new Map<string, Origin>(
+  const origins = new Map<string, SettingOrigin>(
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
   const wheres = new Map([...given].map(([key, { where }]) => [key, placeIn(where, key)]));
@@ -85,12 +85,12 @@ async function findFile(
   options: LoadOptions,
   env: Environment,
   cwd: string,
-): Promise<{ places: Places; file: string | null; text: string }> {
+): Promise<{ places: ConfigPlaces; file: string | null; text: string }> {
   const named = options.file ?? (env['IDCTL_CONFIG'] || undefined);
   if (named !== undefined) {
     const file = resolve(cwd, named);
     const text = await readConfigFile(file);
-    const places = placesOf(file, env);
+    const places = configPlaces(file, env);
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
     throw new Refusal('config_invalid', `${file} does not exist`, {
@@ -99,7 +99,7 @@ async function findFile(
   }
   for (const file of searchedFiles(env)) {
     const text = await readConfigFile(file);
-    if (text !== null) return { places: placesOf(file, env), file, text };
+    if (text !== null) return { places: configPlaces(file, env), file, text };
   }
   return { places: defaultPlaces(env, options.uid ?? process.getuid?.() ?? -1), file: null, text: '' };
 }
@@ -156,7 +156,7 @@ function placeIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
 
-function complete(found: Settings, places: Places, isBaseUrlSet: boolean): Config {
+function complete(found: Settings, places: ConfigPlaces, isBaseUrlSet: boolean): Config {
   return {
     ...found,
     ...(isBaseUrlSet ? {} : { baseUrlUnset: true as const }),
@@ -169,7 +169,7 @@ function complete(found: Settings, places: Places, isBaseUrlSet: boolean): Confi
 async function warningsOf(
   config: Config,
   file: string | null,
-  origins: Map<string, Origin>,
+  origins: Map<string, SettingOrigin>,
 ): Promise<string[]> {
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where one instance keeps its configuration, its key and its embedded database. */
-export interface Places {
+export interface ConfigPlaces {
   configFile: string;
   keyFile: string;
   databaseFile: string;
@@ -20,12 +20,12 @@ const fileName = 'idctl.yaml';
 const system: Folders = { config: '/etc/idctl', data: '/var/lib/idctl' };
 
 /** Where `init` puts things when no file is named: the system's folders for root, else the XDG folders. */
-export function defaultPlaces(env: Environment, uid: number): Places {
+export function defaultPlaces(env: Environment, uid: number): ConfigPlaces {
   return placesIn(uid === 0 ? system : personal(env));
 }
 
 /** The places of the instance that this configuration file describes: beside it, unless it is in a default folder. */
-export function placesOf(configFile: string, env: Environment): Places {
+export function configPlaces(configFile: string, env: Environment): ConfigPlaces {
   const folder = dirname(resolve(configFile));
   const known = [system, personal(env)].find(({ config }) => config === folder);
   return { ...placesIn(known ?? { config: folder, data: folder }), configFile: resolve(configFile) };
@@ -36,7 +36,7 @@ export function searchedFiles(env: Environment): string[] {
   return [personal(env), system].map(({ config }) => join(config, fileName));
 }
 
-function placesIn({ config, data }: Folders): Places {
+function placesIn({ config, data }: Folders): ConfigPlaces {
   return {
     configFile: join(config, fileName),
     keyFile: join(config, 'master.key'),

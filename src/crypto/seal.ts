@@ -9,7 +9,7 @@ const tagBytes = 16;
 const envelope = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{38,})$/;
 
 /** Where a sealed value is stored; bound to it, so that a value moved to another row does not open. */
-export interface Place {
+export interface SealedPlace {
   table: string;
   column: string;
   row: string;
@@ -19,9 +19,9 @@ export interface Place {
 export interface Keyring {
   /** The id of the key that seals now. */
   readonly keyId: string;
-  seal(plaintext: string, place: Place): string;
+  seal(plaintext: string, place: SealedPlace): string;
   /** Refuses `key_invalid` when no key here sealed the value, when it was sealed for another place, or was altered. */
-  open(sealed: string, place: Place): string;
+  open(sealed: string, place: SealedPlace): string;
   /** 32 bytes for one purpose, the same for every process that seals with this master key. */
   derive(purpose: string): Buffer;
   /** Seals with the key of this id from now on; answers false when it is not here. */
@@ -94,14 +94,14 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   return { id: subKey('key id', 8).toString('base64url'), seal: subKey('seal v1'), derive };
 }
 
-function encrypt(key: Buffer, plaintext: string, place: Place): Buffer {
+function encrypt(key: Buffer, plaintext: string, place: SealedPlace): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
   cipher.setAAD(associatedText(place));
   return Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-function partsOf(sealed: string, place: Place): { sealedBy: string; body: Buffer } {
+function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: Buffer } {
   const [, sealedBy, body] = envelope.exec(sealed) ?? [];
   if (sealedBy === undefined || body === undefined) {
     throw new Refusal('key_invalid', `what is stored in ${nameOf(place)} is not a sealed value`);
@@ -109,7 +109,7 @@ function partsOf(sealed: string, place: Place): { sealedBy: string; body: Buffer
   return { sealedBy, body: Buffer.from(body, 'base64url') };
 }
 
-function foreign(place: Place, sealedBy: string, keyId: string): Refusal {
+function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
   return new Refusal(
     'key_invalid',
     `the secret in ${nameOf(place)} was sealed by key ${sealedBy}; the master key here is ${keyId}`,
@@ -117,7 +117,7 @@ function foreign(place: Place, sealedBy: string, keyId: string): Refusal {
   );
 }
 
-function decrypt(key: Buffer, body: Buffer, place: Place): string {
+function decrypt(key: Buffer, body: Buffer, place: SealedPlace): string {
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, ivBytes), {
     authTagLength: tagBytes,
   });
@@ -135,10 +135,10 @@ function decrypt(key: Buffer, body: Buffer, place: Place): string {
   }
 }
 
-function associatedText(place: Place): Buffer {
+function associatedText(place: SealedPlace): Buffer {
   return Buffer.from(`${place.table}|${place.column}|${place.row}`);
 }
 
-function nameOf(place: Place): string {
+function nameOf(place: SealedPlace): string {
   return `${place.table}.${place.column} of ${place.row}`;
 }

@@ -3,8 +3,8 @@ import {
   bindable,
   createFile,
   type OpenConnection,
-  type Parameters,
   type SqliteConnection,
+  type SqlParameters,
   whenFree,
 } from './sqlite-connection.ts';
 
@@ -72,12 +72,12 @@ function statements(database: DatabaseSync): (sql: string) => StatementSync {
   };
 }
 
-function bound(parameters: Parameters): [Record<string, SQLInputValue>, ...SQLInputValue[]] {
+function bound(parameters: SqlParameters): [Record<string, SQLInputValue>, ...SQLInputValue[]] {
   if (isList(parameters)) return [{}, ...parameters.map(bindable)];
   return [Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]))];
 }
 
 // Array.isArray does not narrow readonly arrays.
-function isList(parameters: Parameters): parameters is readonly unknown[] {
+function isList(parameters: SqlParameters): parameters is readonly unknown[] {
   return Array.isArray(parameters);
 }

@@ -11,7 +11,7 @@ export interface Query {
 }
 
 /** What the thread is asked. */
-export interface Asked {
+export interface ReaderQuestion {
   id: number;
   query: { sql: string; bind: ReturnType<typeof bindable>[] };
   /** When its time is over, in milliseconds of the epoch. */
@@ -95,7 +95,7 @@ let asked = 0;
 function ask(sequelize: Sequelize, { sql, bind }: Query, milliseconds: number): Promise<object[]> {
   const { worker, waiting } = readerOf(sequelize);
   asked += 1;
-  const question: Asked = {
+  const question: ReaderQuestion = {
     id: asked,
     query: { sql, bind: bind.map(bindable) },
     until: Date.now() + milliseconds,

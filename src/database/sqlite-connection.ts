@@ -16,7 +16,7 @@ export interface SqliteOptions {
 }
 
 /** Values for the `$name` or `?` of a statement. */
-export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+export type SqlParameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** What a write has changed. */
 interface Changes {
@@ -26,8 +26,8 @@ interface Changes {
 
 /** One connection to the file. */
 export interface SqliteConnection {
-  all(sql: string, parameters: Parameters): Promise<Record<string, unknown>[]>;
-  run(sql: string, parameters: Parameters): Promise<Changes>;
+  all(sql: string, parameters: SqlParameters): Promise<Record<string, unknown>[]>;
+  run(sql: string, parameters: SqlParameters): Promise<Changes>;
   /** Whether the commits from now on wait for the disk. */
   setSync(wanted: boolean): Promise<void>;
   /** Whether a transaction is open. */

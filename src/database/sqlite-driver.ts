@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { OpenConnection, Parameters, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
+import type { OpenConnection, SqliteConnection, SqliteOptions, SqlParameters } from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
 import { withoutSync } from './transaction.ts';
 
@@ -109,14 +109,14 @@ class Session {
     work();
   }
 
-  all(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
+  all(sql: string, ...rest: [Callback?] | [SqlParameters, Callback?]): void {
     this.#answer(sql, rest, async (connection, parameters) => ({
       rows: await connection.all(sql, parameters),
       statement: new Statement(),
     }));
   }
 
-  run(sql: string, ...rest: [Callback?] | [Parameters, Callback?]): void {
+  run(sql: string, ...rest: [Callback?] | [SqlParameters, Callback?]): void {
     this.#answer(sql, rest, async (connection, parameters) => ({
       rows: undefined,
       statement: Object.assign(new Statement(), await connection.run(sql, parameters)),
@@ -131,8 +131,8 @@ class Session {
 
   #answer(
     sql: string,
-    rest: [Callback?] | [Parameters, Callback?],
-    work: (connection: SqliteConnection, parameters: Parameters) => Promise<Answer>,
+    rest: [Callback?] | [SqlParameters, Callback?],
+    work: (connection: SqliteConnection, parameters: SqlParameters) => Promise<Answer>,
   ): void {
     const [parameters, callback] = typeof rest[0] === 'object' ? [rest[0], rest[1]] : [[], rest[0]];
     this.#perform(sql, (connection) => work(connection, parameters)).then(

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Asked, Told } from './select-within.ts';
+import type { ReaderQuestion, Told } from './select-within.ts';
 
 // A thread that reads the file on a handle of its own: the driver is synchronous, and a query that looks at every row
 // would hold up all others. SQLite cannot be told to give up; but a query that asks `in_time()` for each row gives up.
@@ -14,12 +14,12 @@ database.function('in_time', () => {
   return 1;
 });
 
-parentPort?.on('message', ({ id, query, until }: Asked) => {
+parentPort?.on('message', ({ id, query, until }: ReaderQuestion) => {
   deadline = until;
   parentPort?.postMessage({ id, ...answer(query) } satisfies Told);
 });
 
-function answer({ sql, bind }: Asked['query']): Omit<Told, 'id'> {
+function answer({ sql, bind }: ReaderQuestion['query']): Omit<Told, 'id'> {
   try {
     const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
     return { rows: database.prepare(sql).all(named) };

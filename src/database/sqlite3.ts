@@ -5,9 +5,9 @@ import {
   bindable,
   createFile,
   type OpenConnection,
-  type Parameters,
   type SqliteConnection,
   type SqliteOptions,
+  type SqlParameters,
   whenFree,
 } from './sqlite-connection.ts';
 import { isInterrupted } from './sqlite-errors.ts';
@@ -121,7 +121,7 @@ function opened(Database: Sqlite3['Database'], file: string): Promise<Database> 
   });
 }
 
-function changed(database: Database, sql: string, parameters: Parameters) {
+function changed(database: Database, sql: string, parameters: SqlParameters) {
   return done<{ lastID: number; changes: number }>((settle) =>
     database.run(sql, bound(parameters), function (error) {
       settle(error, { lastID: this.lastID, changes: this.changes });
@@ -129,7 +129,7 @@ function changed(database: Database, sql: string, parameters: Parameters) {
   );
 }
 
-function bound(parameters: Parameters): unknown {
+function bound(parameters: SqlParameters): unknown {
   if (Array.isArray(parameters)) return parameters.map(bindable);
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]));
 }

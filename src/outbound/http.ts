@@ -25,13 +25,13 @@ export interface RequestOptions {
 export type BoundedFetch = (url: string, options?: RequestOptions) => Promise<Response>;
 
 /** A fetch and the connections it keeps. */
-export interface Client {
+export interface HttpClient {
   fetch: BoundedFetch;
   close(): Promise<void>;
 }
 
 /** A client whose TLS can also be looked at by itself. */
-export interface GuardedClient extends Client {
+export interface GuardedClient extends HttpClient {
   /** Makes a TLS connection as a request would, and answers until when the certificate is valid; refuses like it. */
   handshake(url: URL): Promise<Date>;
 }
@@ -80,7 +80,7 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
 }
 
 /** The way out to URLs that the operator configured: no address is refused, the limits are the same. */
-export function trustedClient(roots: SecureContext | undefined, limits: Limits): Client {
+export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
   return clientOf(agent, limits, () => undefined);
@@ -90,7 +90,7 @@ function trust(roots: SecureContext | undefined) {
   return roots === undefined ? {} : { secureContext: roots };
 }
 
-function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => void): Client {
+function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => void): HttpClient {
   return {
     async fetch(text, { signal, redirects = 'refuse', answer, ...request } = {}) {
       const url = new URL(text);

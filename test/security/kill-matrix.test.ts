@@ -84,8 +84,12 @@ describe.skipIf(missing)('the kill matrix', () => {
     },
   );
 
-  test.each(Object.entries(restores))('P2 the kill matrix holds after: %s', async (event, options) => {
-    const url = await restored(world, options);
-    expect(await after(async () => undefined, url)).toEqual(matrix.get(event));
-  });
+  test.each(Object.entries(restores))(
+    'P2 the kill matrix holds after: %s',
+    { timeout: 120_000 },
+    async (event, options) => {
+      const url = await restored(world, options);
+      expect(await after(async () => undefined, url)).toEqual(matrix.get(event));
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { selectWithin, whileInTime } from '../../src/database/select-within.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
-import { inTurn } from '../../src/services/provisioning/scim/list/turns.ts';
+import { inListTurn } from '../../src/services/provisioning/scim/list/turns.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
@@ -136,7 +136,7 @@ test('a filter that no index answers is answered, with its total, and sorted lis
 
 test('a filter whose time is over before it is answered is 400 tooMany, and what an index answers is not held up', async () => {
   const client = await scimClient(idctl);
-  const busy = inTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
+  const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('title eq "x"'));
   expect((await client.get(filtered('userName eq "x"'))).status).toBe(200);
   expect((await client.get('/Users')).status).toBe(200);
@@ -149,7 +149,7 @@ test('a key that many have in common is no quick answer: it waits its turn besid
   const client = await scimClient(idctl);
   await fill(client, 60, 'same');
   await client.create({ userName: fresh('one'), externalId: 'own' });
-  const busy = inTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
+  const busy = inListTurn(client.org.id, performance.now() + 60_000, () => pause(2500));
   const slow = client.get(filtered('externalId eq "same"'));
   for (const filter of ['externalId eq "own"', 'externalId eq "none" or emails eq "none"']) {
     expect((await client.get(`${filtered(filter)}&sortBy=title`)).status).toBe(200);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { enterpriseSchema, type ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
 import { readCreation, type WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
-import { viewUser } from '../../src/services/provisioning/scim/view.ts';
+import { viewScimUser } from '../../src/services/provisioning/scim/view.ts';
 
 // Random resources and filters that have much in common, so that filters match some of the resources and not others.
 
@@ -96,7 +96,7 @@ export const instants = ['2011-05-13T04:42:34.000Z', '2011-05-13T04:42:34.500Z',
 /** The resource as clients see it. */
 export function seen(resource: ScimResource, id: string, active: boolean, at: Date): ScimResource {
   const location = `https://example.test/Users/${id}`;
-  return viewUser(resource, { id, active, createdAt: at, modifiedAt: at, version: 1, location });
+  return viewScimUser(resource, { id, active, createdAt: at, modifiedAt: at, version: 1, location });
 }
 
 const manager = `${enterpriseSchema}:manager`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { escaped } from '../../escape.ts';
-import type { Named } from '../../services/instance/completion/list-names.ts';
+import type { NamedThing } from '../../services/instance/completion/list-names.ts';
 import { isSeen } from '../../unseen.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
@@ -33,7 +33,7 @@ export async function answerBash(program: Command, [line = '', replaced = '']: s
   print(repliesFor(words.at(-1) ?? words[0], replaced, values));
 }
 
-async function offer(program: Command, line: readonly string[]): Promise<Named[] | 'files'> {
+async function offer(program: Command, line: readonly string[]): Promise<NamedThing[] | 'files'> {
   const wanted = wantedAt(program, line);
   if (wanted.files) return 'files';
   const names = await namesOf(wanted, configIn(line)).catch(() => []);
@@ -46,7 +46,7 @@ function print(lines: string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-async function namesOf({ names }: Wanted, config: string | undefined): Promise<Named[]> {
+async function namesOf({ names }: Wanted, config: string | undefined): Promise<NamedThing[]> {
   if (names === null) return [];
   const loaded = await readConfiguration({ config });
   requireDatabaseFile(loaded);
@@ -65,7 +65,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   }
 }
 
-async function eventsOf({ events }: Wanted): Promise<Named[]> {
+async function eventsOf({ events }: Wanted): Promise<NamedThing[]> {
   if (events === null) return [];
   const { eventKinds, eventNames } = await import('../../services/foundation/events/kinds.ts');
   return eventNames

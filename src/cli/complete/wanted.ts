@@ -1,9 +1,9 @@
 import type { Command, Option } from 'commander';
-import type { Kind, Named } from '../../services/instance/completion/list-names.ts';
+import type { Kind, NamedThing } from '../../services/instance/completion/list-names.ts';
 
 /** What can stand where a command line ends: words of ours, names of the database, or a file. */
 export interface Wanted {
-  words: Named[];
+  words: NamedThing[];
   /** Names of this kind; of this organization, where the line says one; with those that begin with a dash, or without. */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
@@ -79,16 +79,16 @@ function takesValue(option: Option): boolean {
   return option.required || option.optional;
 }
 
-function flagsOf(command: Command): Named[] {
+function flagsOf(command: Command): NamedThing[] {
   const own = optionsOf(command).map(({ long, description }) => ({ value: long ?? '', about: description }));
   return [...own, { value: '--help', about: 'show this help' }];
 }
 
-function verbsOf(command: Command): Named[] {
+function verbsOf(command: Command): NamedThing[] {
   return command.commands.map((verb) => ({ value: verb.name(), about: verb.description() }));
 }
 
-function starting(words: Named[], begin: string): Named[] {
+function starting(words: NamedThing[], begin: string): NamedThing[] {
   return words.filter(({ value }) => value.startsWith(begin));
 }
 

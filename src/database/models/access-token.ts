@@ -1,7 +1,19 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
-import { index, instant, key, optional, Row, table, text, to, unique, uuid, withDefault } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+  uuid,
+  withDefault,
+} from './columns.ts';
 
 /** Who made a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
@@ -45,16 +57,16 @@ export function initAccessToken(sequelize: Sequelize): void {
       id: key(),
       accountId: to('accounts'),
       appId: optional(to('apps')),
-      kind: text(),
-      scope: withDefault(text(), 'write'),
-      name: text(),
-      description: optional(text()),
-      prefix: text(),
-      hash: text(),
-      createdAt: instant(),
-      expiresAt: optional(instant()),
-      lastUsedAt: optional(instant()),
-      suspendedAt: optional(instant()),
+      kind: textColumn(),
+      scope: withDefault(textColumn(), 'write'),
+      name: textColumn(),
+      description: optional(textColumn()),
+      prefix: textColumn(),
+      hash: textColumn(),
+      createdAt: instantColumn(),
+      expiresAt: optional(instantColumn()),
+      lastUsedAt: optional(instantColumn()),
+      suspendedAt: optional(instantColumn()),
       vouchedBy: optional(uuid()),
     },
     table(sequelize, 'access_tokens', [

@@ -1,6 +1,6 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instant, key, optional, Row, table, text, to, unique, uuid } from './columns.ts';
+import { index, instantColumn, key, optional, Row, table, textColumn, to, unique, uuid } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */
@@ -31,11 +31,11 @@ export function initOAuthApp(sequelize: Sequelize): void {
       id: key(),
       accountId: to('accounts'),
       organizationId: optional(to('organizations', 'SET NULL')),
-      name: text(),
-      clientId: text(),
-      secretHash: text(),
-      createdAt: instant(),
-      suspendedAt: optional(instant()),
+      name: textColumn(),
+      clientId: textColumn(),
+      secretHash: textColumn(),
+      createdAt: instantColumn(),
+      suspendedAt: optional(instantColumn()),
       vouchedBy: optional(uuid()),
     },
     table(sequelize, 'apps', [

@@ -16,9 +16,9 @@ type Column = ModelAttributeColumnOptions;
 export abstract class Row<Of extends Model> extends Model<InferAttributes<Of>, InferCreationAttributes<Of>> {}
 
 /** Required columns; `optional`, `key` and `withDefault` make others of them. */
-export const text = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
+export const textColumn = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
 export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
-export const instant = (): Column => ({ type: DataTypes.DATE, allowNull: false });
+export const instantColumn = (): Column => ({ type: DataTypes.DATE, allowNull: false });
 export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false });
 export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
 export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });

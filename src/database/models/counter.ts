@@ -1,5 +1,5 @@
 import { DataTypes, type Sequelize } from 'sequelize';
-import { index, integer, key, Row, table, text, uuid } from './columns.ts';
+import { index, integer, key, Row, table, textColumn, uuid } from './columns.ts';
 
 /** How often something happened in a window of time: the attempts that a limit counts, the failures of one event. */
 export class Counter extends Row<Counter> {
@@ -22,8 +22,8 @@ export class Counter extends Row<Counter> {
 export function initCounter(sequelize: Sequelize): void {
   Counter.init(
     {
-      key: key(text()),
-      subject: text(),
+      key: key(textColumn()),
+      subject: textColumn(),
       windowId: uuid(),
       used: integer(),
       seconds: integer(),

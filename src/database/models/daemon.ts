@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { instant, key, Row, table, text } from './columns.ts';
+import { instantColumn, key, Row, table, textColumn } from './columns.ts';
 
 /** A daemon that runs, as it tells the commands; the row goes when it stops, and counts for nothing once it is old. */
 export class Daemon extends Row<Daemon> {
@@ -18,11 +18,11 @@ export function initDaemon(sequelize: Sequelize): void {
   Daemon.init(
     {
       id: key(),
-      host: text(),
-      listen: text(),
-      configFile: text(),
-      configDigest: text(),
-      seenAt: instant(),
+      host: textColumn(),
+      listen: textColumn(),
+      configFile: textColumn(),
+      configDigest: textColumn(),
+      seenAt: instantColumn(),
     },
     table(sequelize, 'daemons'),
   );

@@ -1,5 +1,5 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instant, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** A domain that an organization claims or has proven (spec §2.1). */
 export class Domain extends Row<Domain> {
@@ -20,12 +20,12 @@ export function initDomain(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      name: text(),
-      state: text(),
-      token: text(),
-      verifiedAt: optional(instant()),
-      verifiedBy: optional(text()),
-      createdAt: instant(),
+      name: textColumn(),
+      state: textColumn(),
+      token: textColumn(),
+      verifiedAt: optional(instantColumn()),
+      verifiedBy: optional(textColumn()),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'domains', [
       unique('domains_organization_name', ['organization_id', 'name']),

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, json, key, optional, Row, table, text, uuid } from './columns.ts';
+import { index, instantColumn, json, key, optional, Row, table, textColumn, uuid } from './columns.ts';
 
 /** Who did it. */
 export interface EventActor {
@@ -32,8 +32,8 @@ export function initEvent(sequelize: Sequelize): void {
   Event.init(
     {
       id: key(),
-      kind: text(),
-      at: instant(),
+      kind: textColumn(),
+      at: instantColumn(),
       organizationId: optional(uuid()),
       actor: json(),
       subject: optional(json()),

@@ -1,5 +1,5 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
-import { index, instant, key, Row, table, text, to, unique } from './columns.ts';
+import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 import type { Project, ProjectRole } from './project.ts';
 
 /** A directory's group that means a role in a project (spec §2.3). */
@@ -22,9 +22,9 @@ export function initGroupMapping(sequelize: Sequelize): void {
       id: key(),
       organizationId: to('organizations'),
       projectId: to('projects'),
-      group: { ...text(), field: 'group_name' },
-      role: text(),
-      createdAt: instant(),
+      group: { ...textColumn(), field: 'group_name' },
+      role: textColumn(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'group_mappings', [
       unique('group_mappings_triple', ['project_id', 'role', 'group_name']),

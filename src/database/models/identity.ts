@@ -1,6 +1,6 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instant, json, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { index, instantColumn, json, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
 /**
  * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its connection, as a
@@ -33,15 +33,15 @@ export function initIdentity(sequelize: Sequelize): void {
     {
       id: key(),
       accountId: to('accounts'),
-      kind: text(),
-      connectionId: text(),
+      kind: textColumn(),
+      connectionId: textColumn(),
       organizationId: optional(to('organizations')),
-      issuer: text(),
-      subject: text(),
-      server: optional(text()),
-      linkedAt: instant(),
+      issuer: textColumn(),
+      subject: textColumn(),
+      server: optional(textColumn()),
+      linkedAt: instantColumn(),
       lastGroups: optional(json()),
-      groupsSyncedAt: optional(instant()),
+      groupsSyncedAt: optional(instantColumn()),
     },
     table(sequelize, 'identities', [
       unique('identities_key', ['connection_id', 'issuer', 'subject']),

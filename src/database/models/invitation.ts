@@ -1,5 +1,5 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
-import { index, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { index, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
@@ -29,14 +29,14 @@ export function initInvitation(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      email: text(),
-      role: text(),
+      email: textColumn(),
+      role: textColumn(),
       invitedBy: optional(to('accounts')),
-      tokenHash: text(),
+      tokenHash: textColumn(),
       accountId: optional(to('accounts')),
-      acceptedAt: optional(instant()),
-      createdAt: instant(),
-      expiresAt: instant(),
+      acceptedAt: optional(instantColumn()),
+      createdAt: instantColumn(),
+      expiresAt: instantColumn(),
     },
     table(sequelize, 'invitations', [
       unique('invitations_organization_email', ['organization_id', 'email']),

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { instant, key, Row, table, text } from './columns.ts';
+import { instantColumn, key, Row, table, textColumn } from './columns.ts';
 
 /** A constant sealed by the master key: it opens only with the right one (security X3). */
 export class KeyCanary extends Row<KeyCanary> {
@@ -12,9 +12,9 @@ export class KeyCanary extends Row<KeyCanary> {
 export function initKeyCanary(sequelize: Sequelize): void {
   KeyCanary.init(
     {
-      keyId: key(text()),
-      sealed: text(),
-      createdAt: instant(),
+      keyId: key(textColumn()),
+      sealed: textColumn(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'key_canaries'),
   );

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { flag, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { flag, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
 export class LdapConnection extends Row<LdapConnection> {
@@ -30,19 +30,19 @@ export function initLdapConnection(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      uri: text(),
+      uri: textColumn(),
       tls: flag(),
-      caCertificate: optional(text()),
-      bindDn: text(),
-      bindPassword: text(),
-      searchBase: text(),
-      searchFilter: text(),
-      emailAttribute: text(),
-      givenNameAttribute: text(),
-      familyNameAttribute: text(),
-      groupsAttribute: optional(text()),
+      caCertificate: optional(textColumn()),
+      bindDn: textColumn(),
+      bindPassword: textColumn(),
+      searchBase: textColumn(),
+      searchFilter: textColumn(),
+      emailAttribute: textColumn(),
+      givenNameAttribute: textColumn(),
+      familyNameAttribute: textColumn(),
+      groupsAttribute: optional(textColumn()),
       enabled: flag(),
-      createdAt: instant(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'ldap_connections', [unique('ldap_connections_organization_id', ['organization_id'])]),
   );

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, key, Row, table, text, to, unique } from './columns.ts';
+import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** A link by which the operator lets somebody in once; an account has one at a time. */
 export class LoginLink extends Row<LoginLink> {
@@ -13,9 +13,9 @@ export class LoginLink extends Row<LoginLink> {
 export function initLoginLink(sequelize: Sequelize): void {
   LoginLink.init(
     {
-      id: key(text()),
+      id: key(textColumn()),
       accountId: to('accounts'),
-      expiresAt: instant(),
+      expiresAt: instantColumn(),
     },
     table(sequelize, 'login_links', [
       unique('login_links_account_id', ['account_id']),

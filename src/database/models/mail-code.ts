@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, integer, key, Row, table, text, to } from './columns.ts';
+import { index, instantColumn, integer, key, Row, table, textColumn, to } from './columns.ts';
 
 /** What a mailed code is for: to prove the address of a new account, to sign in, or to choose a new password. */
 export type CodePurpose = 'verify' | 'signin' | 'reset';
@@ -20,10 +20,10 @@ export function initMailCode(sequelize: Sequelize): void {
   MailCode.init(
     {
       accountId: key(to('accounts')),
-      purpose: key(text()),
-      hash: text(),
+      purpose: key(textColumn()),
+      hash: textColumn(),
       tries: integer(),
-      expiresAt: instant(),
+      expiresAt: instantColumn(),
     },
     table(sequelize, 'mail_codes', [index('mail_codes_expires_at', ['expires_at'])]),
   );

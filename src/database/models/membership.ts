@@ -1,6 +1,6 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instant, json, key, Row, table, text, to } from './columns.ts';
+import { index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */
@@ -48,9 +48,9 @@ export function initMembership(sequelize: Sequelize): void {
     {
       organizationId: key(to('organizations')),
       accountId: key(to('accounts')),
-      role: text(),
+      role: textColumn(),
       origin: json(),
-      joinedAt: instant(),
+      joinedAt: instantColumn(),
     },
     table(sequelize, 'memberships', [index('memberships_account_id', ['account_id'])]),
   );

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { instant, key, Row, table, text, unique } from './columns.ts';
+import { instantColumn, key, Row, table, textColumn, unique } from './columns.ts';
 
 /** A workspace: it has members, verified domains and connections. */
 export class Organization extends Row<Organization> {
@@ -15,9 +15,9 @@ export function initOrganization(sequelize: Sequelize): void {
   Organization.init(
     {
       id: key(),
-      slug: text(),
-      name: text(),
-      createdAt: instant(),
+      slug: textColumn(),
+      name: textColumn(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'organizations', [unique('organizations_slug', ['slug'])]),
   );

@@ -1,5 +1,5 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { index, instant, integer, json, key, Row, table, text, withDefault } from './columns.ts';
+import { index, instantColumn, integer, json, key, Row, table, textColumn, withDefault } from './columns.ts';
 
 /** Something to be sent, written in the transaction that decided it. */
 export class OutboxItem extends Row<OutboxItem> {
@@ -16,11 +16,11 @@ export function initOutboxItem(sequelize: Sequelize): void {
   OutboxItem.init(
     {
       id: key(),
-      kind: text(),
+      kind: textColumn(),
       payload: json(),
-      createdAt: instant(),
+      createdAt: instantColumn(),
       attempts: withDefault(integer(), 0),
-      nextAt: instant(),
+      nextAt: instantColumn(),
     },
     table(sequelize, 'outbox', [index('outbox_next_at', ['next_at'])]),
   );

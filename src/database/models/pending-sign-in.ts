@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, json, key, Row, table, text, to } from './columns.ts';
+import { index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
 
 /** A sign-in by redirect that waits for the second factor; who holds the token of its id may answer. */
 export class PendingSignIn extends Row<PendingSignIn> {
@@ -15,10 +15,10 @@ export class PendingSignIn extends Row<PendingSignIn> {
 export function initPendingSignIn(sequelize: Sequelize): void {
   PendingSignIn.init(
     {
-      id: key(text()),
+      id: key(textColumn()),
       accountId: to('accounts'),
       payload: json(),
-      expiresAt: instant(),
+      expiresAt: instantColumn(),
     },
     table(sequelize, 'pending_sign_ins', [
       index('pending_sign_ins_expires_at', ['expires_at']),

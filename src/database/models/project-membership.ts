@@ -1,6 +1,6 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { flag, index, instant, json, key, Row, table, text, to } from './columns.ts';
+import { flag, index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
@@ -28,10 +28,10 @@ export function initProjectMembership(sequelize: Sequelize): void {
     {
       projectId: key(to('projects')),
       accountId: key(to('accounts')),
-      role: text(),
+      role: textColumn(),
       synced: flag(),
       origin: json(),
-      joinedAt: instant(),
+      joinedAt: instantColumn(),
     },
     table(sequelize, 'project_memberships', [index('project_memberships_account_id', ['account_id'])]),
   );

@@ -1,5 +1,5 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
-import { instant, key, Row, table, text, to, unique } from './columns.ts';
+import { instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** A project of an organization; members of the organization belong to it, each with a role. */
 export class Project extends Row<Project> {
@@ -19,9 +19,9 @@ export function initProject(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      slug: text(),
-      name: text(),
-      createdAt: instant(),
+      slug: textColumn(),
+      name: textColumn(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'projects', [unique('projects_organization_slug', ['organization_id', 'slug'])]),
   );

@@ -1,5 +1,5 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { index, instant, key, optional, Row, table, text, to, uuid } from './columns.ts';
+import { index, instantColumn, key, optional, Row, table, textColumn, to, uuid } from './columns.ts';
 
 /** One refresh token of a session; its JWT is signed from this row and is nothing without it. */
 export class RefreshToken extends Row<RefreshToken> {
@@ -21,10 +21,10 @@ export function initRefreshToken(sequelize: Sequelize): void {
     {
       id: key(),
       sessionId: to('sessions'),
-      keyId: text(),
-      issuedAt: instant(),
-      expiresAt: instant(),
-      rotatedAt: optional(instant()),
+      keyId: textColumn(),
+      issuedAt: instantColumn(),
+      expiresAt: instantColumn(),
+      rotatedAt: optional(instantColumn()),
       successorId: optional(uuid()),
     },
     table(sequelize, 'refresh_tokens', [index('refresh_tokens_session_id', ['session_id'])]),

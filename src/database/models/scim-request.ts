@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, integer, key, optional, Row, table, text, to } from './columns.ts';
+import { index, instantColumn, integer, key, optional, Row, table, textColumn, to } from './columns.ts';
 
 /** One of the last requests of an organization's SCIM client; neither its body nor its query is in it. */
 export class ScimRequest extends Row<ScimRequest> {
@@ -19,11 +19,11 @@ export function initScimRequest(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      at: instant(),
-      method: text(),
-      path: text(),
+      at: instantColumn(),
+      method: textColumn(),
+      path: textColumn(),
       status: integer(),
-      reason: optional(text()),
+      reason: optional(textColumn()),
     },
     table(sequelize, 'scim_requests', [
       index('scim_requests_organization_id', ['organization_id', 'id']),

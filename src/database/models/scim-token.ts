@@ -1,5 +1,5 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instant, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** The one live SCIM token of an organization (spec §2.4); one that is revoked is gone. */
 export class ScimToken extends Row<ScimToken> {
@@ -19,11 +19,11 @@ export function initScimToken(sequelize: Sequelize): void {
   ScimToken.init(
     {
       organizationId: key(to('organizations')),
-      prefix: text(),
-      hash: text(),
-      createdAt: instant(),
-      lastUsedAt: optional(instant()),
-      suspendedAt: optional(instant()),
+      prefix: textColumn(),
+      hash: textColumn(),
+      createdAt: instantColumn(),
+      lastUsedAt: optional(instantColumn()),
+      suspendedAt: optional(instantColumn()),
     },
     table(sequelize, 'scim_tokens', [unique('scim_tokens_hash', ['hash'])]),
   );

@@ -1,6 +1,6 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instant, key, optional, Row, table, text, to, uuid } from './columns.ts';
+import { index, instantColumn, key, optional, Row, table, textColumn, to, uuid } from './columns.ts';
 
 /** How the person proved who they are. */
 export type SignInMethod =
@@ -42,16 +42,16 @@ export function initSession(sequelize: Sequelize): void {
     {
       id: key(),
       accountId: to('accounts'),
-      method: text(),
+      method: textColumn(),
       connectionId: optional(uuid()),
       organizationId: optional(to('organizations', 'SET NULL')),
-      address: optional(text()),
-      userAgent: optional(text()),
-      createdAt: instant(),
-      lastSeenAt: instant(),
-      expiresAt: instant(),
-      secondFactorAt: optional(instant()),
-      endedAt: optional(instant()),
+      address: optional(textColumn()),
+      userAgent: optional(textColumn()),
+      createdAt: instantColumn(),
+      lastSeenAt: instantColumn(),
+      expiresAt: instantColumn(),
+      secondFactorAt: optional(instantColumn()),
+      endedAt: optional(instantColumn()),
     },
     table(sequelize, 'sessions', [
       index('sessions_account_id', ['account_id']),

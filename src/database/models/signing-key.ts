@@ -1,5 +1,5 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instant, json, key, optional, Row, table, text } from './columns.ts';
+import { instantColumn, json, key, optional, Row, table, textColumn } from './columns.ts';
 
 /** A key that signs session tokens (security X2). */
 export class SigningKey extends Row<SigningKey> {
@@ -17,11 +17,11 @@ export class SigningKey extends Row<SigningKey> {
 export function initSigningKey(sequelize: Sequelize): void {
   SigningKey.init(
     {
-      id: key(text()),
+      id: key(textColumn()),
       publicJwk: json(),
-      privateJwk: text(),
-      createdAt: instant(),
-      retiredAt: optional(instant()),
+      privateJwk: textColumn(),
+      createdAt: instantColumn(),
+      retiredAt: optional(instantColumn()),
     },
     table(sequelize, 'signing_keys'),
   );

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, key, Row, table, text } from './columns.ts';
+import { index, instantColumn, key, Row, table, textColumn } from './columns.ts';
 
 /** A sign-in state that came back once already (security S2); kept until it would have expired. */
 export class SpentState extends Row<SpentState> {
@@ -11,8 +11,8 @@ export class SpentState extends Row<SpentState> {
 export function initSpentState(sequelize: Sequelize): void {
   SpentState.init(
     {
-      id: key(text()),
-      expiresAt: instant(),
+      id: key(textColumn()),
+      expiresAt: instantColumn(),
     },
     table(sequelize, 'spent_states', [index('spent_states_expires_at', ['expires_at'])]),
   );

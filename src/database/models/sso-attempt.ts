@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { flag, index, instant, json, key, optional, Row, table, text, to } from './columns.ts';
+import { flag, index, instantColumn, json, key, optional, Row, table, textColumn, to } from './columns.ts';
 
 /** How far a sign-in came, in order; a successful one reached the last. */
 export const attemptStages = [
@@ -39,14 +39,14 @@ export function initSsoAttempt(sequelize: Sequelize): void {
     {
       id: key(),
       connectionId: to('sso_connections'),
-      at: instant(),
-      stage: text(),
+      at: instantColumn(),
+      stage: textColumn(),
       ok: flag(),
-      code: optional(text()),
-      email: optional(text()),
+      code: optional(textColumn()),
+      email: optional(textColumn()),
       groups: optional(json()),
       groupsMalformed: flag(),
-      reference: optional(text()),
+      reference: optional(textColumn()),
     },
     table(sequelize, 'sso_attempts', [
       index('sso_attempts_connection_id', ['connection_id', 'id']),

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { flag, instant, key, optional, Row, table, text, to, unique } from './columns.ts';
+import { flag, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
 export class SsoConnection extends Row<SsoConnection> {
@@ -29,19 +29,19 @@ export function initSsoConnection(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      emailDomain: optional(text()),
-      issuer: text(),
-      clientId: text(),
-      clientSecret: text(),
-      redirectUri: optional(text()),
+      emailDomain: optional(textColumn()),
+      issuer: textColumn(),
+      clientId: textColumn(),
+      clientSecret: textColumn(),
+      redirectUri: optional(textColumn()),
       enabled: flag(),
       syncOnLogin: flag(),
-      groupsClaim: text(),
+      groupsClaim: textColumn(),
       autoRemove: flag(),
-      absentGroups: text(),
+      absentGroups: textColumn(),
       ignoreEmailVerified: flag(),
       requireLocalTwoFactor: flag(),
-      createdAt: instant(),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'sso_connections', [
       unique('sso_connections_organization_id', ['organization_id']),

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize';
-import { index, instant, key, Row, table, to } from './columns.ts';
+import { index, instantColumn, key, Row, table, to } from './columns.ts';
 
 /** Someone taken out of an organization, whom no sign-in may add again (security I5). */
 export class Tombstone extends Row<Tombstone> {
@@ -14,7 +14,7 @@ export function initTombstone(sequelize: Sequelize): void {
     {
       organizationId: key(to('organizations')),
       accountId: key(to('accounts')),
-      setAt: instant(),
+      setAt: instantColumn(),
     },
     table(sequelize, 'tombstones', [index('tombstones_account_id', ['account_id'])]),
   );

@@ -1,5 +1,16 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { index, instant, integer, key, optional, Row, table, text, to, withDefault } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  integer,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  withDefault,
+} from './columns.ts';
 
 /** What becomes of a delivery: `dead` ones are not tried again by themselves. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
@@ -32,15 +43,15 @@ export function initWebhookDelivery(sequelize: Sequelize): void {
     {
       id: key(),
       webhookId: to('webhooks'),
-      event: text(),
-      body: text(),
-      at: instant(),
-      status: text(),
+      event: textColumn(),
+      body: textColumn(),
+      at: instantColumn(),
+      status: textColumn(),
       attempts: withDefault(integer(), 0),
-      nextAt: optional(instant()),
+      nextAt: optional(instantColumn()),
       responseStatus: optional(integer()),
-      error: optional(text()),
-      endedAt: optional(instant()),
+      error: optional(textColumn()),
+      endedAt: optional(instantColumn()),
     },
     table(sequelize, 'webhook_deliveries', [
       index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),

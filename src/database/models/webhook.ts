@@ -1,5 +1,17 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { flag, index, instant, json, key, optional, Row, table, text, to, uuid } from './columns.ts';
+import {
+  flag,
+  index,
+  instantColumn,
+  json,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  uuid,
+} from './columns.ts';
 
 /** Where an organization wants its events sent (interface page, webhooks). */
 export class Webhook extends Row<Webhook> {
@@ -30,17 +42,17 @@ export function initWebhook(sequelize: Sequelize): void {
     {
       id: key(),
       organizationId: to('organizations'),
-      url: text(),
+      url: textColumn(),
       events: optional(json()),
-      secret: text(),
-      previousSecret: optional(text()),
-      previousUntil: optional(instant()),
+      secret: textColumn(),
+      previousSecret: optional(textColumn()),
+      previousUntil: optional(instantColumn()),
       enabled: flag(),
-      failingSince: optional(instant()),
-      pausedUntil: optional(instant()),
+      failingSince: optional(instantColumn()),
+      pausedUntil: optional(instantColumn()),
       leaseId: optional(uuid()),
-      leasedUntil: optional(instant()),
-      createdAt: instant(),
+      leasedUntil: optional(instantColumn()),
+      createdAt: instantColumn(),
     },
     table(sequelize, 'webhooks', [index('webhooks_organization_id', ['organization_id', 'id'])]),
   );

@@ -10,11 +10,11 @@ import { openRequest } from '../request-context.ts';
 import type { Door } from '../route.ts';
 import { traceOf } from '../trace.ts';
 import { textOf } from './html.ts';
-import { lookOf, present } from './layout.ts';
-import { isSignedIn, type Page, type Reply } from './page.ts';
+import { lookOf, presentPage } from './layout.ts';
+import { isSignedIn, type Page, type PageReply } from './page.ts';
 import { pagePolicy } from './policy.ts';
 import { sendToRenewal } from './renew.ts';
-import { browserProof, formToken, requireFormToken } from './token.ts';
+import { formProof, formToken, requireFormToken } from './token.ts';
 
 const bodyLimit = 100 * 1024;
 
@@ -30,7 +30,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const ctx = await recognize(openRequest(app, request), request, authenticate);
     trace.actor = ctx.actor;
     const cookie = (name: CookieName) => findCookie(request, name, secure);
-    const browser = browserProof(cookie('form'));
+    const browser = formProof(cookie('form'));
     const token = formToken(ctx, browser);
     if (page.access === 'person' && !isSignedIn(ctx)) return sendToRenewal(page, request, response);
     const given = await gather(page, token, request, response);
@@ -83,14 +83,14 @@ function queryOf(page: Page, request: Request): Record<string, unknown> {
   );
 }
 
-function send(app: App, reply: Reply, request: Request, response: Response): void {
+function send(app: App, reply: PageReply, request: Request, response: Response): void {
   if ('goTo' in reply) return void response.status(303).location(reply.goTo).end();
   const { refusal } = reply;
   if (refusal !== undefined) {
     traceOf(request).refusal = refusal;
     response.status(statuses[refusal.kind]).set(refusalHeaders(refusal));
   }
-  response.type('html').end(textOf(present(lookOf(app.config), reply)));
+  response.type('html').end(textOf(presentPage(lookOf(app.config), reply)));
 }
 
 function findCookie(request: Request, name: CookieName, secure: boolean): string | undefined {

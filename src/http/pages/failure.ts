@@ -6,9 +6,9 @@ import { refusalHeaders, statuses } from '../refusals.ts';
 import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';
 import { html, textOf } from './html.ts';
-import { lookOf, present } from './layout.ts';
+import { lookOf, presentPage } from './layout.ts';
 import { askWho } from './login/who.ts';
-import { askSecondFactor, type Shown } from './page.ts';
+import { askSecondFactor, type ShownPage } from './page.ts';
 import { alert } from './parts.ts';
 import { pagePolicy } from './policy.ts';
 import { renewalPath } from './renew.ts';
@@ -36,7 +36,7 @@ export async function answerBrowser(
   const shown = await explain(app, refusal, request);
   response.status(refusal === null ? 500 : statuses[refusal.kind]);
   if (refusal !== null) response.set(refusalHeaders(refusal));
-  response.type('html').end(textOf(present(lookOf(app.config), shown)));
+  response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
 /** Where one signs in, to go on to where a session was asked for. */
@@ -48,7 +48,7 @@ function signInAt(asked: unknown): string {
 }
 
 /** A sign-in that failed on its way is told on the sign-in screen, if that can be shown; else on a page of its own. */
-async function explain(app: App, refusal: Refusal | null, request: Request): Promise<Shown> {
+async function explain(app: App, refusal: Refusal | null, request: Request): Promise<ShownPage> {
   if (refusal === null) return apologize(traceOf(request).requestId);
   if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
     const ctx = openRequest(app, request);
@@ -66,7 +66,7 @@ const headings: Partial<Record<RefusalCode, string>> = {
   origin_refused: 'Nothing was sent',
 };
 
-function tell(refusal: Refusal, ctx: { requestId: string }): Shown {
+function tell(refusal: Refusal, ctx: { requestId: string }): ShownPage {
   const title = headings[refusal.code] ?? refusals[refusal.code].title;
   const said = refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });
   return {
@@ -77,7 +77,7 @@ ${said}
   };
 }
 
-function apologize(requestId: string): Shown {
+function apologize(requestId: string): ShownPage {
   return {
     title: 'Something went wrong',
     main: html`<h1>Something went wrong</h1>

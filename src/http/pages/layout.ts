@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { type Html, html } from './html.ts';
-import type { Shown } from './page.ts';
+import type { ShownPage } from './page.ts';
 
 /** The one stylesheet. */
 export const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
@@ -24,7 +24,7 @@ export function lookOf({ instance }: Pick<Config, 'instance'>): Look {
 }
 
 /** The whole document of a page. */
-export function present({ name, logo }: Look, { title, main, wide, handOff }: Shown): Html {
+export function presentPage({ name, logo }: Look, { title, main, wide, handOff }: ShownPage): Html {
   const brand = logo ? html`<img src="${logoPath}" alt="${name}">` : html`<span>${name}</span>`;
   return html`<!doctype html>
 <html lang="en">

@@ -5,7 +5,7 @@ import { openLoginLinkInput } from '../../services/tenancy/signin-settings/schem
 import { html } from './html.ts';
 import { arrive } from './login/enter.ts';
 import { askWho } from './login/who.ts';
-import { form, page, type Shown, type Visit } from './page.ts';
+import { form, page, type ShownPage, type Visit } from './page.ts';
 import { postForm } from './parts.ts';
 
 // Mail scanners and previews open every link they see, so that looking uses nothing up: a person presses the button.
@@ -34,7 +34,7 @@ const enterPage = form({
 /** The operator's one-time link: whom it lets in, and the button that does. */
 export const linkPages = [lookPage, enterPage];
 
-async function askToEnter(visit: Visit, link: string): Promise<Shown> {
+async function askToEnter(visit: Visit, link: string): Promise<ShownPage> {
   const { email, name } = await lookAtLoginLink(visit.ctx, { token: link });
   return {
     title: 'Sign in',

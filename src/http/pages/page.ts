@@ -24,10 +24,10 @@ export function isSignedIn({ actor }: Pick<Context, 'actor'>): boolean {
 }
 
 /** What goes back: something to show, or where to go on. */
-export type Reply = (Shown | { goTo: string }) & { cookies?: CookieChange[] };
+export type PageReply = (ShownPage | { goTo: string }) & { cookies?: CookieChange[] };
 
 /** A page to show. */
-export interface Shown {
+export interface ShownPage {
   title: string;
   main: Html;
   /** Wide for what is more than one form. */
@@ -48,13 +48,13 @@ interface Definition<Input extends z.ZodObject> {
 /** A page or a form route, as the door walks them. */
 export interface Page extends Definition<z.ZodObject> {
   method: 'GET' | 'POST';
-  answer(visit: Visit): Promise<Reply>;
+  answer(visit: Visit): Promise<PageReply>;
 }
 
 /** Something to look at. */
 export function page<Input extends z.ZodObject>(
   definition: Definition<Input> & {
-    show: (visit: Visit, input: z.output<Input>) => Promise<Reply> | Reply;
+    show: (visit: Visit, input: z.output<Input>) => Promise<PageReply> | PageReply;
   },
 ): Page {
   const { show, ...data } = definition;
@@ -64,12 +64,12 @@ export function page<Input extends z.ZodObject>(
 /** What a form sends, what is done with it, and the page that says why it was refused, with what was typed. */
 export function form<Input extends z.ZodObject>(
   definition: Definition<Input> & {
-    act: (visit: Visit, input: z.output<Input>) => Promise<Reply>;
-    refused: (visit: Visit & { refusal: Refusal }) => Promise<Shown> | Shown;
+    act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>;
+    refused: (visit: Visit & { refusal: Refusal }) => Promise<ShownPage> | ShownPage;
   },
 ): Page {
   const { act, refused, ...data } = definition;
-  const answer = async (visit: Visit): Promise<Reply> => {
+  const answer = async (visit: Visit): Promise<PageReply> => {
     try {
       return await act(visit, parse(data.input, visit.given));
     } catch (error) {

@@ -8,7 +8,7 @@ import { Refusal } from '../../errors.ts';
 const proof = /^[A-Za-z0-9_-]{22}$/;
 
 /** The cookie that the forms of this browser are bound to: the one it has, or a new one. */
-export function browserProof(sent: string | undefined): string {
+export function formProof(sent: string | undefined): string {
   return sent !== undefined && proof.test(sent) ? sent : randomBytes(16).toString('base64url');
 }
 

@@ -3,7 +3,7 @@ import { isLoopback } from '../../config/listen.ts';
 import type { App } from '../../context.ts';
 import { speaksToPeople } from '../answer.ts';
 import { html, textOf } from './html.ts';
-import { lookOf, present } from './layout.ts';
+import { lookOf, presentPage } from './layout.ts';
 import { pagePolicy } from './policy.ts';
 
 /** Strangers choose what a request says of itself: the log names so many addresses and no more. */
@@ -30,7 +30,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
     const title = 'Not set up yet';
     const main = html`<h1>${title}</h1>
 <p>This address is not set up yet. Ask the administrator.</p>`;
-    response.type('html').end(textOf(present(lookOf(config), { title, main })));
+    response.type('html').end(textOf(presentPage(lookOf(config), { title, main })));
   };
 }
 

@@ -7,14 +7,14 @@ const mediaType = 'application/scim+json';
 const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
 /** What goes back for a request. */
-export interface Reply {
+export interface ScimReply {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
 /** Sends it. */
-export function send(response: Response, { status, body, headers = {} }: Reply): void {
+export function send(response: Response, { status, body, headers = {} }: ScimReply): void {
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
   if (body === undefined) return void response.end();
   response.setHeader('Content-Type', mediaType);
@@ -22,12 +22,12 @@ export function send(response: Response, { status, body, headers = {} }: Reply):
 }
 
 /** An error of RFC 7644 §3.12; its status is a text. */
-export function errorReply(status: number, detail: string, more: { scimType?: string } = {}): Reply {
+export function errorReply(status: number, detail: string, more: { scimType?: string } = {}): ScimReply {
   return { status, body: { schemas: [errorSchema], status: `${status}`, ...more, detail } };
 }
 
 /** A refusal in the same form. */
-export function refusalReply(refusal: Refusal): Reply {
+export function refusalReply(refusal: Refusal): ScimReply {
   const { message, hint, extra } = refusal;
   const scimType = extra['scimType'] ?? scimTypes[refusal.code];
   const detail = hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;
@@ -44,7 +44,7 @@ const scimTypes: Partial<Record<Refusal['code'], string>> = {
 };
 
 /** The answer to a bug: says nothing of it but where to look. */
-export function faultReply(requestId: string): Reply {
+export function faultReply(requestId: string): ScimReply {
   return errorReply(
     500,
     `idctl failed on this request. Its log says why, under the request id ${requestId}.`,
@@ -52,7 +52,7 @@ export function faultReply(requestId: string): Reply {
 }
 
 /** The refusal of a method, and those that are possible instead. */
-export function methodReply(methods: readonly string[]): Reply {
+export function methodReply(methods: readonly string[]): ScimReply {
   const allow = methods.includes('GET') ? ['HEAD', ...methods] : methods;
   const reply = errorReply(405, `Use ${methods.join(' or ')} here.`);
   return { ...reply, headers: { Allow: allow.join(', ') } };

@@ -7,7 +7,7 @@ import { findScimActor } from '../../services/provisioning/scim/token/resolve.ts
 import { findCredential } from '../authenticate.ts';
 import { openRequest } from '../request-context.ts';
 import { traceOf } from '../trace.ts';
-import { faultReply, type Reply, refusalReply, send } from './answer.ts';
+import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
 
 // The door of provisioning (RFC 7644). It stands beside the surface: its requests are read by the table of attributes,
@@ -27,7 +27,12 @@ export function serveScim(app: App): RequestHandler {
   };
 }
 
-async function answer(ctx: Context, path: string[], request: Request, response: Response): Promise<Reply> {
+async function answer(
+  ctx: Context,
+  path: string[],
+  request: Request,
+  response: Response,
+): Promise<ScimReply> {
   const org = orgIn(path);
   const credential = findCredential(request);
   if (credential === null) throw new Refusal('unauthenticated', 'No token was sent.');
@@ -64,7 +69,7 @@ function decoded(part: string): string {
   }
 }
 
-function replyTo(app: App, error: unknown, request: Request): Reply {
+function replyTo(app: App, error: unknown, request: Request): ScimReply {
   const trace = traceOf(request);
   const refusal = error instanceof Refusal ? error : app.refusalOf(error);
   if (refusal === null) {
@@ -75,7 +80,12 @@ function replyTo(app: App, error: unknown, request: Request): Reply {
   return refusalReply(refusal.code === 'invalid_credential' ? refused() : refusal);
 }
 
-function note(ctx: Context, organizationId: string | null, { method, path }: Request, reply: Reply): void {
+function note(
+  ctx: Context,
+  organizationId: string | null,
+  { method, path }: Request,
+  reply: ScimReply,
+): void {
   if (organizationId === null) return;
   const { status, body } = reply;
   const reason = status < 400 ? null : reasonIn(body);

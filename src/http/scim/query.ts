@@ -4,10 +4,10 @@ import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/
 import type { ListQuery } from '../../services/provisioning/scim/users/list.ts';
 
 /** The parameters of a list or a projection, of the URL or of a search request alike. */
-export type Parameters = Omit<ListQuery, 'org'>;
+export type ListParameters = Omit<ListQuery, 'org'>;
 
 /** The parameters in the URL, their names in any case; unknown ones are ignored. */
-export function readQuery(request: Request): Parameters {
+export function readQuery(request: Request): ListParameters {
   const { searchParams } = new URL(request.url, 'http://idctl');
   const given: Record<string, unknown> = Object.create(null);
   for (const [name, value] of searchParams) given[name.toLowerCase()] ??= value;
@@ -15,7 +15,7 @@ export function readQuery(request: Request): Parameters {
 }
 
 /** The parameters in the body of a search request (RFC 7644 §3.4.3). */
-export function readSearch(body: unknown): Parameters {
+export function readSearch(body: unknown): ListParameters {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid('invalidSyntax', 'A search request is an object.');
   }
@@ -24,7 +24,7 @@ export function readSearch(body: unknown): Parameters {
   return parametersOf(given);
 }
 
-function parametersOf(given: Record<string, unknown>): Parameters {
+function parametersOf(given: Record<string, unknown>): ListParameters {
   return {
     filter: textOf('filter', given['filter']),
     sortBy: textOf('sortBy', given['sortby']),

@@ -6,19 +6,19 @@ import {
   listSchemas,
 } from '../../services/provisioning/scim/describe.ts';
 import { namesTag } from '../../services/provisioning/scim/users/checks.ts';
-import { createUser } from '../../services/provisioning/scim/users/create.ts';
-import { deleteUser } from '../../services/provisioning/scim/users/delete.ts';
-import { listUsers } from '../../services/provisioning/scim/users/list.ts';
+import { createUserResource } from '../../services/provisioning/scim/users/create.ts';
+import { deleteUserResource } from '../../services/provisioning/scim/users/delete.ts';
+import { listUserResources } from '../../services/provisioning/scim/users/list.ts';
 import { patchUser } from '../../services/provisioning/scim/users/patch.ts';
 import type { Presented } from '../../services/provisioning/scim/users/present.ts';
 import { replaceUser } from '../../services/provisioning/scim/users/replace.ts';
-import { showUser } from '../../services/provisioning/scim/users/show.ts';
-import { errorReply, methodReply, type Reply } from './answer.ts';
+import { showUserResource } from '../../services/provisioning/scim/users/show.ts';
+import { errorReply, methodReply, type ScimReply } from './answer.ts';
 import { readBody } from './body.ts';
 import { readQuery, readSearch } from './query.ts';
 
 /** A request below the base of an organization whose client has proved itself. */
-export interface Asked {
+export interface UserRequest {
   ctx: Context;
   org: string;
   method: string;
@@ -28,10 +28,10 @@ export interface Asked {
   response: Response;
 }
 
-type Answer = (asked: Asked) => Promise<Reply>;
+type Answer = (asked: UserRequest) => Promise<ScimReply>;
 
 /** Answers the request, whatever it asks for. */
-export async function answerResource(asked: Asked): Promise<Reply> {
+export async function answerResource(asked: UserRequest): Promise<ScimReply> {
   const [collection = '', id, ...more] = asked.path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
   if (place === undefined) return nothing(asked);
@@ -40,11 +40,11 @@ export async function answerResource(asked: Asked): Promise<Reply> {
   return answer === undefined ? methodReply(Object.keys(place)) : answer(asked);
 }
 
-function nothing({ path }: Pick<Asked, 'path'>): Reply {
+function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
   return errorReply(404, `There is nothing at /${path.join('/').slice(0, 200)}.`);
 }
 
-type Place = Record<string, Answer> | Reply | undefined;
+type Place = Record<string, Answer> | ScimReply | undefined;
 
 /** What there is below the base, by the first part of the path in lower case. */
 const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
@@ -67,7 +67,7 @@ const places: Record<string, ((id: string | undefined) => Place) | undefined> = 
   },
 );
 
-function isReply(place: Record<string, Answer> | Reply): place is Reply {
+function isReply(place: Record<string, Answer> | ScimReply): place is ScimReply {
   return typeof place['status'] === 'number';
 }
 
@@ -75,48 +75,48 @@ function only(place: Record<string, Answer>): (id: string | undefined) => Place 
   return (id) => (id === undefined ? place : undefined);
 }
 
-async function list({ ctx, org, request }: Asked): Promise<Reply> {
-  return { status: 200, body: await listUsers(ctx, { org, ...readQuery(request) }) };
+async function list({ ctx, org, request }: UserRequest): Promise<ScimReply> {
+  return { status: 200, body: await listUserResources(ctx, { org, ...readQuery(request) }) };
 }
 
-async function search({ ctx, org, request, response }: Asked): Promise<Reply> {
+async function search({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
   const parameters = readSearch(await readBody(request, response));
-  return { status: 200, body: await listUsers(ctx, { org, ...parameters }) };
+  return { status: 200, body: await listUserResources(ctx, { org, ...parameters }) };
 }
 
-async function create({ ctx, org, request, response }: Asked): Promise<Reply> {
+async function create({ ctx, org, request, response }: UserRequest): Promise<ScimReply> {
   const body = await readBody(request, response);
-  const made = await createUser(ctx, { org, body, ...readQuery(request) });
+  const made = await createUserResource(ctx, { org, body, ...readQuery(request) });
   return shown(made, 201);
 }
 
 function one(id: string): Record<string, Answer> {
-  const at = ({ org, request }: Asked) => {
+  const at = ({ org, request }: UserRequest) => {
     return { org, id, ifMatch: request.headers['if-match'], ...readQuery(request) };
   };
-  const change = (service: typeof replaceUser) => async (asked: Asked) => {
+  const change = (service: typeof replaceUser) => async (asked: UserRequest) => {
     const body = await readBody(asked.request, asked.response);
     return shown(await service(asked.ctx, { ...at(asked), body }));
   };
   return {
-    GET: async (asked) => show(asked, await showUser(asked.ctx, at(asked))),
+    GET: async (asked) => show(asked, await showUserResource(asked.ctx, at(asked))),
     PUT: change(replaceUser),
     PATCH: change(patchUser),
     DELETE: async (asked) => {
-      await deleteUser(asked.ctx, at(asked));
+      await deleteUserResource(asked.ctx, at(asked));
       return { status: 204 };
     },
   };
 }
 
-function show({ request }: Asked, user: Presented): Reply {
+function show({ request }: UserRequest, user: Presented): ScimReply {
   const known = request.headers['if-none-match'];
   if (known === undefined || !namesTag(known, user.etag)) return shown(user);
   return { status: 304, headers: { ETag: user.etag } };
 }
 
 /** With the headers that the examples of RFC 7644 §3 have, and the one that RFC 7643 §3.1 wants equal to meta.location. */
-function shown({ body, etag, location }: Presented, status = 200): Reply {
+function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   return { status, body, headers: { ETag: etag, Location: location, 'Content-Location': location } };
 }
 

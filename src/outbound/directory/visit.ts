@@ -8,10 +8,10 @@ import type {
 } from '../outbound.ts';
 import { directoryFailed } from './failure.ts';
 import { bindReason, searchReason } from './reasons.ts';
-import { openWire, type Surroundings, type Wire } from './wire.ts';
+import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
 /** A visit to one directory (security L5): a fresh connection for each question, all of them over within the limit. */
-export function visitDirectory(server: DirectoryServer, around: Surroundings): DirectoryVisit {
+export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
   // A little less, so that the answer to whoever asked is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);

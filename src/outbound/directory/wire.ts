@@ -21,7 +21,7 @@ import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
 
 /** What a connection to a directory needs to know of this instance. */
-export interface Surroundings {
+export interface WireSurroundings {
   guard: Guard;
   /** What is trusted beside a connection's own certificate. */
   roots: SecureContext | undefined;
@@ -54,7 +54,7 @@ export interface Wire {
  */
 export async function openWire(
   server: DirectoryServer,
-  around: Surroundings,
+  around: WireSurroundings,
   deadline: AbortSignal,
 ): Promise<Wire> {
   const { host, port, secure } = placeIn(server.uri);
@@ -105,7 +105,12 @@ function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
   });
 }
 
-function encrypt(socket: Socket, host: string, server: DirectoryServer, { roots }: Surroundings): TLSSocket {
+function encrypt(
+  socket: Socket,
+  host: string,
+  server: DirectoryServer,
+  { roots }: WireSurroundings,
+): TLSSocket {
   const secureContext =
     server.caCertificate === null
       ? roots

@@ -26,18 +26,18 @@ import { answerCode } from './methods/codes/answer.ts';
 import { proveAddress } from './methods/codes/prove.ts';
 import type { signInByCodeInput } from './methods/codes/schema.ts';
 import { enterByDirectory, seenAs } from './methods/ldap/enter.ts';
-import type { Person } from './methods/ldap/person.ts';
-import { recordRefused as recordRefusedByDirectory, toldOfDirectory } from './methods/ldap/refused.ts';
+import type { DirectoryPerson } from './methods/ldap/person.ts';
+import { recordRefusedByDirectory, toldOfDirectory } from './methods/ldap/refused.ts';
 import { provePerson } from './methods/ldap/visit.ts';
 import { enterByLink, requireLinked, spendLink } from './methods/link.ts';
 import { arriveByPassword, enterByPassword, judgePassword } from './methods/password.ts';
 import { enterBySocial } from './methods/social/enter.ts';
 import { proveBySocial } from './methods/social/prove.ts';
-import { toldOutside as toldOfProvider } from './methods/social/told.ts';
+import { toldOfProvider } from './methods/social/told.ts';
 import { enterBySso } from './methods/sso/enter.ts';
-import { proveBySso, recordRefused as recordRefusedBySso } from './methods/sso/prove.ts';
+import { proveBySso, recordRefusedBySso } from './methods/sso/prove.ts';
 import { requireSameConnection } from './methods/sso/same-connection.ts';
-import { toldOutside as toldOfConnection } from './methods/sso/unreached.ts';
+import { toldOfConnection } from './methods/sso/unreached.ts';
 import { type Arrival, holdForSecondFactor, requirePending, returnToOf, spendPending } from './pending.ts';
 import { acceptState } from './redirect/accept.ts';
 import type { callbackInput } from './redirect/schema.ts';
@@ -102,7 +102,7 @@ export async function signInByLdap(ctx: Context, input: z.output<typeof signInBy
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
   if (connection === null) throw inWordsOf('ldap', signInFailed('no_directory'));
-  let found: Person | null = null;
+  let found: DirectoryPerson | null = null;
   try {
     const person = await provePerson(ctx, connection, input, (entry, limit) => {
       found = entry;

@@ -8,7 +8,7 @@ import { after } from '../foundation/time.ts';
 import { lockAccount } from '../people/accounts/lock.ts';
 import { signInFailed } from '../people/sessions/failed.ts';
 import { secondFactorRequired } from '../people/two-factor/refusals.ts';
-import type { Person } from './methods/ldap/person.ts';
+import type { DirectoryPerson } from './methods/ldap/person.ts';
 import type { SocialPerson } from './methods/social/person.ts';
 import type { Said } from './methods/sso/claims.ts';
 import type { FlowState } from './redirect/state.ts';
@@ -21,7 +21,7 @@ export type Arrival =
   | { by: 'social'; state: FlowState; person: SocialPerson }
   | { by: 'loginLink' }
   | { by: 'password'; checked: string; returnTo: string }
-  | { by: 'ldap'; connection: SeenConnection; person: Person; returnTo: string };
+  | { by: 'ldap'; connection: SeenConnection; person: DirectoryPerson; returnTo: string };
 
 /** Where the person goes on to after the sign-in. */
 export function returnToOf(arrival: Arrival): string {

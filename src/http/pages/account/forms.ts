@@ -9,7 +9,7 @@ import { leaveOrganization } from '../../../services/tenancy/memberships/operati
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { markNotice, markSignInNotice } from '../notice.ts';
-import { form, type Page, page, type Reply, type Visit } from '../page.ts';
+import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';
 import { leadAway } from './social.ts';
@@ -30,7 +30,7 @@ function sectionForm<Input extends z.ZodObject>(
   section: SectionName,
   path: string,
   input: Input,
-  act: (visit: Visit, input: z.output<Input>) => Promise<Reply>,
+  act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>,
 ): Page {
   return form({
     path: `/account/${path}`,
@@ -41,7 +41,7 @@ function sectionForm<Input extends z.ZodObject>(
   });
 }
 
-const back = (visit: Visit, done: string, section: SectionName): Reply => ({
+const back = (visit: Visit, done: string, section: SectionName): PageReply => ({
   goTo: `/?done=${markNotice(visit, done)}#${section}`,
 });
 

@@ -6,9 +6,16 @@ import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../notice.ts';
-import type { Shown, Visit } from '../page.ts';
+import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
-import { type Described, type Draft, type Me, type SectionName, type Session, section } from './section.ts';
+import {
+  type Described,
+  type Draft,
+  type Me,
+  type SectionName,
+  type ShownSession,
+  section,
+} from './section.ts';
 import { socialSection } from './social.ts';
 import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
@@ -31,7 +38,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 const mostShown = 200;
 
 /** The account of the person who is signed in. A section says what was refused in it. */
-export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<Shown> {
+export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
   const { ctx, token } = visit;
   const [me, sessions, tokens, social, more] = await Promise.all([
     showMe(ctx, {}),
@@ -113,12 +120,12 @@ ${postForm(draft, '/account/organizations/leave#organizations', button, { org })
 }
 
 /** Where the person is signed in. */
-function sessionsSection(draft: Draft, sessions: Session[], more: Described): Html {
+function sessionsSection(draft: Draft, sessions: ShownSession[], more: Described): Html {
   const rows = sessions.toReversed().map((session) => row(draft, session, more.sessions.get(session.id)));
   return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>`);
 }
 
-function row(draft: Draft, session: Session, organization: string | undefined): Html {
+function row(draft: Draft, session: ShownSession, organization: string | undefined): Html {
   const { id, method, current, createdAt, lastSeenAt, address, userAgent } = session;
   const now = draft.ctx.now;
   const end = postForm(

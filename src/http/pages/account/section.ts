@@ -8,8 +8,8 @@ import { alert, notice } from '../parts.ts';
 
 /** Whose account it is. */
 export type Me = Awaited<ReturnType<typeof showMe>>;
-export type Session = Awaited<ReturnType<typeof listSessions>>['items'][number];
-export type Token = Awaited<ReturnType<typeof listTokens>>['items'][number];
+export type ShownSession = Awaited<ReturnType<typeof listSessions>>['items'][number];
+export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number];
 
 /** What the page says beside the views of the API. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;

@@ -7,7 +7,7 @@ import {
 } from '../../../services/tenancy/identities/providers.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
-import type { Reply, Visit } from '../page.ts';
+import type { PageReply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
@@ -35,7 +35,7 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
 }
 
 /** Leads to the provider: by a page, since its policy holds the redirect after a form to this site. */
-export async function leadAway(visit: Visit, provider: SocialProvider): Promise<Reply> {
+export async function leadAway(visit: Visit, provider: SocialProvider): Promise<PageReply> {
   const name = providerNames[provider];
   const { authorizationUrl, flow, flowExpiresIn } = await startLinking(visit.ctx, provider, {
     returnTo: `/?done=${markNotice(visit, 'linked')}#sign-in`,

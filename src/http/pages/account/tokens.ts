@@ -1,13 +1,13 @@
 import { type Html, html } from '../html.ts';
-import type { Shown } from '../page.ts';
+import type { ShownPage } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
-import { type Described, type Draft, type Me, section, type Token } from './section.ts';
+import { type Described, type Draft, type Me, type ShownToken, section } from './section.ts';
 import { ago, day } from './words.ts';
 
 /** The personal access tokens, and a form for another. */
 export function tokensSection(
   draft: Draft,
-  tokens: Token[],
+  tokens: ShownToken[],
   { me, more }: { me: Me; more: Described },
 ): Html {
   const names = me.organizations.map(({ name }) => name).join(', ');
@@ -20,7 +20,7 @@ ${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
 }
 
 /** What a token of each scope may do; the usual one comes first. */
-const scopes: Record<Token['scope'], string> = {
+const scopes: Record<ShownToken['scope'], string> = {
   write: 'Change what you may change (write)',
   read: 'Only read (read)',
   admin: 'Also let others in (admin)',
@@ -35,7 +35,7 @@ ${field(draft, { name: 'expiresInDays', label: 'Days until it ends', autocomplet
   return postForm(draft, '/account/tokens#tokens', content);
 }
 
-function row(draft: Draft, token: Token, app: App | undefined): Html {
+function row(draft: Draft, token: ShownToken, app: App | undefined): Html {
   const { id, name, description, kind } = token;
   const buttons = [
     ...(kind === 'pat'
@@ -66,13 +66,13 @@ ${description !== null && html`<p>${description}</p>`}
 type App = Described['apps'] extends Map<string, infer Value> ? Value : never;
 
 /** How the token was made: by the person, or by an app in exchange for its secret. */
-function madeBy({ kind }: Token, app: App | undefined): string {
+function madeBy({ kind }: ShownToken, app: App | undefined): string {
   if (kind === 'pat') return 'Personal token';
   if (app === undefined) return 'Bot token';
   return `Bot token of the app ${app.name}${app.organization === null ? '' : ` of ${app.organization}`}`;
 }
 
-function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: Token): string {
+function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken): string {
   if (suspendedAt !== undefined) {
     return `suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
   }
@@ -85,7 +85,7 @@ function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedA
 }
 
 /** The value of a token, this once. */
-export function newToken({ name, token }: { name: string; token: string }): Shown {
+export function newToken({ name, token }: { name: string; token: string }): ShownPage {
   return {
     title: 'Your new token',
     main: html`<h1>Your new token</h1>

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts';
-import type { Shown } from '../page.ts';
+import type { ShownPage } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { drawQr } from '../qr.ts';
 import { type Described, type Draft, type Me, section } from './section.ts';
@@ -32,7 +32,7 @@ function turnOff(draft: Draft): Html {
 }
 
 /** The secret for the authenticator, shown this once, and the code that confirms it. */
-export function enrolment(draft: Draft, secret: { secret: string; otpauthUri: string }): Shown {
+export function enrolment(draft: Draft, secret: { secret: string; otpauthUri: string }): ShownPage {
   return asEnrolment(html`<p>Scan this with an authenticator app:</p>
 ${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app')}
 <p>Or type the secret into it: <code class="secret">${grouped(secret.secret)}</code></p>
@@ -40,7 +40,7 @@ ${confirmation(draft)}`);
 }
 
 /** Asks for the code once more; the secret stands on the page before, and in the app. */
-export function confirmAgain(draft: Draft): Shown {
+export function confirmAgain(draft: Draft): ShownPage {
   return asEnrolment(
     html`${alert(draft)}
 <p>Enter the next code that your authenticator shows, or start again with a new secret.</p>
@@ -49,7 +49,7 @@ ${confirmation(draft)}`,
   );
 }
 
-function asEnrolment(content: Html, again?: Html): Shown {
+function asEnrolment(content: Html, again?: Html): ShownPage {
   return {
     title: 'Set up an authenticator',
     main: html`<h1>Set up an authenticator</h1>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Html, html } from '../html.ts';
-import type { Shown, Visit } from '../page.ts';
+import type { ShownPage, Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
-import { linkTo, type Place } from './place.ts';
+import { type LoginPlace, linkTo } from './place.ts';
 
 /** What a screen that asks for a mailed code says, and where its forms go. */
 interface Asking {
@@ -24,7 +24,7 @@ export const totpCode = z
   .optional();
 
 /** Asks for the code of a mail, which may or may not have been sent: that is told to its reader alone (security P7). */
-export function askMailedCode(visit: Visit, { identifier, returnTo }: Place, asking: Asking): Shown {
+export function askMailedCode(visit: Visit, { identifier, returnTo }: LoginPlace, asking: Asking): ShownPage {
   const along = { email: identifier, returnTo };
   const content = html`${codes(visit)}
 ${asking.more}

@@ -5,12 +5,12 @@ import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts'
 import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
 import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
 import { html } from '../html.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
 import { arrive } from './enter.ts';
 import { type Directory, directoryForm } from './forms.ts';
 import { showMethods } from './methods.ts';
-import { identify, linkTo, type Place, returnTo } from './place.ts';
+import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
 import { askWho } from './who.ts';
 
 /** Asks for user name and password where the instance has one organization, and sends others to the first screen. */
@@ -51,7 +51,7 @@ const signInPage = form({
 /** The form and what it sends. */
 export const directoryPages = [askPage, signInPage];
 
-function askByName(visit: Visit, place: Place, whose: Directory): Shown {
+function askByName(visit: Visit, place: LoginPlace, whose: Directory): ShownPage {
   return {
     title: 'Sign in',
     main: html`<h1>Sign in</h1>

@@ -2,12 +2,12 @@ import { providerNames, socialProviders } from '../../../services/tenancy/identi
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
-import { linkTo, type Place } from './place.ts';
+import { type LoginPlace, linkTo } from './place.ts';
 
 type Draft = Pick<Visit, 'token' | 'given' | 'refusal'>;
 
 /** The password of the account with this address. */
-export function passwordForm(draft: Draft, email: string, place: Place): Html {
+export function passwordForm(draft: Draft, email: string, place: LoginPlace): Html {
   const content = html`${knownAs(email)}
 ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
 <button type="submit">Sign in</button>`;
@@ -25,7 +25,7 @@ export interface Directory {
 /** User name and password of a directory. The page says whose password it asks for (security L1). */
 export function directoryForm(
   draft: Draft,
-  place: Place,
+  place: LoginPlace,
   { name, domain }: Directory,
   username: string | null,
 ): Html {
@@ -54,17 +54,17 @@ ${field(draft, {
 }
 
 /** The way to an organization's own provider. */
-export function ssoLink(domain: string, place: Place): Html {
+export function ssoLink(domain: string, place: LoginPlace): Html {
   return html`<a class="button sso" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
 }
 
 /** Where single sign-on begins for a domain. */
-export function ssoStart(domain: string, { returnTo }: Place): string {
+export function ssoStart(domain: string, { returnTo }: LoginPlace): string {
   return linkTo('/auth/sso/start', { returnTo }, { domain });
 }
 
 /** The ways by the social providers that are offered. */
-export function socialLinks(methods: readonly string[], { returnTo }: Place): Html[] {
+export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace): Html[] {
   return socialProviders
     .filter((provider) => methods.includes(provider))
     .map(
@@ -77,7 +77,7 @@ export function socialLinks(methods: readonly string[], { returnTo }: Place): Ht
 export function mailCodeForm(
   draft: Pick<Visit, 'token'>,
   email: string,
-  { returnTo }: Place,
+  { returnTo }: LoginPlace,
   alone: boolean,
 ): Html {
   const button = html`<button${!alone && html` class="link"`} type="submit">Send me a code by mail</button>`;

@@ -9,7 +9,7 @@ import {
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../notice.ts';
-import { form, isSignedIn, type Shown, type Visit } from '../page.ts';
+import { form, isSignedIn, type ShownPage, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
 import { linkTo } from './place.ts';
 import { askWho } from './who.ts';
@@ -17,7 +17,7 @@ import { askWho } from './who.ts';
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 
 /** Who invites to what, and how to accept: by signing in, by a new account, or at once. */
-export async function showInvitation(visit: Visit, invitation: string): Promise<Shown> {
+export async function showInvitation(visit: Visit, invitation: string): Promise<ShownPage> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
   if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationInvalid() }, {});
   const { email, role, inviter, organization } = to;

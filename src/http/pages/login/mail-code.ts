@@ -5,11 +5,11 @@ import { signInByCode } from '../../../services/signin/flow.ts';
 import { requestMagicCode } from '../../../services/signin/methods/codes/request.ts';
 import { signInByCodeInput } from '../../../services/signin/methods/codes/schema.ts';
 import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { askMailedCode, totpCode } from './codes.ts';
 import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';
-import { linkTo, type Place, returnTo } from './place.ts';
+import { type LoginPlace, linkTo, returnTo } from './place.ts';
 
 const path = '/login/mail-code';
 
@@ -51,7 +51,7 @@ const enterPage = form({
 /** Signing in by a code that is mailed. */
 export const mailCodePages = [requestPage, askPage, enterPage];
 
-function askCode(visit: Visit, place: Place): Shown {
+function askCode(visit: Visit, place: LoginPlace): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Check your mail',
     said: 'If there is an account with this address, a code is on its way to it:',

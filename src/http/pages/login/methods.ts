@@ -4,21 +4,26 @@ import { describeDirectory } from '../../../services/tenancy/signin-settings/dir
 import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { type Html, html } from '../html.ts';
-import type { Shown, Visit } from '../page.ts';
+import type { ShownPage, Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
 import { directoryForm, mailCodeForm, passwordForm, socialLinks, ssoLink, ssoStart } from './forms.ts';
-import { identify, linkTo, type Place } from './place.ts';
+import { identify, type LoginPlace, linkTo } from './place.ts';
 import { askWho } from './who.ts';
 
 /** A form of which one is shown at a time, for each asks for a password. */
-export type Asked = 'password' | 'directory';
+export type LoginQuestion = 'password' | 'directory';
 
-interface Known extends Place {
+interface Known extends LoginPlace {
   identifier: string;
 }
 
 /** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
-export async function showMethods(visit: Visit, place: Known, asked?: Asked, said?: string): Promise<Shown> {
+export async function showMethods(
+  visit: Visit,
+  place: Known,
+  asked?: LoginQuestion,
+  said?: string,
+): Promise<ShownPage> {
   const { email, domain } = identify(place.identifier) ?? { email: null, domain: '' };
   const methods = await findMethods(visit.ctx, domain);
   const directory = await describeDirectory(visit.ctx, domain);
@@ -65,7 +70,7 @@ const or = html`<p class="or"><span>or</span></p>`;
  * Of the two forms that ask for a password, the one asked for; else the directory's, if its organization has verified
  * the domain. To an address on another domain a directory is shown only if asked for (security L1).
  */
-function formShown(email: string | null, { methods, directory, asked }: Asking): Asked | null {
+function formShown(email: string | null, { methods, directory, asked }: Asking): LoginQuestion | null {
   const mayLead = directory !== null && (directory.verified || email === null || asked === 'directory');
   if (mayLead && asked !== 'password') return 'directory';
   if (email !== null && methods.includes('password')) return 'password';
@@ -87,14 +92,14 @@ function userNameIn(
 interface Asking {
   methods: readonly string[];
   directory: { verified: boolean } | null;
-  asked: Asked | undefined;
+  asked: LoginQuestion | undefined;
 }
 
 interface Offer {
   email: string | null;
   domain: string;
   methods: readonly string[];
-  shown: Asked | null;
+  shown: LoginQuestion | null;
 }
 
 async function otherWays(

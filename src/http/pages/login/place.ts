@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalDomain, canonicalEmail } from '../../../services/foundation/domain-names/canonical.ts';
 
 /** Who signs in, as typed, and where they go on to: what travels from screen to screen. */
-export interface Place {
+export interface LoginPlace {
   identifier?: string | undefined;
   returnTo?: string | undefined;
 }
@@ -10,7 +10,7 @@ export interface Place {
 /** The link to a screen at the same place. */
 export function linkTo(
   path: string,
-  { identifier, returnTo }: Place,
+  { identifier, returnTo }: LoginPlace,
   more: Record<string, string> = {},
 ): string {
   const query = new URLSearchParams(more);

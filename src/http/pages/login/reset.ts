@@ -8,7 +8,7 @@ import { resetPassword } from '../../../services/signin/methods/codes/reset-pass
 import { resetPasswordInput } from '../../../services/signin/methods/codes/schema.ts';
 import { html } from '../html.ts';
 import { markSignInNotice } from '../notice.ts';
-import { form, isSignedIn, page, type Shown, type Visit } from '../page.ts';
+import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { askMailedCode, totpCode } from './codes.ts';
 import { linkTo } from './place.ts';
@@ -73,7 +73,7 @@ async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }
 
-function askToChoose(visit: Visit, identifier: string | undefined): Shown {
+function askToChoose(visit: Visit, identifier: string | undefined): ShownPage {
   const along = { email: identifier };
   return {
     title: 'Choose a password',
@@ -86,7 +86,7 @@ ${postForm(visit, path, html`<button type="submit">Send me a code</button>`, alo
   };
 }
 
-function askAddress(visit: Visit, identifier: string | undefined): Shown {
+function askAddress(visit: Visit, identifier: string | undefined): ShownPage {
   const content = html`${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true, first: true })}
 <button type="submit">Send me a code</button>`;
   return {
@@ -99,7 +99,7 @@ ${postForm(visit, path, content)}
   };
 }
 
-function askNewPassword(visit: Visit, identifier: string): Shown {
+function askNewPassword(visit: Visit, identifier: string): ShownPage {
   const note = `At least ${visit.ctx.config.password.minLength} characters. You will be signed out everywhere.`;
   return askMailedCode(
     visit,

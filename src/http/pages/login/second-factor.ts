@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answerPendingSignIn } from '../../../services/signin/flow.ts';
 import { html } from '../html.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { arrive } from './enter.ts';
 import { askWho } from './who.ts';
@@ -39,7 +39,7 @@ function isOver({ refusal }: Visit): boolean {
   return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }
 
-function askCode(visit: Visit): Shown {
+function askCode(visit: Visit): ShownPage {
   return {
     title: 'Second factor',
     main: html`<h1>Second factor</h1>

@@ -8,15 +8,15 @@ import { invitationInvalid, lookAtInvitation } from '../../../services/tenancy/i
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
 import { arrive } from './enter.ts';
-import { linkTo, type Place, returnTo } from './place.ts';
+import { type LoginPlace, linkTo, returnTo } from './place.ts';
 import { linkToVerify } from './verify.ts';
 
 const path = '/login/signup';
 
-interface Newcomer extends Place {
+interface Newcomer extends LoginPlace {
   invitation?: string | undefined;
 }
 
@@ -69,7 +69,7 @@ function notForEveryone(): Refusal {
   });
 }
 
-function ask(visit: Visit, { identifier, returnTo, invitation }: Newcomer): Shown {
+function ask(visit: Visit, { identifier, returnTo, invitation }: Newcomer): ShownPage {
   const least = visit.ctx.config.password.minLength;
   const content = html`${field(visit, { name: 'name', label: 'Name', autocomplete: 'name', maxLength: 200, first: true })}
 ${field(visit, { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', value: identifier, verbatim: true })}

@@ -5,10 +5,10 @@ import { resendVerification } from '../../../services/signin/methods/codes/reque
 import { verifyEmailInput } from '../../../services/signin/methods/codes/schema.ts';
 import { verifyEmail } from '../../../services/signin/methods/codes/verify-email.ts';
 import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
-import { form, page, type Shown, type Visit } from '../page.ts';
+import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { askMailedCode } from './codes.ts';
 import { arrive } from './enter.ts';
-import { linkTo, type Place, returnTo } from './place.ts';
+import { type LoginPlace, linkTo, returnTo } from './place.ts';
 import { linkToChoose } from './reset.ts';
 
 const path = '/login/verify';
@@ -50,16 +50,16 @@ const resendPage = form({
 export const verifyPages = [askPage, verifyPage, resendPage];
 
 /** Where the address is confirmed. */
-export function linkToVerify(place: Place): string {
+export function linkToVerify(place: LoginPlace): string {
   return linkTo(path, place);
 }
 
-function placeOf({ given }: Visit): Place {
+function placeOf({ given }: Visit): LoginPlace {
   return { identifier: given['email'], returnTo: given['returnTo'] };
 }
 
 /** Asks for the code that confirms an address. */
-function askVerification(visit: Visit, place: Place): Shown {
+function askVerification(visit: Visit, place: LoginPlace): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Confirm your address',
     said: 'Enter the code that was mailed to',

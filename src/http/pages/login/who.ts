@@ -1,17 +1,17 @@
 import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { html } from '../html.ts';
-import type { Shown, Visit } from '../page.ts';
+import type { ShownPage, Visit } from '../page.ts';
 import { alert, field, hidden, notice } from '../parts.ts';
 import { socialLinks } from './forms.ts';
-import { linkTo, type Place } from './place.ts';
+import { type LoginPlace, linkTo } from './place.ts';
 
 /** The first screen: an address, a user name or a company's domain, and the providers that are open to everyone. */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'>,
-  place: Place,
+  place: LoginPlace,
   said?: string,
-): Promise<Shown> {
+): Promise<ShownPage> {
   const { returnTo } = place;
   const methods = await findMethods(visit.ctx, '');
   const social = socialLinks(methods, place);

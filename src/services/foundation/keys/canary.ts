@@ -1,4 +1,4 @@
-import type { Keyring, Place } from '../../../crypto/seal.ts';
+import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { dialectOfDatabase, execute } from '../../../database/select.ts';
@@ -61,6 +61,6 @@ async function isSealed(): Promise<boolean> {
   return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }
 
-function placeOf(row: string): Place {
+function placeOf(row: string): SealedPlace {
   return { table: 'key_canaries', column: 'sealed', row };
 }

@@ -8,7 +8,7 @@ import {
   type TokenSigner,
   type VerificationKey,
 } from '../../../crypto/jwt.ts';
-import type { Keyring, Place } from '../../../crypto/seal.ts';
+import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 
 // A process keeps the keys it has read. It reads them again after a minute, so that it follows a
@@ -62,7 +62,7 @@ export function forgetKeys(ctx: KeyContext): void {
 }
 
 /** Where the private half of a key is sealed. */
-export function placeOfPrivateJwk(kid: string): Place {
+export function placeOfPrivateJwk(kid: string): SealedPlace {
   return { table: 'signing_keys', column: 'private_jwk', row: kid };
 }
 

@@ -4,7 +4,7 @@ import { select } from '../../../database/select.ts';
 export type Kind = 'org' | 'user' | 'domain' | 'project';
 
 /** A name, and a word on what it names. */
-export interface Named {
+export interface NamedThing {
   value: string;
   about: string;
 }
@@ -24,7 +24,7 @@ const queries: Record<Kind, string> = {
  * The names that begin so, at most 200; domains and projects of one organization, if it is named by id or slug. For
  * whoever may read the database, which must be open.
  */
-export async function listNames(kind: Kind, begin: string, org: string | undefined): Promise<Named[]> {
+export async function listNames(kind: Kind, begin: string, org: string | undefined): Promise<NamedThing[]> {
   const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;
   const within = org !== undefined && (kind === 'domain' || kind === 'project');
   const sql = [
@@ -32,5 +32,5 @@ export async function listNames(kind: Kind, begin: string, org: string | undefin
     ...(within ? ['AND (o.slug = $2 OR CAST(o.id AS TEXT) = $2)'] : []),
     `ORDER BY 1 LIMIT ${most}`,
   ].join(' ');
-  return select<Named>(sql, within ? [like, org] : [like]);
+  return select<NamedThing>(sql, within ? [like, org] : [like]);
 }

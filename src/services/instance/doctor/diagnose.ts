@@ -10,7 +10,7 @@ import { checkApps } from './apps.ts';
 import { type Check, check } from './check.ts';
 import { checkDaemon, servesAnother } from './daemon.ts';
 import { checkDatabase, type Subject } from './database.ts';
-import { checkConfig, checkKeyFile, checkRuntime } from './machine.ts';
+import { checkConfig, checkRuntime, examineKeyFile } from './machine.ts';
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
 import type { diagnoseInput, diagnosisView } from './schema.ts';
@@ -47,7 +47,7 @@ export async function diagnose(patient: Patient, input: Input): Promise<Diagnosi
   const runtime = await checkRuntime();
   const { loaded, check: configuration } = await checkConfig(patient.readConfig);
   if (loaded === null) return ended([runtime, configuration]);
-  const key = await checkKeyFile(loaded.config.keyFile);
+  const key = await examineKeyFile(loaded.config.keyFile);
   const database = await checkDatabase(patient.database(loaded));
   const machine = [runtime, configuration, key, ...database];
   const whole = machine.every(({ ok }) => ok);

@@ -31,7 +31,7 @@ export async function checkConfig(
 }
 
 /** The master key: there, whole, and for nobody but its owner to read (security X3, X8). */
-export function checkKeyFile(path: string): Promise<Check> {
+export function examineKeyFile(path: string): Promise<Check> {
   return check('master key', 'a key that only its owner may read', async () => {
     await readKeyFile(path);
     const { uid } = await stat(path);

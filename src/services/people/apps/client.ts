@@ -19,7 +19,7 @@ export interface ProvedApp {
 }
 
 /** An app that has proved itself, and the context in which it acts. */
-export interface Client {
+export interface AppClient {
   app: ProvedApp;
   as: Context;
 }
@@ -41,7 +41,7 @@ const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS
 export async function requireClient(
   ctx: Context,
   given: { client_id?: string | undefined; client_secret?: string | undefined },
-): Promise<Client> {
+): Promise<AppClient> {
   const { client_id: clientId, client_secret: secret } = given;
   if (clientId === undefined || secret === undefined) {
     throw new Refusal('invalid_client', 'The request does not say which client it comes from.', {

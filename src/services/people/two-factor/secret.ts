@@ -1,7 +1,11 @@
 import type { Context } from '../../../context.ts';
-import type { Place } from '../../../crypto/seal.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
 
-const placeOf = (accountId: string): Place => ({ table: 'accounts', column: 'totp_secret', row: accountId });
+const placeOf = (accountId: string): SealedPlace => ({
+  table: 'accounts',
+  column: 'totp_secret',
+  row: accountId,
+});
 
 /** The TOTP secret as it is stored, bound to its account (security P12). */
 export function sealTotpSecret(ctx: Context, accountId: string, secret: string): string {

@@ -2,7 +2,7 @@ import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-u
 import { fold, type Target } from '../../foundation/scim-user/names.ts';
 import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
-import type { Operator } from './filter-value.ts';
+import type { FilterOperator } from './filter-value.ts';
 
 /** Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter. */
 export function matches(resource: ScimResource, filter: Filter): boolean {
@@ -44,7 +44,7 @@ function isPresent(value: ScimValue | undefined): boolean {
 
 function compares(
   attribute: Attribute,
-  operator: Operator,
+  operator: FilterOperator,
   held: ScimValue | undefined,
   value: string | boolean | number,
 ): boolean {
@@ -57,7 +57,7 @@ function compares(
   return operator === 'ne' ? held !== value : operator === 'eq' && held === value;
 }
 
-function comparesText(operator: Operator, held: string, value: string): boolean {
+function comparesText(operator: FilterOperator, held: string, value: string): boolean {
   if (operator === 'co') return held.includes(value);
   if (operator === 'sw') return held.startsWith(value);
   if (operator === 'ew') return held.endsWith(value);
@@ -65,7 +65,7 @@ function comparesText(operator: Operator, held: string, value: string): boolean 
   return ordered(operator, Buffer.compare(Buffer.from(held), Buffer.from(value)));
 }
 
-function ordered(operator: Operator, difference: number): boolean {
+function ordered(operator: FilterOperator, difference: number): boolean {
   if (operator === 'eq') return difference === 0;
   if (operator === 'ne') return difference !== 0;
   if (operator === 'gt') return difference > 0;

@@ -3,7 +3,7 @@ import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { Filter } from './filter.ts';
 import { emailsIn } from './filter-keys.ts';
-import type { Operator } from './filter-value.ts';
+import type { FilterOperator } from './filter-value.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
 // Names and JSON paths come from the table of attributes, values are parameters: no text of a client is ever SQL.
@@ -108,7 +108,12 @@ function writeText(writing: Writing, attribute: Attribute, path: string[], term:
   return compareText(writing, at(path), term.operator, value);
 }
 
-function compareText({ dialect, bind }: Writing, text: string, operator: Operator, value: string): string {
+function compareText(
+  { dialect, bind }: Writing,
+  text: string,
+  operator: FilterOperator,
+  value: string,
+): string {
   if (operator === 'ne') return `(not coalesce(${textCondition(dialect, text, 'eq', bind(value))}, false))`;
   return `coalesce(${textCondition(dialect, text, operator, bind(value))}, false)`;
 }

@@ -2,7 +2,7 @@ import type { Refusal } from '../../../errors.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 
 /** A piece of a filter: a bracket, a quoted text already decoded, or a run of other characters. */
-export interface Token {
+export interface FilterToken {
   kind: '(' | ')' | '[' | ']' | 'text' | 'word';
   text: string;
 }
@@ -10,8 +10,8 @@ export interface Token {
 const piece = /\s+|([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)/sy;
 
 /** The pieces of a filter, in order; 400 `invalidFilter` for a text that never ends or is no JSON string. */
-export function tokenize(filter: string): Token[] {
-  const tokens: Token[] = [];
+export function tokenize(filter: string): FilterToken[] {
+  const tokens: FilterToken[] = [];
   piece.lastIndex = 0;
   while (piece.lastIndex < filter.length) {
     const found = piece.exec(filter);

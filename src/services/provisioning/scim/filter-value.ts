@@ -2,13 +2,13 @@ import type { Attribute } from '../../foundation/scim-user/attributes.ts';
 import { isStorable } from '../../foundation/scim-user/values.ts';
 import { invalidFilter } from './filter-tokens.ts';
 
-const equality: Operator[] = ['eq', 'ne'];
-const textual: Operator[] = ['co', 'sw', 'ew'];
+const equality: FilterOperator[] = ['eq', 'ne'];
+const textual: FilterOperator[] = ['co', 'sw', 'ew'];
 
 /** The text as a value that the operator can compare with the attribute; instants in milliseconds. */
 export function filterValue(
   attribute: Attribute,
-  operator: Operator,
+  operator: FilterOperator,
   text: string,
 ): string | boolean | number {
   const ordered = attribute.type !== 'boolean' && attribute.type !== 'binary';
@@ -40,4 +40,4 @@ function readInstant(attribute: Attribute, text: string): number {
 }
 
 /** A comparison of RFC 7644 §3.4.2.2 other than `pr`. */
-export type Operator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
+export type FilterOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';

@@ -1,7 +1,7 @@
 import type { Attribute } from '../../foundation/scim-user/attributes.ts';
 import { columnOf, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
-import { invalidFilter, type Token, tokenize } from './filter-tokens.ts';
-import { filterValue, type Operator } from './filter-value.ts';
+import { type FilterToken, invalidFilter, tokenize } from './filter-tokens.ts';
+import { type FilterOperator, filterValue } from './filter-value.ts';
 
 // RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that whoever evaluates a filter
 // meets nothing it does not know. Chains are flat; only brackets and `not` nest, and nesting is bounded.
@@ -11,14 +11,14 @@ export type Filter =
   | { kind: 'and' | 'or'; filters: Filter[] }
   | { kind: 'not'; filter: Filter }
   | { kind: 'present'; target: Target }
-  | { kind: 'compare'; target: Target; operator: Operator; value: string | boolean | number }
+  | { kind: 'compare'; target: Target; operator: FilterOperator; value: string | boolean | number }
   /** One element of the attribute satisfies the filter, whose targets are sub-attributes of it. */
   | { kind: 'element'; attribute: Attribute; filter: Filter };
 
 const limits = { length: 4096, depth: 32, terms: 64, unindexed: 16 };
 
 interface Reading {
-  tokens: Token[];
+  tokens: FilterToken[];
   next: number;
   depth: number;
   /** Inside of brackets, the attribute before them. */
@@ -127,7 +127,7 @@ function readComparison(reading: Reading, named: Target): Filter {
   return { kind: 'compare', target, operator: word, value };
 }
 
-function readNull(operator: Operator, target: Target): Filter {
+function readNull(operator: FilterOperator, target: Target): Filter {
   const present: Filter = { kind: 'present', target };
   if (operator === 'ne') return present;
   if (operator === 'eq') return { kind: 'not', filter: present };
@@ -151,11 +151,11 @@ function scalarOf(target: Target): Target {
   return { attribute, sub: value };
 }
 
-function isOperator(word: string): word is Operator {
+function isOperator(word: string): word is FilterOperator {
   return ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'].includes(word);
 }
 
-function take(reading: Reading, kind: Token['kind']): boolean {
+function take(reading: Reading, kind: FilterToken['kind']): boolean {
   if (reading.tokens[reading.next]?.kind !== kind) return false;
   reading.next += 1;
   return true;

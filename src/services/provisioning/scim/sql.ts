@@ -1,4 +1,4 @@
-import type { Operator } from './filter-value.ts';
+import type { FilterOperator } from './filter-value.ts';
 
 // What the two databases say differently, for conditions on JSON. Every expression is true or false, never NULL, so
 // that NOT means what it does in a filter.
@@ -20,7 +20,12 @@ export function elementsAt(dialect: Dialect, json: string, path: string[]): stri
 }
 
 /** The comparison of a text with a parameter, NULL for no text; ordered by code points. */
-export function textCondition(dialect: Dialect, text: string, operator: Operator, value: string): string {
+export function textCondition(
+  dialect: Dialect,
+  text: string,
+  operator: FilterOperator,
+  value: string,
+): string {
   const postgres = dialect === 'postgres';
   const given = postgres ? `${value}::text` : value;
   // Not LIKE: on SQLite it takes a for A whatever the attribute, and wildcards would have to be escaped.
@@ -39,7 +44,7 @@ export function textCondition(dialect: Dialect, text: string, operator: Operator
 }
 
 /** The operators that order, in SQL. */
-export const signs: Readonly<Record<Exclude<Operator, 'co' | 'sw' | 'ew'>, string>> = {
+export const signs: Readonly<Record<Exclude<FilterOperator, 'co' | 'sw' | 'ew'>, string>> = {
   eq: '=',
   ne: '<>',
   gt: '>',

@@ -9,7 +9,7 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isComplex, schemasOf, setValue, valueIn } from '../../foundation/scim-user/values.ts';
 
 /** What idctl knows of a User beside the resource that the client wrote. */
-export interface Surroundings {
+export interface ViewSurroundings {
   id: string;
   active: boolean;
   createdAt: Date;
@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** The User as clients see it: schemas, id, what they wrote, active, meta. */
-export function viewUser(resource: ScimResource, around: Surroundings): ScimResource {
+export function viewScimUser(resource: ScimResource, around: ViewSurroundings): ScimResource {
   return {
     schemas: schemasOf(resource),
     id: around.id,

@@ -4,13 +4,13 @@ import type { Context } from '../../../context.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { readPage } from '../../foundation/page.ts';
-import { requireConnection } from '../../tenancy/sso/find.ts';
+import { requireSsoConnection } from '../../tenancy/sso/find.ts';
 import type { listAttemptsInput } from './schema.ts';
 
 /** The last sign-ins through the organization's connection, newest first. */
 export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {
   const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
-  const { id: connectionId } = await requireConnection(organization);
+  const { id: connectionId } = await requireSsoConnection(organization);
   const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
   const wanted = input.reference === undefined ? {} : { reference: input.reference };
   return readPage(

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../config/listen.ts';
 import type { Context } from '../../../context.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -6,7 +7,7 @@ import { Refusal } from '../../../errors.ts';
 import { signInFailed } from '../../people/sessions/failed.ts';
 import { claimCode } from './claim-code.ts';
 import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
-import { type Places, placesOf } from './under-way.ts';
+import { type CallbackPlaces, callbackPlaces } from './under-way.ts';
 
 /** What comes back with a person, as far as it does not concern the provider alone. */
 interface Returned {
@@ -33,7 +34,7 @@ export async function acceptState<T>(
   if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow)) {
     throw signInFailed('other_browser');
   }
-  const places = placesOf(ctx, state.connection);
+  const places = callbackPlaces(ctx, state.connection);
   try {
     await spend(state, places);
     const { code } = returned;
@@ -48,10 +49,10 @@ export async function acceptState<T>(
 /** A browser always shows its cookie; so must everyone where the way here is not encrypted. */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
-  return fromBrowser || (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+  return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
 }
 
-async function spend(state: FlowState, places: Places): Promise<void> {
+async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
   const spending = transaction(async () => {
     await refusingDuplicate(SpentState.create({ id: state.id, expiresAt: new Date(state.expires * 1000) }), {
       message: 'This sign-in was finished already.',

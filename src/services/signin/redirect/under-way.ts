@@ -6,7 +6,7 @@ import { networkOf } from '../../foundation/limits/network.ts';
 const most = { client: 10, connection: 50 };
 
 /** A callback's places: one of its client's and one of its connection's. */
-export interface Places {
+export interface CallbackPlaces {
   /** Takes both, once however often it is asked; refuses `overloaded`. */
   take(): void;
   /** Gives back what was taken. */
@@ -14,7 +14,10 @@ export interface Places {
 }
 
 /** The places of a callback of this client, through this connection or social provider. */
-export function placesOf({ callbacksUnderWay: busy, client }: Context, connection: string): Places {
+export function callbackPlaces(
+  { callbacksUnderWay: busy, client }: Context,
+  connection: string,
+): CallbackPlaces {
   const wanted: [string, number][] = [
     [`client ${networkOf(client.address)}`, most.client],
     [`connection ${connection}`, most.connection],

@@ -4,7 +4,7 @@ import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
 /** The organization's connection, or `not_found`. */
-export async function requireConnection(organization: Organization): Promise<LdapConnection> {
+export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
   const connection = await LdapConnection.findOne({ where: { organizationId: organization.id } });
   if (connection !== null) return connection;
   throw new Refusal('not_found', `${organization.slug} has no LDAP connection.`, {

@@ -16,10 +16,10 @@ import { endSessions } from '../../people/sessions/end.ts';
 import { freeAccounts } from '../identities/detach.ts';
 import { findAffected } from '../sso/affected.ts';
 import { requireEncryption } from './encryption.ts';
-import { requireConnection } from './find.ts';
+import { requireDirectory } from './find.ts';
 import { changeLdapInput, saveLdapInput } from './schema.ts';
 import { requireSameServer, sealBindPassword } from './secret.ts';
-import { settingsOf } from './settings.ts';
+import { directorySettingsOf } from './settings.ts';
 import { ldapDisabledView, ldapRelinkedView, ldapView, viewLdap } from './view.ts';
 
 // The LDAP connection of an organization (spec §2.5).
@@ -31,7 +31,7 @@ export const showLdap = operation({
   authority: 'ldap.see',
   input: refInput,
   output: ldapView,
-  run: async (_ctx, _input, { organization }) => viewLdap(await requireConnection(organization)),
+  run: async (_ctx, _input, { organization }) => viewLdap(await requireDirectory(organization)),
 });
 
 /**
@@ -104,7 +104,7 @@ export const changeLdap = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const stored = await findLocked(organization);
-      const before = stored === null ? {} : { ...settingsOf(stored), enabled: stored.enabled };
+      const before = stored === null ? {} : { ...directorySettingsOf(stored), enabled: stored.enabled };
       return saveLdap(ctx, parse(saveLdapInput, { ...before, ...input }));
     }),
 });
@@ -116,7 +116,7 @@ export const enableLdap = operation({
   output: ldapView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireDirectory(organization);
       if (connection.enabled) return viewLdap(connection);
       await requireAnyDomain(ctx, organization);
       await connection.update({ enabled: true });
@@ -132,7 +132,7 @@ export const disableLdap = operation({
   output: ldapDisabledView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireDirectory(organization);
       const affected = await findAffected(connection);
       if (!connection.enabled) return { ...viewLdap(connection), ...affected };
       await connection.update({ enabled: false });
@@ -152,7 +152,7 @@ export const removeLdap = operation({
   input: refInput,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireDirectory(organization);
       const affected = await findAffected(connection);
       // Waits for the sign-ins under way, whose sessions end too.
       await connection.destroy();
@@ -174,7 +174,7 @@ export const relinkLdap = operation({
   output: ldapRelinkedView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireDirectory(organization);
       const freed = await freeAccounts(ctx, { kind: 'ldap', organizationId: organization.id });
       const { people, sessionsEnded } = freed;
       if (people.length === 0) throw new Refusal('not_found', 'No account is linked by LDAP.');

@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
-import type { Place } from '../../../crypto/seal.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Refusal } from '../../../errors.ts';
 
-const placeOf = (connectionId: string): Place => ({
+const placeOf = (connectionId: string): SealedPlace => ({
   table: 'ldap_connections',
   column: 'bind_password',
   row: connectionId,

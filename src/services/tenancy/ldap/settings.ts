@@ -1,7 +1,7 @@
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 
 /** What is set of a connection, but for its password and whether it is enabled. */
-export function settingsOf(connection: LdapConnection) {
+export function directorySettingsOf(connection: LdapConnection) {
   return {
     uri: connection.uri,
     tls: connection.tls,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { affectedView } from '../sso/affected.ts';
-import { settingsOf } from './settings.ts';
+import { directorySettingsOf } from './settings.ts';
 
 export const ldapView = z.object({
   uri: z.string(),
@@ -29,5 +29,5 @@ export const ldapRelinkedView = z.object({
 
 /** A connection without its password. */
 export function viewLdap(connection: LdapConnection) {
-  return { ...settingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
+  return { ...directorySettingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
 }

@@ -3,7 +3,7 @@ import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { isUuid } from '../../foundation/fields.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
-import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
+import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
 
 /** The organization's record of this name, in any case of letters; hidden ones too. */
 export async function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
@@ -69,7 +69,7 @@ function noSuchUser(id: string) {
 /** A record and its account, which stay as they are until the transaction ends. */
 export interface Held {
   record: Entry;
-  account: Person & Pick<Account, 'emailProof'>;
+  account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
 /**
@@ -79,7 +79,7 @@ export interface Held {
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
-  const [row] = await select<Row & Pick<Person, 'email' | 'name'> & { email_proof: EmailProof }>(
+  const [row] = await select<Row & Pick<RecordedPerson, 'email' | 'name'> & { email_proof: EmailProof }>(
     `SELECT ${columns}, a.email, a.email_proof, a.name FROM accounts a
        JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
     [of.id, of.organizationId],

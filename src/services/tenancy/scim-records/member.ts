@@ -2,13 +2,17 @@ import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
 import { findRecordNamed, findRecordOf } from './find.ts';
-import { columns, type Entry, entryOf, type Person, type Row } from './record.ts';
+import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
 import { changeRecord, insertRecord } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
 
 /** Sees that a new member has a record, which says that they are one. */
-export async function recordMember(ctx: Context, organizationId: string, account: Person): Promise<void> {
+export async function recordMember(
+  ctx: Context,
+  organizationId: string,
+  account: RecordedPerson,
+): Promise<void> {
   const record = await findRecordOf(organizationId, account.id);
   if (record === null) await insertMemberRecord(organizationId, account, ctx.now);
   else if (!record.active || record.hidden) {
@@ -24,7 +28,11 @@ export async function recordLeft(ctx: Context, organizationId: string, accountId
 }
 
 /** Writes the record of a member of whom no client has spoken. */
-export async function insertMemberRecord(organizationId: string, account: Person, at: Date): Promise<void> {
+export async function insertMemberRecord(
+  organizationId: string,
+  account: RecordedPerson,
+  at: Date,
+): Promise<void> {
   const resource = resourceOfMember(account);
   // A client may have given the name to somebody else: that must keep nobody from joining.
   const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
@@ -42,7 +50,11 @@ export async function insertMemberRecord(organizationId: string, account: Person
  * Tells the clients that have not named a member themselves what the member is called now. Whoever has left is not
  * followed, but by the organization (`by`) that has just renamed them.
  */
-export async function recordRenamed(ctx: Context, account: Person, by: string | null = null): Promise<void> {
+export async function recordRenamed(
+  ctx: Context,
+  account: RecordedPerson,
+  by: string | null = null,
+): Promise<void> {
   const rows = await select<Row>(
     `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
         AND (r.active = $3 OR r.organization_id = $4)`,
@@ -54,10 +66,10 @@ export async function recordRenamed(ctx: Context, account: Person, by: string | 
 }
 
 /** The resource of a member under the name that the record has. */
-function resourceIn({ userName }: Entry, account: Person): Named {
+function resourceIn({ userName }: Entry, account: RecordedPerson): Named {
   return { ...resourceOfMember(account), userName };
 }
 
-function resourceOfMember({ id, email, name }: Person): Named {
+function resourceOfMember({ id, email, name }: RecordedPerson): Named {
   return memberResource({ email: email ?? id, name });
 }

@@ -19,7 +19,7 @@ export interface Entry {
 }
 
 /** What provisioning has to do with of an account. */
-export type Person = Pick<Account, 'id' | 'email' | 'name'>;
+export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;
 
 /** A record as plain SQL gives it; SQLite has texts for times and numbers for booleans. */
 export interface Row {

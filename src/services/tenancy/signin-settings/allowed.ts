@@ -2,7 +2,7 @@ import type { SignInMethod } from '../../../database/models/session.ts';
 import type { Governing } from './governing.ts';
 
 /** Whether people may sign in by the method; what no setting speaks of is not theirs to switch off. */
-export function isAllowed({ settings, verified }: Governing, method: SignInMethod): boolean {
+export function isMethodAllowed({ settings, verified }: Governing, method: SignInMethod): boolean {
   switch (method) {
     case 'password':
     case 'magicCode':

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { type Settings, type Stored, settingsOf } from './settings.ts';
+import { type SignInRules, type Stored, settingsOf } from './settings.ts';
 
 /** Whose sign-in settings hold for an e-mail domain, and which these are (security O1). */
 export interface Governing {
@@ -9,7 +9,7 @@ export interface Governing {
   organizationId: string | null;
   /** Whether that organization has verified the domain. */
   verified: boolean;
-  settings: Settings;
+  settings: SignInRules;
 }
 
 // Past the ORM, in one read: every sign-in asks it.

@@ -6,7 +6,7 @@ import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import { isTrusted } from '../sso/trusted.ts';
-import { isAllowed } from './allowed.ts';
+import { isMethodAllowed } from './allowed.ts';
 import { findDirectory } from './directory.ts';
 import { findGoverningDomain } from './governing.ts';
 
@@ -38,13 +38,13 @@ export const listMethods = operation({
 export async function findMethods(ctx: Context, domain: string): Promise<Offered[]> {
   const governing = await findGoverningDomain(ctx, domain);
   const offered: [Offered, boolean][] = [
-    ['password', isAllowed(governing, 'password')],
-    ['magicCode', isAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
+    ['password', isMethodAllowed(governing, 'password')],
+    ['magicCode', isMethodAllowed(governing, 'magicCode') && isMailConfigured(ctx)],
     ['sso', await hasSso(ctx, domain)],
     ['ldap', (await findDirectory(governing.organizationId)) !== null],
     ...socialProviders.map((provider): [Offered, boolean] => [
       provider,
-      isAllowed(governing, provider) && findSocialClient(ctx, provider) !== null,
+      isMethodAllowed(governing, provider) && findSocialClient(ctx, provider) !== null,
     ]),
   ];
   return offered.filter(([, is]) => is).map(([method]) => method);

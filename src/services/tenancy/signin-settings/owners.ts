@@ -10,10 +10,10 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
 import { pushedIn } from '../memberships/pushed.ts';
-import { isAllowed } from './allowed.ts';
+import { isMethodAllowed } from './allowed.ts';
 import { findGoverningSettings, type Governing } from './governing.ts';
 import { hasSso } from './methods.ts';
-import type { Settings } from './settings.ts';
+import type { SignInRules } from './settings.ts';
 
 // A way to sign in counts only if it is known to lead to the account: a password that is set, or can be by mail; a
 // code by mail; Google or GitHub once they have been used, but not under a restriction to verified domains, for nobody
@@ -26,7 +26,7 @@ import type { Settings } from './settings.ts';
 export async function requireOwnersLetIn(
   ctx: Context,
   organization: Organization,
-  { before, after }: { before: Settings; after: Settings },
+  { before, after }: { before: SignInRules; after: SignInRules },
 ): Promise<void> {
   if (!takesAway(before, after)) return;
   const owners = await findOwners(organization);
@@ -52,7 +52,7 @@ export async function findOwnersWithoutWay(ctx: Context, organization: Organizat
   return { owners: owners.length, stuck };
 }
 
-function takesAway(before: Settings, after: Settings): boolean {
+function takesAway(before: SignInRules, after: SignInRules): boolean {
   const ways = ['password', 'magicCode', 'google', 'github'] as const;
   if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;
   return ways.some((way) => before[way] && !after[way]);
@@ -78,8 +78,8 @@ async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set
 
 async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {
   const mailed = isMailConfigured(ctx) && owner.email !== null;
-  if (isAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
-  if (isAllowed(governing, 'magicCode') && mailed) return true;
+  if (isMethodAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
+  if (isMethodAllowed(governing, 'magicCode') && mailed) return true;
   const linked = await Identity.findAll({ where: { accountId: owner.id } });
   return (
     hasSocial(ctx, governing, linked) ||
@@ -92,7 +92,7 @@ function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): bool
   if (governing.settings.restrictOauthToVerifiedDomains) return false;
   return socialProviders.some(
     (provider) =>
-      isAllowed(governing, provider) &&
+      isMethodAllowed(governing, provider) &&
       findSocialClient(ctx, provider) !== null &&
       linked.some(({ connectionId }) => connectionId === provider),
   );

@@ -4,7 +4,7 @@ import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isClaimed, ownsAddress } from '../../foundation/domain-names/owns.ts';
 import { socialProviders } from '../identities/providers.ts';
-import { isAllowed } from './allowed.ts';
+import { isMethodAllowed } from './allowed.ts';
 import { findGoverningDomain, findGoverningSettings, type Governing } from './governing.ts';
 import { findMethods } from './methods.ts';
 
@@ -28,7 +28,7 @@ export async function requireMethodAllowed(
   // Single sign-on and directories are switched by their own `enabled`; the operator's link and a proof by mail, never.
   if (name === undefined) return;
   const governing = await findGoverningSettings(ctx, email);
-  const allowed = isAllowed(governing, method);
+  const allowed = isMethodAllowed(governing, method);
   if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
   if (allowed) {

@@ -13,16 +13,16 @@ export const settingNames = [
 type SettingName = (typeof settingNames)[number];
 
 /** The sign-in settings as they hold: what an organization leaves open is the instance's. */
-export type Settings = Record<SettingName, boolean>;
+export type SignInRules = Record<SettingName, boolean>;
 
 /** What an organization says of some of the settings. */
-export type Choices = Partial<Settings>;
+export type Choices = Partial<SignInRules>;
 
 /** The same as it is stored; what is not said is null, and SQLite keeps booleans as 0 and 1. */
 export type Stored = Record<SettingName, boolean | number | null>;
 
 /** The settings of the instance, with what an organization has stored laid over them; what it stored otherwise is off (security O2). */
-export function settingsOf({ config }: Pick<Context, 'config'>, stored: Partial<Stored> = {}): Settings {
+export function settingsOf({ config }: Pick<Context, 'config'>, stored: Partial<Stored> = {}): SignInRules {
   const hold = (name: SettingName) => {
     const value = stored[name] ?? config.signin[name] === 'on';
     return value === true || value === 1;

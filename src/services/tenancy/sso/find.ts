@@ -4,7 +4,7 @@ import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
 /** The organization's connection, or `not_found`. */
-export async function requireConnection(organization: Organization): Promise<SsoConnection> {
+export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
   const connection = await SsoConnection.findOne({ where: { organizationId: organization.id } });
   if (connection !== null) return connection;
   throw new Refusal('not_found', `${organization.slug} has no single sign-on connection.`, {

@@ -16,7 +16,7 @@ import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
 import { findAffected } from './affected.ts';
-import { requireConnection } from './find.ts';
+import { requireSsoConnection } from './find.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 import { requireSameClient, sealClientSecret } from './secret.ts';
 import { ssoDisabledView, ssoView, viewSso } from './view.ts';
@@ -30,7 +30,7 @@ export const showSso = operation({
   authority: 'sso.see',
   input: refInput,
   output: ssoView,
-  run: async (ctx, _input, { organization }) => viewSso(ctx, await requireConnection(organization)),
+  run: async (ctx, _input, { organization }) => viewSso(ctx, await requireSsoConnection(organization)),
 });
 
 /**
@@ -156,7 +156,7 @@ export const enableSso = operation({
   output: ssoView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireSsoConnection(organization);
       if (connection.enabled) return viewSso(ctx, connection);
       await requireTrustedDomain(ctx, organization, connection.emailDomain);
       await refusingDuplicate(connection.update({ enabled: true }), domainInUse(connection.emailDomain));
@@ -172,7 +172,7 @@ export const disableSso = operation({
   output: ssoDisabledView,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireSsoConnection(organization);
       const affected = await findAffected(connection);
       if (!connection.enabled) return { ...viewSso(ctx, connection), ...affected };
       await connection.update({ enabled: false });
@@ -192,7 +192,7 @@ export const removeSso = operation({
   input: refInput,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
-      const connection = await requireConnection(organization);
+      const connection = await requireSsoConnection(organization);
       const affected = await findAffected(connection);
       // Waits for the sign-ins under way, whose sessions end too.
       await connection.destroy();

@@ -6,7 +6,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { freeAccounts } from '../identities/detach.ts';
-import { requireConnection } from './find.ts';
+import { requireSsoConnection } from './find.ts';
 import { saveSsoInput } from './schema.ts';
 import { ssoRelinkedView } from './view.ts';
 
@@ -21,7 +21,7 @@ export const relinkSso = operation({
   output: ssoRelinkedView,
   run: (ctx, { fromIssuer }, { organization }) =>
     transaction(async () => {
-      const { id, emailDomain, issuer } = await requireConnection(organization);
+      const { id, emailDomain, issuer } = await requireSsoConnection(organization);
       const keys = { kind: 'sso' as const, organizationId: organization.id };
       const { people, sessionsEnded } = await freeAccounts(ctx, { ...keys, issuer: fromIssuer });
       if (people.length === 0) throw await nobodyLinked(keys, fromIssuer);

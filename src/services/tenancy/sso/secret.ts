@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
-import type { Place } from '../../../crypto/seal.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 
-const placeOf = (connectionId: string): Place => ({
+const placeOf = (connectionId: string): SealedPlace => ({
   table: 'sso_connections',
   column: 'client_secret',
   row: connectionId,

@@ -6,7 +6,7 @@ import { refuseField } from '../../../errors.ts';
 import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { operation } from '../../foundation/operation.ts';
-import { requireConnection } from './find.ts';
+import { requireSsoConnection } from './find.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 import { openClientSecret, requireSameClient } from './secret.ts';
 import { redirectUriOf } from './view.ts';
@@ -50,7 +50,7 @@ const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 async function clientOf(ctx: Context, organization: Organization, input: z.output<typeof testInput>) {
   const stored =
     input.issuer === undefined
-      ? await requireConnection(organization)
+      ? await requireSsoConnection(organization)
       : await SsoConnection.findOne({ where: { organizationId: organization.id } });
   const { issuer, clientId, redirectUri } = stored ?? {};
   const client = parse(clientInput, { issuer, clientId, redirectUri, ...input });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../../../context.ts';
-import type { Place } from '../../../crypto/seal.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { Webhook } from '../../../database/models/webhook.ts';
 
 type Column = 'secret' | 'previous_secret';
 
-const placeOf = (column: Column, webhookId: string): Place => ({
+const placeOf = (column: Column, webhookId: string): SealedPlace => ({
   table: 'webhooks',
   column,
   row: webhookId,

@@ -8,10 +8,10 @@ import { filterCondition } from '../filter-sql.ts';
 import { sortExpression } from '../sort.ts';
 import type { Dialect } from '../sql.ts';
 import { areFew, recordsWith } from './few.ts';
-import { inTurn } from './turns.ts';
+import { inListTurn } from './turns.ts';
 
 /** A list that is not simply the whole one in its own order. */
-export interface Asked {
+export interface FilteredQuery {
   filter: Filter | null;
   sortBy: string | undefined;
   descending: boolean;
@@ -27,7 +27,7 @@ const budgetMs = 2000;
  */
 export async function readFiltered(
   organizationId: string,
-  asked: Asked,
+  asked: FilteredQuery,
 ): Promise<{ total: number; records: Entry[] }> {
   const keys = asked.filter === null ? null : keysOf(asked.filter);
   const atOnce = keys !== null && (await areFew(organizationId, keys));
@@ -35,7 +35,7 @@ export async function readFiltered(
   if (atOnce) return readPage(asked, queries, (query) => select(query.sql, query.bind));
   const until = performance.now() + budgetMs;
   try {
-    return await inTurn(organizationId, until, () =>
+    return await inListTurn(organizationId, until, () =>
       readPage(asked, queries, (query) => selectWithin(until - performance.now(), query)),
     );
   } catch (error) {
@@ -58,7 +58,7 @@ interface Queries {
 
 type Read = <R extends object>(query: Query) => Promise<R[]>;
 
-async function readPage({ from, count }: Asked, queries: Queries, read: Read) {
+async function readPage({ from, count }: FilteredQuery, queries: Queries, read: Read) {
   const rows = count === 0 ? [] : await read<Row>(queries.page);
   const records = rows.map(entryOf);
   // A page that is not full ends the list, and says so how long that is.
@@ -68,7 +68,7 @@ async function readPage({ from, count }: Asked, queries: Queries, read: Read) {
 }
 
 /** The statements of a page: with keys, on the few records that have any of them; else on all, as long as there is time. */
-export function composeQueries(organizationId: string, asked: Asked, keys: Key[] | null): Queries {
+export function composeQueries(organizationId: string, asked: FilteredQuery, keys: Key[] | null): Queries {
   const { filter, sortBy, descending, from, count } = asked;
   const dialect = dialectOfDatabase();
   const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);

@@ -1,6 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
-import type { Place, Places } from '../../../../scim-memory.ts';
+import type { ListPlace, ListPlaces } from '../../../../scim-memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 
@@ -13,7 +13,7 @@ const step = 500;
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
 /** Before every record. */
-export const beginning: Place = { created_at: new Date(0), id: firstKey };
+export const beginning: ListPlace = { created_at: new Date(0), id: firstKey };
 
 /** A page of the whole list, and how long the list is. */
 export async function readWholeList(
@@ -37,7 +37,7 @@ export async function readWholeList(
 }
 
 /** The places of the list, as far as they can be known, and its length. */
-async function survey(ctx: Context, organizationId: string): Promise<{ places: Places; total: number }> {
+async function survey(ctx: Context, organizationId: string): Promise<{ places: ListPlaces; total: number }> {
   const remembered = ctx.scim.places.get(organizationId);
   let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
   let places = remembered?.shifts === shifts ? remembered : { shifts, at: [] };
@@ -52,7 +52,7 @@ async function survey(ctx: Context, organizationId: string): Promise<{ places: P
 /** How often the list has shifted, and how many records come after the place; at most so many, if that is said. */
 async function countAfter(
   organizationId: string,
-  after: Place = beginning,
+  after: ListPlace = beginning,
   most?: number,
 ): Promise<{ shifts: number; tail: number }> {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
@@ -66,12 +66,16 @@ async function countAfter(
 }
 
 /** The places after those that are known, one short look at a time, so that others get their turn. */
-async function extend(ctx: Context, organizationId: string, known: readonly Place[]): Promise<Place[]> {
+async function extend(
+  ctx: Context,
+  organizationId: string,
+  known: readonly ListPlace[],
+): Promise<ListPlace[]> {
   const settled = new Date(ctx.now.getTime() - settledAfterMs);
   const at = [...known];
   for (;;) {
     const after = at.at(-1) ?? beginning;
-    const [place] = await select<Place>(
+    const [place] = await select<ListPlace>(
       `SELECT created_at, id FROM scim_records
         WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
         ORDER BY created_at, id LIMIT 1 OFFSET ${step - 1}`,
@@ -83,7 +87,7 @@ async function extend(ctx: Context, organizationId: string, known: readonly Plac
 }
 
 /** Remembers the places; of too many organizations, not those that nobody has asked about for longest. */
-function remember({ scim }: Context, organizationId: string, places: Places): void {
+function remember({ scim }: Context, organizationId: string, places: ListPlaces): void {
   scim.places.delete(organizationId);
   scim.places.set(organizationId, places);
   const [oldest] = scim.places.keys();

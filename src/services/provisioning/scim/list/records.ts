@@ -4,7 +4,7 @@ import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { Place } from '../../../../scim-memory.ts';
+import type { ListPlace } from '../../../../scim-memory.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
 import { firstKey, readPage } from '../../../foundation/page.ts';
@@ -42,9 +42,9 @@ async function findAfter(organizationId: string, after: string, limit: number): 
   });
 }
 
-async function placeOf(organizationId: string, id: string): Promise<Place> {
+async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
   if (id === firstKey) return beginning;
-  const [place] = await select<Place>(
+  const [place] = await select<ListPlace>(
     'SELECT created_at, id FROM scim_records WHERE organization_id = $1 AND id = $2',
     [organizationId, id],
   );

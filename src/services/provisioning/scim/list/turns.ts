@@ -9,7 +9,11 @@ const queue: (() => void)[] = [];
 let running = 0;
 
 /** Runs the read when it is the organization's turn and there is room; `OutOfTime` when that comes too late. */
-export async function inTurn<T>(organizationId: string, until: number, read: () => Promise<T>): Promise<T> {
+export async function inListTurn<T>(
+  organizationId: string,
+  until: number,
+  read: () => Promise<T>,
+): Promise<T> {
   const before = last.get(organizationId) ?? Promise.resolve();
   const turn = before.then(() => withRoom(until, read));
   const settled = turn.catch(() => {});

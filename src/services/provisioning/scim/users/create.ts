@@ -17,7 +17,7 @@ import { notUnique } from './checks.ts';
 import { followResource } from './follow.ts';
 import type { AtUsers } from './input.ts';
 import { about, activateMember, reclaimHeld } from './membership.ts';
-import { type Presented, present } from './present.ts';
+import { type Presented, presentUser } from './present.ts';
 
 type Creation = ScimResource & { userName: string; active: boolean };
 
@@ -25,14 +25,17 @@ type Creation = ScimResource & { userName: string; active: boolean };
  * Provisions a person (spec §4.3): account, record and membership in one transaction. Whoever was deactivated is found
  * again, by name or address, under the same id. Of several at the same moment one succeeds.
  */
-export async function createUser(ctx: Context, input: AtUsers & { body: unknown }): Promise<Presented> {
+export async function createUserResource(
+  ctx: Context,
+  input: AtUsers & { body: unknown },
+): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const resource = readCreation(input.body);
   const record = await retryOnceWhenOvertaken(() =>
     transaction(() => provision(ctx, organizationId, resource)),
   );
-  return present(ctx, record, project);
+  return presentUser(ctx, record, project);
 }
 
 async function provision(ctx: Context, organizationId: string, resource: Creation): Promise<Entry> {

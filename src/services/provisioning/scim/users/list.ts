@@ -7,7 +7,7 @@ import { readWholeList } from '../list/places.ts';
 import { readProjection } from '../view.ts';
 import type { AtUsers } from './input.ts';
 import { mostInPage } from './most.ts';
-import { present } from './present.ts';
+import { presentUser } from './present.ts';
 
 /** The query of a list (RFC 7644 §3.4.2), numbers as they were asked for. */
 export interface ListQuery extends AtUsers {
@@ -22,7 +22,7 @@ const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const usual = 100;
 
 /** The Users of the organization, members and those who were; a page of them, with the number of all. */
-export async function listUsers(ctx: Context, input: ListQuery): Promise<ScimResource> {
+export async function listUserResources(ctx: Context, input: ListQuery): Promise<ScimResource> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const filter = input.filter === undefined ? null : parseFilter(input.filter);
@@ -40,6 +40,6 @@ export async function listUsers(ctx: Context, input: ListQuery): Promise<ScimRes
     totalResults: total,
     startIndex,
     itemsPerPage: records.length,
-    Resources: records.map((record) => present(ctx, record, project).body),
+    Resources: records.map((record) => presentUser(ctx, record, project).body),
   };
 }

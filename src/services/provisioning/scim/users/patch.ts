@@ -6,7 +6,7 @@ import { applyPatch, type Own } from '../patch.ts';
 import { readProjection } from '../view.ts';
 import { changeUser, type Decided } from './change.ts';
 import type { AtUser } from './input.ts';
-import { type Presented, present } from './present.ts';
+import { type Presented, presentUser } from './present.ts';
 
 /** Changes a User operation by operation, all of them or none (RFC 7644 §3.5.2, spec §4.3). */
 export async function patchUser(ctx: Context, input: AtUser & { body: unknown }): Promise<Presented> {
@@ -15,12 +15,12 @@ export async function patchUser(ctx: Context, input: AtUser & { body: unknown })
   const record = await changeUser(ctx, organizationId, input, (now, held) =>
     patched(now, input.body, ownOf(ctx, held)),
   );
-  return present(ctx, record, project);
+  return presentUser(ctx, record, project);
 }
 
 /** What clients see as the id and meta of the record. */
 function ownOf(ctx: Context, record: Entry): Own {
-  const { meta } = present(ctx, record, (view) => view).body;
+  const { meta } = presentUser(ctx, record, (view) => view).body;
   return { id: record.id, meta: isComplex(meta) ? meta : {} };
 }
 

@@ -3,7 +3,7 @@ import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
 import { baseOf } from '../base.ts';
-import { etag, viewUser } from '../view.ts';
+import { etag, viewScimUser } from '../view.ts';
 
 /** A User as the door sends it. */
 export interface Presented {
@@ -13,13 +13,13 @@ export interface Presented {
 }
 
 /** The record as its client sees it. */
-export function present(
+export function presentUser(
   ctx: Context,
   record: Entry,
   project: (view: ScimResource) => ScimResource,
 ): Presented {
   const { id, active, createdAt, modifiedAt, version } = record;
   const location = `${baseOf(ctx, record.organizationId)}/Users/${id}`;
-  const view = viewUser(resourceOf(record), { id, active, createdAt, modifiedAt, version, location });
+  const view = viewScimUser(resourceOf(record), { id, active, createdAt, modifiedAt, version, location });
   return { body: project(view), etag: etag(version), location };
 }

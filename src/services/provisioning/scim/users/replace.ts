@@ -4,12 +4,12 @@ import { readReplacement } from '../../../foundation/scim-user/resource.ts';
 import { readProjection } from '../view.ts';
 import { changeUser } from './change.ts';
 import type { AtUser } from './input.ts';
-import { type Presented, present } from './present.ts';
+import { type Presented, presentUser } from './present.ts';
 
 /** Replaces a User (spec §4.3): active unless the body says otherwise. */
 export async function replaceUser(ctx: Context, input: AtUser & { body: unknown }): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const record = await changeUser(ctx, organizationId, input, (now) => readReplacement(input.body, now));
-  return present(ctx, record, project);
+  return presentUser(ctx, record, project);
 }

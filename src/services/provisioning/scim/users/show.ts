@@ -3,11 +3,11 @@ import { requireScim } from '../../../foundation/authority/require.ts';
 import { requireRecord } from '../../../tenancy/scim-records/find.ts';
 import { readProjection } from '../view.ts';
 import type { AtUser } from './input.ts';
-import { type Presented, present } from './present.ts';
+import { type Presented, presentUser } from './present.ts';
 
 /** One User (RFC 7644 §3.4.1). */
-export async function showUser(ctx: Context, input: AtUser): Promise<Presented> {
+export async function showUserResource(ctx: Context, input: AtUser): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
-  return present(ctx, await requireRecord(organizationId, input.id), project);
+  return presentUser(ctx, await requireRecord(organizationId, input.id), project);
 }

@@ -7,11 +7,11 @@ import { findVerified, findVerifiedNames } from '../../../foundation/domain-name
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../../people/two-factor/answer.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { settingsOf } from '../../../tenancy/ldap/settings.ts';
+import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
 import { ensureMember } from '../../../tenancy/memberships/join.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival, SeenConnection } from '../../pending.ts';
-import type { Person } from './person.ts';
+import type { DirectoryPerson } from './person.ts';
 
 /** What is to be the same still when the person is let in. */
 export function seenAs(connection: LdapConnection): SeenConnection {
@@ -35,7 +35,7 @@ export async function enterByDirectory(
 export async function enter(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },
-  person: Person,
+  person: DirectoryPerson,
   secondFactor: SecondFactor | null,
   hold: () => Promise<void> = async () => {},
 ): Promise<Begun> {
@@ -74,7 +74,7 @@ async function holdConnection({ id }: LdapConnection): Promise<void> {
 
 function proofOf(connection: LdapConnection): string {
   return createHash('sha256')
-    .update(JSON.stringify(settingsOf(connection)))
+    .update(JSON.stringify(directorySettingsOf(connection)))
     .digest('base64url');
 }
 

@@ -15,7 +15,7 @@ export interface Reading {
 }
 
 /** Who a directory says has this user name. */
-export interface Person {
+export interface DirectoryPerson {
   /** Exactly as received, for that is what is bound with. */
   dn: string;
   /** The key: entryUUID or objectGUID, which outlive a change of name, else the DN (security I1). */
@@ -58,7 +58,7 @@ export function attributesOf(reading: Reading): string[] {
 export function onePerson(
   { entries, more }: FoundEntries,
   reading: Reading,
-): { ok: true; person: Person } | { ok: false; reason: Missing } {
+): { ok: true; person: DirectoryPerson } | { ok: false; reason: Missing } {
   const [entry] = entries;
   if (entry === undefined) return { ok: false, reason: 'user_not_found' };
   if (entries.length > 1 || more) return { ok: false, reason: 'user_ambiguous' };
@@ -77,7 +77,7 @@ export function textsOf(entry: DirectoryEntry, attribute: string): string[] {
   return values.filter((value) => typeof value === 'string');
 }
 
-function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Person {
+function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): DirectoryPerson {
   const emails = textsOf(entry, reading.emailAttribute).slice(0, mostEmails).map(canonicalEmail);
   return {
     dn: entry.dn,
@@ -93,7 +93,7 @@ function isStorable(text: string): boolean {
   return Buffer.byteLength(text) <= mostBytes && !/\p{Cc}/u.test(text);
 }
 
-function keyOf(entry: DirectoryEntry, dn: string[]): Pick<Person, 'issuer' | 'subject'> {
+function keyOf(entry: DirectoryEntry, dn: string[]): Pick<DirectoryPerson, 'issuer' | 'subject'> {
   const [uuid] = textsOf(entry, 'entryUUID');
   if (uuid !== undefined && uuid !== '') return { issuer: 'entryUUID', subject: uuid.toLowerCase() };
   const [guid] = entry.attributes.get('objectguid') ?? [];

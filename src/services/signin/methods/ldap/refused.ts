@@ -4,16 +4,16 @@ import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import { tallyEvent } from '../../../foundation/events/tally.ts';
 import { inWordsOf } from '../../../people/sessions/failed.ts';
-import type { Person } from './person.ts';
+import type { DirectoryPerson } from './person.ts';
 
 /**
  * Writes down a sign-in that was refused: one counted event per connection, reason and entry in a quarter of an hour;
  * who is in no directory counts as one (security X5).
  */
-export async function recordRefused(
+export async function recordRefusedByDirectory(
   ctx: Context,
   connection: LdapConnection,
-  { reason, person }: { reason: string; person: Person | null },
+  { reason, person }: { reason: string; person: DirectoryPerson | null },
 ): Promise<void> {
   const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
   const what = { kind: 'ldap.signin.refused' as const, ...about(connection), data };

@@ -11,12 +11,12 @@ import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import type { Limit } from '../../../foundation/limits/limit.ts';
 import { giveBack, spend } from '../../../foundation/limits/spend.ts';
 import { requireEncryption } from '../../../tenancy/ldap/encryption.ts';
-import { requireConnection } from '../../../tenancy/ldap/find.ts';
+import { requireDirectory } from '../../../tenancy/ldap/find.ts';
 import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
 import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secret.ts';
-import { settingsOf } from '../../../tenancy/ldap/settings.ts';
+import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
-import { type Examination, examineDirectory, type Trial } from './examine/directory.ts';
+import { type DirectoryExamination, examineDirectory, type Trial } from './examine/directory.ts';
 import { rehearseSignIn } from './examine/rehearse.ts';
 
 type Input = z.output<typeof testLdapInput>;
@@ -51,7 +51,7 @@ export async function testLdap(ctx: Context, input: Input) {
   return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
 }
 
-type Examine = (proving: Trial['proving']) => Promise<Examination>;
+type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
 /** The person's password is tried as at a sign-in: counted before, by name and by entry, and given back when it was not refused. */
 async function counting(
@@ -59,7 +59,7 @@ async function counting(
   organization: Organization,
   examine: Examine,
   limits: Limit[],
-): Promise<Examination> {
+): Promise<DirectoryExamination> {
   await spend(ctx, limits);
   const examination = await examine(async (found) => {
     const limit = entryLimit(ctx, found, organization.id);
@@ -79,17 +79,20 @@ function failedStepOf(steps: Step[]): string | undefined {
 async function settingsToTry(ctx: Context, organization: Organization, input: Input) {
   const stored =
     input.uri === undefined
-      ? await requireConnection(organization)
+      ? await requireDirectory(organization)
       : await LdapConnection.findOne({ where: { organizationId: organization.id } });
   const { username: _, password: __, ...given } = input;
-  const settings = parse(saveLdapInput, { ...(stored === null ? {} : settingsOf(stored)), ...given });
+  const settings = parse(saveLdapInput, {
+    ...(stored === null ? {} : directorySettingsOf(stored)),
+    ...given,
+  });
   if (settings.bindPassword) return { stored, settings, bindPassword: settings.bindPassword };
   if (stored === null) throw refuseField('bindPassword', 'is required');
   requireSameServer(stored, settings);
   return { stored, settings, bindPassword: openBindPassword(ctx, stored) };
 }
 
-function messageOf({ steps, entries = 0 }: Examination, wholeSignIn: boolean): string {
+function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: boolean): string {
   const at = steps.findIndex(({ ok }) => !ok);
   const step = steps[at];
   if (step !== undefined) return `Step ${at + 1}, ${step.name}, failed: ${step.seen}.`;

@@ -7,7 +7,7 @@ import { spend } from '../../../foundation/limits/spend.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import { openBindPassword } from '../../../tenancy/ldap/secret.ts';
 import { tryingBind } from './bind-tries.ts';
-import { onePerson, type Person, personQuery } from './person.ts';
+import { type DirectoryPerson, onePerson, personQuery } from './person.ts';
 
 /**
  * Asks the directory who has this user name, and whether this is their password (spec §4.2 step 1 to 3). `found` is
@@ -18,8 +18,8 @@ export async function provePerson(
   ctx: Context,
   connection: LdapConnection,
   given: { username: string; password: string },
-  found: (person: Person, limit: Limit) => void,
-): Promise<Person> {
+  found: (person: DirectoryPerson, limit: Limit) => void,
+): Promise<DirectoryPerson> {
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
   const query = personQuery(connection, given.username);
@@ -45,7 +45,7 @@ export async function provePerson(
 async function spendTry(
   ctx: Context,
   { organizationId }: LdapConnection,
-  person: Pick<Person, 'issuer' | 'subject'>,
+  person: Pick<DirectoryPerson, 'issuer' | 'subject'>,
 ): Promise<Limit> {
   const limit = entryLimit(ctx, person, organizationId);
   await spend(ctx, [limit]).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { requireSocialClient, type SocialProvider } from '../../../tenancy/ident
 import { beginFlow } from '../../redirect/begin.ts';
 import { requireReturnTo } from '../../redirect/return-to.ts';
 import type { startSocialInput } from './schema.ts';
-import { toldOutside } from './told.ts';
+import { toldOfProvider } from './told.ts';
 
 type Input = z.output<typeof startSocialInput>;
 
@@ -30,7 +30,7 @@ async function begin(ctx: Context, provider: SocialProvider, input: Input, link:
   const { request, cookie } = beginFlow(ctx, 'social', what, input.flow);
   const asking = ctx.outbound.socialUrl({ provider, issuer, clientId, redirectUri }, request);
   const authorizationUrl = await asking.catch(async (error: unknown) => {
-    throw await toldOutside(ctx, provider, error);
+    throw await toldOfProvider(ctx, provider, error);
   });
   return { authorizationUrl, ...cookie };
 }

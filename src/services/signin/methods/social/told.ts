@@ -9,7 +9,11 @@ import { recordOnce } from '../../redirect/record-once.ts';
  * What is told of a sign-in that ended with this error. Why a provider cannot be used is for the log and the operator
  * alone: one event per provider and reason in a quarter of an hour (security S8, X5).
  */
-export async function toldOutside(ctx: Context, provider: SocialProvider, error: unknown): Promise<unknown> {
+export async function toldOfProvider(
+  ctx: Context,
+  provider: SocialProvider,
+  error: unknown,
+): Promise<unknown> {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
   await recordOnce(error, provider, () => recordFailed(ctx, provider, error));
   return new Refusal('provider_failed', `${providerNames[provider]} could not be used.`, {

@@ -37,7 +37,7 @@ export async function proveBySso(
 }
 
 /** Writes a refused sign-in down: one event per connection and reason in a quarter of an hour (security X5). */
-export async function recordRefused(
+export async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,
   refusal: Refusal,

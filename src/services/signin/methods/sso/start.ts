@@ -7,7 +7,7 @@ import { redirectUriOf } from '../../../tenancy/sso/view.ts';
 import { beginFlow } from '../../redirect/begin.ts';
 import { requireReturnTo } from '../../redirect/return-to.ts';
 import type { startSsoInput } from '../../redirect/schema.ts';
-import { toldOutside } from './unreached.ts';
+import { toldOfConnection } from './unreached.ts';
 
 /** The provider's address to which the person goes (spec §4.1 start), and the flow cookie that binds the sign-in to this browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
@@ -24,7 +24,7 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   const { request, cookie } = beginFlow(ctx, 'sso', flow, input.flow);
   const client = { issuer, clientId, redirectUri };
   const authorizationUrl = ctx.outbound.authorizationUrl(client, request).catch(async (error: unknown) => {
-    throw await toldOutside(ctx, connection.id, error);
+    throw await toldOfConnection(ctx, connection.id, error);
   });
   return { authorizationUrl: await authorizationUrl, ...cookie };
 }

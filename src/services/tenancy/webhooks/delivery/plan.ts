@@ -21,7 +21,7 @@ interface Tried {
 }
 
 /** What is to be written of a delivery and its webhook. */
-export interface Plan {
+export interface DeliveryPlan {
   delivery: {
     status: 'waiting' | 'delivered' | 'dead';
     attempts: number;
@@ -40,7 +40,7 @@ export interface Plan {
  * on. One that was not (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them
  * all wait with it. 410 ends the webhook.
  */
-export function planAfter(outcome: Outcome, tried: Tried): Plan {
+export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;
   const attempts = tried.attempts + 1;
   const seen = { attempts, responseStatus: outcome.status, error: errorOf(outcome) };
@@ -65,7 +65,7 @@ export function planAfter(outcome: Outcome, tried: Tried): Plan {
   };
 }
 
-function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): Plan['disabled'] {
+function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): DeliveryPlan['disabled'] {
   if (outcome.status === 410) return 'gone';
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../../../finding.ts';
 import type { DirectoryAccount, DirectoryQuery, DirectoryVisit } from '../../../../../outbound/outbound.ts';
 import { parentsOf } from '../../../../tenancy/ldap/dn.ts';
-import type { Person, Reading } from '../person.ts';
+import type { DirectoryPerson, Reading } from '../person.ts';
 import { type Ask, refusedWith, unreached } from './finding.ts';
 import { lookAtPeople } from './people.ts';
 import { reasonWords } from './words.ts';
@@ -22,20 +22,20 @@ export interface Trial extends Reading {
   username: string | undefined;
   password: string | undefined;
   /** Told whose password is about to be tried; it may refuse. */
-  proving: (person: Person) => Promise<void>;
+  proving: (person: DirectoryPerson) => Promise<void>;
 }
 
 /** What an examination found; it ends with the first step that fails. */
-export interface Examination {
+export interface DirectoryExamination {
   steps: Step[];
   /** How many sample entries were returned; undefined when it did not come to that. */
   entries: number | undefined;
   /** Who has the user name and the password, when both were tried and right. */
-  person: Person | null;
+  person: DirectoryPerson | null;
 }
 
 /** Looks at a directory step by step (spec §4.2, security L9); a step that fails is no refusal. */
-export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Promise<Examination> {
+export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Promise<DirectoryExamination> {
   const { steps, take: step } = takingSteps(async (look) => {
     try {
       return await look();
@@ -43,7 +43,7 @@ export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Pro
       return unreached(error).finding;
     }
   });
-  const examination: Examination = { steps, entries: undefined, person: null };
+  const examination: DirectoryExamination = { steps, entries: undefined, person: null };
   if (!(await greet(visit, trial, steps))) return examination;
   const ask: Ask = (query) => visit.search(trial.account, query);
   if (!(await lookAtBase(ask, trial, step))) return examination;

@@ -1,14 +1,21 @@
 import { type Finding, found, right, type Take, wrong } from '../../../../../finding.ts';
 import type { DirectoryEntry, DirectoryQuery } from '../../../../../outbound/outbound.ts';
 import { openFilter } from '../../../../tenancy/ldap/filter.ts';
-import { attributesOf, onePerson, type Person, personQuery, type Reading, textsOf } from '../person.ts';
+import {
+  attributesOf,
+  type DirectoryPerson,
+  onePerson,
+  personQuery,
+  type Reading,
+  textsOf,
+} from '../person.ts';
 import { type Ask, refusedWith } from './finding.ts';
 import { searchWords } from './words.ts';
 
 /** What the filter finds: a sample, and who has the user name that is tried. */
 interface People {
   sample: DirectoryEntry[];
-  person: Person | null;
+  person: DirectoryPerson | null;
   /** The entry of that person. */
   entry: DirectoryEntry | null;
 }

@@ -3,14 +3,14 @@ import { rehearse } from '../../../../../database/transaction.ts';
 import { type Finding, right, type Step, stepOf } from '../../../../../finding.ts';
 import { reasonOfFailure } from '../../../refused.ts';
 import { enter } from '../enter.ts';
-import type { Person } from '../person.ts';
+import type { DirectoryPerson } from '../person.ts';
 import { refusalWords } from './words.ts';
 
 /** What would become of a proven person, as the steps of an examination: it is done, and taken back. */
 export async function rehearseSignIn(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },
-  person: Person,
+  person: DirectoryPerson,
 ): Promise<Step[]> {
   const asked = rehearse(() => enter(ctx, connection, person, null));
   const reason = await asked.then(() => null, reasonOf);
