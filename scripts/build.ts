@@ -27,7 +27,15 @@ const source = (path: string) => join(root, 'src', path);
 type Modules = Pick<PluginContext, 'getModuleInfo'>;
 
 /** Packages that are joined in, with what they import; all others stay as npm has installed them. */
-const joined = ['chalk', 'commander', 'fast-string-truncated-width', 'pino', 'sequelize', 'yaml', 'zod'];
+const joined = [
+  'chalk',
+  'commander',
+  'fast-string-truncated-width',
+  'pino',
+  'sequelize',
+  'yaml',
+  'zod',
+];
 
 await writePrograms();
 if (release !== root) {
@@ -43,7 +51,11 @@ async function writePrograms(): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     // Beside the program a thread and a process that it starts.
-    input: [source('main.ts'), source('database/sqlite-reader.ts'), source('database/sqlite-copier.ts')],
+    input: [
+      source('main.ts'),
+      source('database/sqlite-reader.ts'),
+      source('database/sqlite-copier.ts'),
+    ],
     platform: 'node',
     external,
     // Sequelize asks it for nothing but fixed offsets: without the history of the world's clocks.
@@ -105,7 +117,9 @@ function reachedFrom(paths: string[]): (id: string, modules: Modules) => boolean
 
 /** Which commit this is, and of which day: as install.sh says it, which builds from a copy, or as git does. */
 function writeBuild(): void {
-  const [commit = null, date = null] = (process.env['BUILT_FROM'] ?? lastCommit()).split(' ').filter(Boolean);
+  const [commit = null, date = null] = (process.env['BUILT_FROM'] ?? lastCommit())
+    .split(' ')
+    .filter(Boolean);
   writeFileSync(join(dist, 'build.json'), JSON.stringify({ commit, date }));
 }
 

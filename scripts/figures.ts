@@ -1,5 +1,13 @@
 import { parseAst } from 'rolldown/parseAst';
-import { cyclesOf, featureImports, floors, type Import, importsOf, sourceFiles, textOf } from './imports.ts';
+import {
+  cyclesOf,
+  featureImports,
+  floors,
+  type Import,
+  importsOf,
+  sourceFiles,
+  textOf,
+} from './imports.ts';
 
 // Prints the figures of the structure: `node scripts/figures.ts`. docs/architecture.md says what they are about.
 
@@ -7,7 +15,8 @@ const files = sourceFiles();
 const texts = new Map(files.map((file) => [file, textOf(file)]));
 const imports = importsOf(files);
 
-const print = (name: string, value: number | string) => process.stdout.write(`${name.padEnd(64)} ${value}\n`);
+const print = (name: string, value: number | string) =>
+  process.stdout.write(`${name.padEnd(64)} ${value}\n`);
 
 sizes();
 functions();
@@ -56,11 +65,20 @@ function functions(): void {
       if (Array.isArray(node)) for (const one of node) visit(one);
       if (typeof node !== 'object' || node === null || !('type' in node)) return;
       // Every node of the parser has these.
-      const { type, start, end, body } = node as { type: string; start: number; end: number; body?: unknown };
+      const { type, start, end, body } = node as {
+        type: string;
+        start: number;
+        end: number;
+        body?: unknown;
+      };
       const isBlock =
-        typeof body === 'object' && body !== null && 'type' in body && body.type === 'BlockStatement';
+        typeof body === 'object' &&
+        body !== null &&
+        'type' in body &&
+        body.type === 'BlockStatement';
       const isFunction = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
-      if (isFunction.includes(type) && isBlock) lengths.push(text.slice(start, end).split('\n').length);
+      if (isFunction.includes(type) && isBlock)
+        lengths.push(text.slice(start, end).split('\n').length);
       if (type === 'TSAnyKeyword' || type === 'TSNonNullExpression') banned += 1;
       for (const part of Object.values(node)) visit(part);
     };
@@ -83,8 +101,14 @@ function structure(): void {
     between.filter(({ from, to }) => height(to.floor) > height(from.floor)).length,
   );
   print('mutual pairs of features', mutual.length / 2);
-  print('largest strongly connected component', Math.max(1, ...groups.map((group) => group.length)));
-  print('cycles of files, types included', cyclesOf(imports.map(({ from, to }) => [from, to])).length);
+  print(
+    'largest strongly connected component',
+    Math.max(1, ...groups.map((group) => group.length)),
+  );
+  print(
+    'cycles of files, types included',
+    cyclesOf(imports.map(({ from, to }) => [from, to])).length,
+  );
 }
 
 function names(): void {

@@ -24,7 +24,8 @@ export function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-const statement = /^(?:import|export) (type )?([^;'"]*?)\s*from '(\.[^']+)';|\bimport\('(\.[^']+)'\)/gm;
+const statement =
+  /^(?:import|export) (type )?([^;'"]*?)\s*from '(\.[^']+)';|\bimport\('(\.[^']+)'\)/gm;
 
 /** Every import between files below src/, dynamic ones too. */
 export function importsOf(files: string[]): Import[] {

@@ -28,7 +28,10 @@ interface OpenOptions {
  * Opens everything a process holds: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
  * `not_ready` or `database_unreachable`, and leaves nothing open then.
  */
-export async function openApp({ config }: Pick<LoadedConfig, 'config'>, options: OpenOptions): Promise<App> {
+export async function openApp(
+  { config }: Pick<LoadedConfig, 'config'>,
+  options: OpenOptions,
+): Promise<App> {
   const readKeys = keyFileReader(config.keyFile);
   const keyring = createKeyring(readKeys(), readKeys);
   const outbound = createOutbound(config, assertNoTransaction);
@@ -72,7 +75,12 @@ export function openNetwork(config: Config): Outbound {
   return createOutbound(config, assertNoTransaction);
 }
 
-async function prepare(app: App, database: Database, config: Config, options: OpenOptions): Promise<void> {
+async function prepare(
+  app: App,
+  database: Database,
+  config: Config,
+  options: OpenOptions,
+): Promise<void> {
   if (options.migrate === 'yes') {
     await copyFirst(app, database, options);
     for (const migration of await database.migrate()) {
@@ -89,7 +97,11 @@ async function prepare(app: App, database: Database, config: Config, options: Op
 }
 
 /** What the migrations about to be applied may change can be gone back to; but nobody goes back in a restore. */
-async function copyFirst({ clock, log }: App, database: Database, { first }: OpenOptions): Promise<void> {
+async function copyFirst(
+  { clock, log }: App,
+  database: Database,
+  { first }: OpenOptions,
+): Promise<void> {
   if (first !== undefined || (await database.pending()).length === 0) return;
   const copy = await database.copyFirst(clock());
   if (copy !== null) log.info({ copy }, 'copied before migrating');

@@ -154,7 +154,8 @@ export function withReason(refusal: Refusal): Refusal {
 
 /** Of a file of the database, which is opened to be written, where and why; else the first line of what was thrown. */
 function reasonOf(root: Error): string {
-  const path = 'path' in root && 'syscall' in root && root.syscall === 'open' ? root.path : undefined;
+  const path =
+    'path' in root && 'syscall' in root && root.syscall === 'open' ? root.path : undefined;
   if (typeof path === 'string') return `${path} ${fileFault(root, 'written')}`;
   return root.message.split('\n')[0] ?? '';
 }

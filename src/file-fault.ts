@@ -50,7 +50,9 @@ export function nameFileIn(folder: string): string {
 
 /** The system's code for what was thrown, such as `ENOENT`, if it has one. */
 export function codeOf(cause: unknown): string | undefined {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
+    ? cause.code
+    : undefined;
 }
 
 /** As whom idctl runs: root may have become the owner of the database. */

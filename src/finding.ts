@@ -43,7 +43,11 @@ export function stepOf(name: string, expected: string, { ok, seen, hint }: Findi
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;
 
 /** Takes a step, keeps what it found, and answers it. */
-export type Take = <Value>(name: string, expected: string, look: Look<Value>) => Promise<Finding<Value>>;
+export type Take = <Value>(
+  name: string,
+  expected: string,
+  look: Look<Value>,
+) => Promise<Finding<Value>>;
 
 /** Steps taken in order; `around` runs each look, to limit its time or to turn an error into a finding. */
 export function takingSteps(around: <Value>(look: Look<Value>) => Promise<Finding<Value>>): {

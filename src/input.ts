@@ -22,7 +22,10 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 function faultsOf(issue: z.core.$ZodIssue): InputFault[] {
   const at = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a known field' }));
+    return issue.keys.map((key) => ({
+      path: at ? `${at}.${key}` : key,
+      message: 'is not a known field',
+    }));
   }
   return [{ path: at, message: wording(issue) }];
 }
@@ -41,7 +44,8 @@ function plainly(issue: z.core.$ZodRawIssue): string | undefined {
     if (unit !== '' && issue.minimum === 1) return 'must not be empty';
     return `must ${unit === '' ? 'be' : 'have'} at least ${issue.minimum}${unit}`;
   }
-  if (issue.code === 'too_big') return `must ${unit === '' ? 'be' : 'have'} at most ${issue.maximum}${unit}`;
+  if (issue.code === 'too_big')
+    return `must ${unit === '' ? 'be' : 'have'} at most ${issue.maximum}${unit}`;
   return undefined;
 }
 

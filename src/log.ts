@@ -5,8 +5,30 @@ import { asText } from './log-text.ts';
 // What may be logged is listed here; anything else is dropped, so that no secret gets in by being in
 // an object (security X4). Pino asks no list for what a child logger is bound to: bind a request id alone.
 const fields = new Set([
-  ...['requestId', 'method', 'path', 'status', 'ms', 'aborted', 'actor', 'accountId', 'address', 'code'],
-  ...['event', 'organizationId', 'domain', 'host', 'reason', 'job', 'count', 'signal', 'version', 'listen'],
+  ...[
+    'requestId',
+    'method',
+    'path',
+    'status',
+    'ms',
+    'aborted',
+    'actor',
+    'accountId',
+    'address',
+    'code',
+  ],
+  ...[
+    'event',
+    'organizationId',
+    'domain',
+    'host',
+    'reason',
+    'job',
+    'count',
+    'signal',
+    'version',
+    'listen',
+  ],
   ...['baseUrl', 'dialect', 'migration', 'file', 'pid', 'metrics', 'settings', 'seen'],
 ]);
 
@@ -21,7 +43,8 @@ export interface LogSettings {
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const written = stream ?? pino.destination({ dest: 2, sync: true });
-  const isText = log.format === 'text' || (log.format !== 'json' && !stream && process.stderr.isTTY === true);
+  const isText =
+    log.format === 'text' || (log.format !== 'json' && !stream && process.stderr.isTTY === true);
   return pino(
     {
       level: log.level,
@@ -36,7 +59,8 @@ export function createLog({ log }: LogSettings, stream?: DestinationStream): Log
 
 function listed(given: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(given).filter(
-    ([key, value]) => key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
+    ([key, value]) =>
+      key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
   );
   // A line with a refusal's code tells of no bug: where in the program it arose helps nobody.
   const isRefusal = 'code' in given;

@@ -9,6 +9,8 @@ export function shellWord(text: string): string {
 /** A command to be typed with one argument, which stands behind `--` where it would be read as an option. */
 export function commandLine(command: string, argument: string, options = ''): string {
   const word = shellWord(argument);
-  const words = argument.startsWith('-') ? [command, options, '--', word] : [command, word, options];
+  const words = argument.startsWith('-')
+    ? [command, options, '--', word]
+    : [command, word, options];
   return words.filter((each) => each !== '').join(' ');
 }

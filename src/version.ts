@@ -9,7 +9,9 @@ export interface Build {
 /** What the build wrote down of itself. */
 export function readBuild(): Build & { isCheckout: boolean } {
   try {
-    const built: unknown = JSON.parse(readFileSync(new URL('./build.json', import.meta.url), 'utf8'));
+    const built: unknown = JSON.parse(
+      readFileSync(new URL('./build.json', import.meta.url), 'utf8'),
+    );
     const { commit, date } = Object(built) as Record<string, unknown>;
     const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
     return { commit: textOf(commit), date: textOf(date), isCheckout: false };
@@ -27,7 +29,10 @@ export function versionText(): string {
 
 /** The version of this idctl, as package.json beside the code says it. */
 export function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  if (typeof manifest !== 'object' || manifest === null || !('version' in manifest)) return 'unknown';
+  const manifest: unknown = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  if (typeof manifest !== 'object' || manifest === null || !('version' in manifest))
+    return 'unknown';
   return String(manifest.version);
 }

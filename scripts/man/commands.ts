@@ -72,7 +72,10 @@ function synopsis(verb: Command): Roff {
 
 function argumentsOf(verb: Command): Roff {
   return verb.registeredArguments
-    .map((argument) => ` ${syntax(argument.required ? `<${argument.name()}>` : `[<${argument.name()}>]`)}`)
+    .map(
+      (argument) =>
+        ` ${syntax(argument.required ? `<${argument.name()}>` : `[<${argument.name()}>]`)}`,
+    )
     .join('');
 }
 

@@ -11,7 +11,10 @@ export async function manualPages(): Promise<Map<string, string>> {
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
   return new Map([
     ['idctl.1', programPage(program, version)],
-    ...groups.map((group): [string, string] => [`idctl-${group.name()}.1`, groupPage(group, version)]),
+    ...groups.map((group): [string, string] => [
+      `idctl-${group.name()}.1`,
+      groupPage(group, version),
+    ]),
     ['idctl.yaml.5', settingsPage(version)],
   ]);
 }

@@ -43,7 +43,11 @@ export function programPage(program: Command, version: string): Roff {
     paragraph('From nothing to an organization whose people sign in at their own provider:'),
     example(walk),
     heading('SEE ALSO'),
-    paragraph([page('idctl.yaml', 5), ...groups.map((group) => page(`idctl-${group.name()}`, 1))].join(', ')),
+    paragraph(
+      [page('idctl.yaml', 5), ...groups.map((group) => page(`idctl-${group.name()}`, 1))].join(
+        ', ',
+      ),
+    ),
   ].join('');
 }
 
@@ -70,19 +74,28 @@ const exitCodes = [
   ['3', 'Something cannot be reached or is not ready: the database, the key, the provider.'],
   ['8', 'Not yet: the DNS does not have the record of the domain.'],
   ['70', 'A bug of idctl.'],
-  ['130', 'Left by Ctrl-C before it was done. What runs until then, serve and event tail, ends with 0.'],
+  [
+    '130',
+    'Left by Ctrl-C before it was done. What runs until then, serve and event tail, ends with 0.',
+  ],
 ] as const;
 
 const environment = [
   ['IDCTL_CONFIG', 'The configuration file, where --config names none.'],
-  ['IDCTL_...', 'Every setting has a variable, which wins over the file; idctl.yaml(5) names them.'],
+  [
+    'IDCTL_...',
+    'Every setting has a variable, which wins over the file; idctl.yaml(5) names them.',
+  ],
   ['IDCTL_DATABASE', 'Short for IDCTL_DATABASE_URL.'],
   ['NO_COLOR', 'No colour, whatever its value, unless it is empty.'],
   ['XDG_CONFIG_HOME, XDG_DATA_HOME', 'Where configuration, key and database of a user are.'],
 ] as const;
 
 const files = [
-  [['/etc/idctl/idctl.yaml', '$XDG_CONFIG_HOME/idctl/idctl.yaml'], 'The configuration; see idctl.yaml(5).'],
+  [
+    ['/etc/idctl/idctl.yaml', '$XDG_CONFIG_HOME/idctl/idctl.yaml'],
+    'The configuration; see idctl.yaml(5).',
+  ],
   [
     ['/etc/idctl/master.key', '$XDG_CONFIG_HOME/idctl/master.key'],
     'The key that opens stored secrets. Keep a copy apart from the backups.',

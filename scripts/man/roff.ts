@@ -61,7 +61,9 @@ export const page = (name: string, section: number): Roff => `${bold(name)}(${se
 
 /** A line of help as a sentence: a capital where it begins with a word, and a full stop. */
 export function sentence(line: string): Roff {
-  const begun = /^[a-z][a-z-]*[ ,;]/.test(line) ? line.charAt(0).toUpperCase() + line.slice(1) : line;
+  const begun = /^[a-z][a-z-]*[ ,;]/.test(line)
+    ? line.charAt(0).toUpperCase() + line.slice(1)
+    : line;
   return text(/[.:]$/.test(begun) ? begun : `${begun}.`);
 }
 
@@ -69,6 +71,8 @@ export function sentence(line: string): Roff {
 export function prose(plain: string): Roff {
   return plain
     .split('\n\n')
-    .map((part) => (/^ /.test(part) ? example(part.replace(/^ {2}/gm, '')) : paragraph(sentence(part))))
+    .map((part) =>
+      /^ /.test(part) ? example(part.replace(/^ {2}/gm, '')) : paragraph(sentence(part)),
+    )
     .join('');
 }

@@ -95,7 +95,9 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
   const did = known === undefined ? suggestion?.replace(/^\(|\)$/g, '') : `Did you mean ${known}?`;
-  return new Refusal('invalid_input', message, { hint: did === undefined ? help : `${did} ${help}` });
+  return new Refusal('invalid_input', message, {
+    hint: did === undefined ? help : `${did} ${help}`,
+  });
 }
 
 /** What is typed for a command that has another name, and is not spelled like it. */
@@ -105,7 +107,9 @@ const meant: Record<string, string> = {
 };
 
 function commandMissing(command: Command): Refusal {
-  return new Refusal('invalid_input', 'a command is missing', { hint: `See ${spelling(command)} --help` });
+  return new Refusal('invalid_input', 'a command is missing', {
+    hint: `See ${spelling(command)} --help`,
+  });
 }
 
 function asksJson(command: Command): boolean {

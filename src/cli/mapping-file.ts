@@ -66,7 +66,8 @@ export async function faultsOfOthers(
   mappings: unknown,
   rehearse: (others: unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
-  if (!(error instanceof Refusal) || error.code !== 'invalid_input' || !Array.isArray(mappings)) return error;
+  if (!(error instanceof Refusal) || error.code !== 'invalid_input' || !Array.isArray(mappings))
+    return error;
   const at = (path: string) => Number(/^mappings\.(\d+)/.exec(path)?.[1] ?? Number.NaN);
   const bad = new Set(error.faults.map(({ path }) => at(path)));
   if (bad.size === 0 || bad.has(Number.NaN)) return error;
@@ -79,7 +80,9 @@ export async function faultsOfOthers(
     path: path.replace(/^mappings\.(\d+)/, (_, index) => `mappings.${good[Number(index)]}`),
     message,
   }));
-  const faults = [...error.faults, ...moved].toSorted((one, other) => at(one.path) - at(other.path));
+  const faults = [...error.faults, ...moved].toSorted(
+    (one, other) => at(one.path) - at(other.path),
+  );
   return new Refusal(error.code, error.message, { faults });
 }
 

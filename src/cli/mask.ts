@@ -2,5 +2,7 @@
 export function masked(secret: string): string {
   if (secret.startsWith('sqlite:')) return secret;
   if (!URL.canParse(secret)) return '***';
-  return secret.replace(/^(\w+:\/\/[^:@/]*):[^/?#]*@/, '$1:***@').replace(/([?&]password=)[^&#]*/gi, '$1***');
+  return secret
+    .replace(/^(\w+:\/\/[^:@/]*):[^/?#]*@/, '$1:***@')
+    .replace(/([?&]password=)[^&#]*/gi, '$1***');
 }

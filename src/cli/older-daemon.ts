@@ -7,8 +7,14 @@ import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
 /** The configuration file of a command, for comparison with what the daemon has read; null where there is none. */
-export function configurationFile({ file, digest, restDigest }: LoadedConfig): ConfigurationFile | null {
-  return file === null || digest === null || restDigest === null ? null : { file, digest, restDigest };
+export function configurationFile({
+  file,
+  digest,
+  restDigest,
+}: LoadedConfig): ConfigurationFile | null {
+  return file === null || digest === null || restDigest === null
+    ? null
+    : { file, digest, restDigest };
 }
 
 /** Tells a person when the daemon has read the configuration before its last change: what works here may fail there. */

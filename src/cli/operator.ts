@@ -19,7 +19,12 @@ export async function readConfiguration(
   more: Partial<LoadOptions> = {},
 ): Promise<LoadedConfig> {
   const { loadConfig } = await import('../config/load.ts');
-  return loadConfig({ file: flags.config, env: process.env, uid: process.getuid?.() ?? -1, ...more });
+  return loadConfig({
+    file: flags.config,
+    env: process.env,
+    uid: process.getuid?.() ?? -1,
+    ...more,
+  });
 }
 
 /** Root becomes the owner of an embedded database, for good (security X8). */
@@ -73,7 +78,9 @@ function told({ refusalOf, log }: App, error: unknown): unknown {
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
-  throw new Refusal('not_ready', `There is no database at ${file}.`, { hint: 'Make one with: idctl init' });
+  throw new Refusal('not_ready', `There is no database at ${file}.`, {
+    hint: 'Make one with: idctl init',
+  });
 }
 
 /** A command answers on its own; the log is the daemon's, but for what went wrong. */

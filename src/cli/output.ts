@@ -57,7 +57,11 @@ export function printJson(view: unknown, screen: Screen): void {
  * Prints views as a table, where what does not fit a terminal ends with `…`; as blocks, when it would not fit even so.
  * Answers the titles of the columns that were left out.
  */
-export function printTable<View>(views: readonly View[], given: Fields<View>, screen: Screen): string[] {
+export function printTable<View>(
+  views: readonly View[],
+  given: Fields<View>,
+  screen: Screen,
+): string[] {
   const fields = [...given];
   const left: string[] = [];
   let columns = fields.map((field) => columnOf(field, views));
@@ -77,12 +81,16 @@ export function printTable<View>(views: readonly View[], given: Fields<View>, sc
     const line = cells.join(gap).trimEnd();
     if (row === 0) screen.write(`${chalk.bold(line)}\n`);
     else if (!broken) screen.write(`${line}\n`);
-    else writeBroken([...cells.slice(0, -1), ''].join(gap), columns.at(-1)?.cells[row] ?? '', screen);
+    else
+      writeBroken([...cells.slice(0, -1), ''].join(gap), columns.at(-1)?.cells[row] ?? '', screen);
   }
   return left;
 }
 
-function columnOf<View>([title, value, manner]: Fields<View>[number], views: readonly View[]): Column {
+function columnOf<View>(
+  [title, value, manner]: Fields<View>[number],
+  views: readonly View[],
+): Column {
   const cells = [title.toUpperCase(), ...views.map((view) => shown(value(view)))];
   const width = cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), 0);
   const whole = manner === 'whole' || manner === 'wide' || cells.some((cell) => time.test(cell));

@@ -20,7 +20,8 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     member: async () => (await import('./commands/member.ts')).addMemberCommands,
     invitation: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
     project: async () => (await import('./commands/project.ts')).addProjectCommands,
-    'project-member': async () => (await import('./commands/project-member.ts')).addProjectMemberCommands,
+    'project-member': async () =>
+      (await import('./commands/project-member.ts')).addProjectMemberCommands,
     totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
     pat: async () => (await import('./commands/pat.ts')).addPatCommands,
     app: async () => (await import('./commands/app.ts')).addAppCommands,
@@ -139,7 +140,8 @@ export async function main(argv: string[]): Promise<number> {
 // `--version` knows no `--json`, which `version` does.
 function spelledOut(program: Command, argv: string[]): string[] {
   const options = new Set(argv);
-  if (argv.length === 2 && options.has('--version') && options.has('--json')) return ['version', '--json'];
+  if (argv.length === 2 && options.has('--version') && options.has('--json'))
+    return ['version', '--json'];
   if (argv[0] !== 'help') return argv;
   let found = program;
   const path: string[] = [];

@@ -26,21 +26,33 @@ interface SecretSource {
 }
 
 /** The secret from standard input or a file; undefined when neither was named. */
-export async function givenSecret({ name, stdin, file }: SecretSource): Promise<string | undefined> {
+export async function givenSecret({
+  name,
+  stdin,
+  file,
+}: SecretSource): Promise<string | undefined> {
   if (stdin === true && file !== undefined) {
     throw refuseField(`--${name}-file`, `cannot be combined with --${name}-stdin`);
   }
   if (stdin === true) return cleaned(await readStandardInput(), `--${name}-stdin`);
-  if (typeof file === 'string') return cleaned(await readNamedFile(`--${name}-file`, file), `--${name}-file`);
+  if (typeof file === 'string')
+    return cleaned(await readNamedFile(`--${name}-file`, file), `--${name}-file`);
   return undefined;
 }
 
 /** The secret from wherever it was said to be, else from a prompt that hides it. */
-export async function secretOrAsk(source: SecretSource, label: string, twice = false): Promise<string> {
+export async function secretOrAsk(
+  source: SecretSource,
+  label: string,
+  twice = false,
+): Promise<string> {
   const given = await givenSecret(source);
   if (given !== undefined) return given;
   if (!canAsk())
-    throw refuseField(`--${source.name}-stdin`, 'is required, since there is no terminal to ask on');
+    throw refuseField(
+      `--${source.name}-stdin`,
+      'is required, since there is no terminal to ask on',
+    );
   const first = await askSecret(label);
   if (twice && (await askSecret(`${label} again`)) !== first) {
     throw refuseField(source.name, 'was not the same the second time');

@@ -88,7 +88,9 @@ const typedAs: Record<string, string> = {
 
 /** The fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
-  const option = command?.options.find((known) => known.attributeName() === fault.path.replace(/\.\d+$/, ''));
+  const option = command?.options.find(
+    (known) => known.attributeName() === fault.path.replace(/\.\d+$/, ''),
+  );
   const name = option?.long ?? typedAs[fault.path] ?? fault.path;
   return name === '' ? fault.message : `${name}: ${fault.message}`;
 }

@@ -6,7 +6,14 @@ import { shellWord } from '../shell-word.ts';
 import { failedResult } from './failed-result.ts';
 import type { Flags } from './flags.ts';
 import { type Operator, openOperator, readConfiguration } from './operator.ts';
-import { type Fields, printBlock, printJson, printLine, printTable, standardOutput } from './output.ts';
+import {
+  type Fields,
+  printBlock,
+  printJson,
+  printLine,
+  printTable,
+  standardOutput,
+} from './output.ts';
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, printSteps } from './steps.ts';
@@ -148,7 +155,10 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
 /** How a command speaks to whoever typed it. */
 function speak(
   flags: Flags,
-): Pick<Call, 'note' | 'show' | 'showSecret' | 'table' | 'line' | 'examination' | 'confirm' | 'print'> {
+): Pick<
+  Call,
+  'note' | 'show' | 'showSecret' | 'table' | 'line' | 'examination' | 'confirm' | 'print'
+> {
   const screen = standardOutput();
   const note = (text: string): void => {
     if (!flags.quiet) process.stderr.write(`${text.split('\n').map(escaped).join('\n')}\n`);
@@ -170,7 +180,8 @@ function speak(
       else if (views.length === 0) note(none);
       else {
         const left = printTable(views, fields, screen).join(', ');
-        if (left !== '') note(`Not shown for lack of room: ${left}. Use a wider terminal, or --json.`);
+        if (left !== '')
+          note(`Not shown for lack of room: ${left}. Use a wider terminal, or --json.`);
       }
     },
     line: (view, fields) => {
@@ -184,14 +195,18 @@ function speak(
     },
     // A file gets what is meant; a terminal gets nothing that would steer it.
     print: (text) =>
-      screen.write(Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text),
+      screen.write(
+        Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text,
+      ),
     confirm: async (question, usual) => {
       if (!flags.yes) await confirmed(escaped(question), usual);
     },
   };
 }
 
-async function everyPage<Item>(read: (at: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
+async function everyPage<Item>(
+  read: (at: { cursor?: string }) => Promise<Page<Item>>,
+): Promise<Item[]> {
   const items: Item[] = [];
   for (let at: { cursor?: string } | null = {}; at !== null; ) {
     const page: Page<Item> = await read(at);

@@ -20,7 +20,8 @@ export interface Setup {
 
 /** What the options say. */
 export async function setupGiven(call: Call): Promise<Setup> {
-  const { baseUrl, database, org, owner, smtpUrl, smtpPasswordStdin, smtpPasswordFile } = call.input;
+  const { baseUrl, database, org, owner, smtpUrl, smtpPasswordStdin, smtpPasswordFile } =
+    call.input;
   const password = await givenSecret({
     name: 'smtp-password',
     stdin: smtpPasswordStdin,
@@ -64,7 +65,8 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
       'Give it by --smtp-password-stdin or --smtp-password-file.',
     );
   if (password === undefined) return smtpUrl;
-  if (url.username === '') throw refuseField('--smtp-url', 'needs the user name whose password that is');
+  if (url.username === '')
+    throw refuseField('--smtp-url', 'needs the user name whose password that is');
   url.password = encodeURIComponent(password);
   return url.href;
 }
@@ -78,11 +80,14 @@ export async function setupAsked(
   const settings = { ...given.settings };
   const ask = async (key: string, message: string, usual: string) => {
     if (origins.get(key) !== 'default') return;
-    const answer = await askText(message, usual, (text) => faultIn(call, { ...settings, [key]: text }, text));
+    const answer = await askText(message, usual, (text) =>
+      faultIn(call, { ...settings, [key]: text }, text),
+    );
     if (answer !== usual) settings[key] = answer;
   };
   await ask('baseUrl', 'Where people reach idctl', config.baseUrl);
-  if (origins.get('database.url') === 'default') await askDatabase(call, settings, config.database.url);
+  if (origins.get('database.url') === 'default')
+    await askDatabase(call, settings, config.database.url);
   await ask('mail.smtpUrl', 'Mail server (smtp://USER@HOST, none: Enter)', '');
   if (origins.get('mail.smtpUrl') === 'default') await completeMail(call, settings);
   const { organization, owner } = given.first;
@@ -90,21 +95,31 @@ export async function setupAsked(
   return {
     settings,
     first: {
-      organization: organization ?? (await askField(shape.organization, 'First organization', 'Default')),
-      owner: owner ?? (await askField(shape.owner, 'Its owner, by e-mail address', 'admin@idctl.test')),
+      organization:
+        organization ?? (await askField(shape.organization, 'First organization', 'Default')),
+      owner:
+        owner ?? (await askField(shape.owner, 'Its owner, by e-mail address', 'admin@idctl.test')),
     },
   };
 }
 
 /** What is wrong with an answer that everybody who looks at the screen reads. */
-async function faultIn(call: Call, settings: Record<string, string>, answer: string): Promise<string | null> {
+async function faultIn(
+  call: Call,
+  settings: Record<string, string>,
+  answer: string,
+): Promise<string | null> {
   if (answer === '') return null;
   if (holdsPassword(answer)) return 'Leave the password out: it is asked for next, unseen.';
   return faultOf(call, settings, async () => {});
 }
 
 /** Asks for the database, and unseen for the password of the user that its URL names, until it answers. */
-async function askDatabase(call: Call, settings: Record<string, string>, usual: string): Promise<void> {
+async function askDatabase(
+  call: Call,
+  settings: Record<string, string>,
+  usual: string,
+): Promise<void> {
   for (let fault = ''; ; ) {
     const question = `${fault}Database (sqlite:FILE or postgres://USER@HOST/NAME)`;
     const answer = await askText(question, usual, (text) =>
@@ -137,7 +152,8 @@ async function completeMail(call: Call, settings: Record<string, string>): Promi
   if (answer === undefined) return;
   settings['mail.smtpUrl'] = await completed(answer);
   const fault = await withProgress(() => faultOf(call, settings, greetMailServer), true);
-  if (fault !== null) call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
+  if (fault !== null)
+    call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
 }
 
 async function greetMailServer(config: Config): Promise<void> {

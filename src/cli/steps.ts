@@ -22,7 +22,9 @@ interface Step {
 /** Prints the steps, numbered: a line for one that is fine; what was expected, seen and is to change for one that is not. */
 export function printSteps({ message, steps }: Examination, screen: Screen): void {
   for (const [at, step] of steps.entries()) {
-    screen.write(`${at + 1} ${mark(step, screen)} ${escaped(step.name)}${step.ok ? seenIn(step) : ''}\n`);
+    screen.write(
+      `${at + 1} ${mark(step, screen)} ${escaped(step.name)}${step.ok ? seenIn(step) : ''}\n`,
+    );
     if (!step.ok) {
       line('expected', step.expected, screen);
       line('seen', step.seen, screen);

@@ -4,7 +4,9 @@ import type { Call } from './run.ts';
 import type { Examination } from './steps.ts';
 
 /** The option of commands that test a connection before people sign in by it. */
-export const force = (tested: 'provider' | 'directory') => ({ '--force': `do not test the ${tested} first` });
+export const force = (tested: 'provider' | 'directory') => ({
+  '--force': `do not test the ${tested} first`,
+});
 
 /** Asks before what is saved although its test failed; without a terminal it refuses, and names `--force`. */
 export async function requirePassed(
@@ -15,9 +17,15 @@ export async function requirePassed(
   if (ok) return;
   const change = steps.find((step) => !step.ok)?.hint;
   if (!canAsk()) {
-    throw new Refusal('not_confirmed', `The ${tested} failed the test, and nothing was changed. ${message}`, {
-      hint: [change, 'To save it all the same, add --force.'].filter((part) => part !== undefined).join(' '),
-    });
+    throw new Refusal(
+      'not_confirmed',
+      `The ${tested} failed the test, and nothing was changed. ${message}`,
+      {
+        hint: [change, 'To save it all the same, add --force.']
+          .filter((part) => part !== undefined)
+          .join(' '),
+      },
+    );
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
   await confirmed(`The ${tested} failed the test. Save it all the same?`);

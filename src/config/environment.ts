@@ -65,7 +65,8 @@ function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
   );
   const named = new Map<string, Found>();
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('IDCTL_') || name.startsWith(othersPrefix) || others.includes(name)) continue;
+    if (!name.startsWith('IDCTL_') || name.startsWith(othersPrefix) || others.includes(name))
+      continue;
     const full = fullName(name);
     if (!known.has(full)) {
       errors.push(refuseUnknown(name, name, [...known, ...Object.keys(short)]));

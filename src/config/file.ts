@@ -45,7 +45,8 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   const reader = {
     path,
     known: new Map(settings().map((setting) => [setting.key, setting])),
-    lineOf: (node: unknown) => (isScalar(node) && node.range ? lines.linePos(node.range[0]).line : 1),
+    lineOf: (node: unknown) =>
+      isScalar(node) && node.range ? lines.linePos(node.range[0]).line : 1,
     valueOf: (node: Node | null) => node?.toJS(document),
     given: new Map<string, Given>(),
     errors,
@@ -53,7 +54,10 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   if (isMap(document.contents)) readSection(reader, document.contents, '');
   else if (document.contents !== null && !isNothing(document.contents)) {
     errors.push(
-      new Refusal('config_invalid', `${path}: settings are expected, such as listen: 127.0.0.1:8420`),
+      new Refusal(
+        'config_invalid',
+        `${path}: settings are expected, such as listen: 127.0.0.1:8420`,
+      ),
     );
   }
   return reader.given;
@@ -76,7 +80,9 @@ function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string
   // A name alone, and of its own line: what follows may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
-    ? new Refusal('config_invalid', `${line}: ${name} is there twice`, { hint: 'keep one of the two' })
+    ? new Refusal('config_invalid', `${line}: ${name} is there twice`, {
+        hint: 'keep one of the two',
+      })
     : new Refusal('config_invalid', `${line}: ${words[code] ?? 'this is not YAML'}`);
 }
 
@@ -101,7 +107,8 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
       // A name with nothing after it is as good as absent.
       if (value === null || isNothing(value)) continue;
       const plain = reader.valueOf(value);
-      const spelled = setting.kind === 'list' && typeof plain === 'string' ? typed(setting, plain) : plain;
+      const spelled =
+        setting.kind === 'list' && typeof plain === 'string' ? typed(setting, plain) : plain;
       const written = absolute(setting, spelled, dirname(reader.path));
       reader.given.set(key, { value: written, origin: 'file', where });
       continue;

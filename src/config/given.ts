@@ -27,7 +27,10 @@ export function refuseAll(errors: Refusal[]): void {
   if (first === undefined) return;
   if (more.length === 0) throw first;
   const faults = errors.map(({ message, hint, faults: [fault] }) => {
-    return { path: fault?.path ?? '', message: hint === undefined ? message : `${message}; ${hint}` };
+    return {
+      path: fault?.path ?? '',
+      message: hint === undefined ? message : `${message}; ${hint}`,
+    };
   });
   throw new Refusal('config_invalid', errors.map(({ message }) => message).join('; '), { faults });
 }

@@ -2,7 +2,9 @@ import { isIP } from 'node:net';
 
 /** Whether this host, as it stands in a URL or without the brackets, is the machine itself. */
 export function isLoopback(host: string): boolean {
-  return ['localhost', '::1', '[::1]'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
+  return (
+    ['localhost', '::1', '[::1]'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'))
+  );
 }
 
 /**

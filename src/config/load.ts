@@ -8,7 +8,13 @@ import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, refuseAll, type SettingOrigin } from './given.ts';
 import { isLoopback } from './listen.ts';
-import { type ConfigPlaces, configPlaces, defaultPlaces, type Environment, searchedFiles } from './places.ts';
+import {
+  type ConfigPlaces,
+  configPlaces,
+  defaultPlaces,
+  type Environment,
+  searchedFiles,
+} from './places.ts';
 import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { settings } from './settings.ts';
@@ -77,7 +83,9 @@ function digestOf(text: string): string {
 
 /** The settings that no reload takes over, in one order. */
 function restOf(inFile: Map<string, Given>): string {
-  const rest = [...inFile].filter(([key]) => !isReloadable(key)).map(([key, { value }]) => [key, value]);
+  const rest = [...inFile]
+    .filter(([key]) => !isReloadable(key))
+    .map(([key, { value }]) => [key, value]);
   return JSON.stringify(rest.toSorted());
 }
 
@@ -101,10 +109,17 @@ async function findFile(
     const text = await readConfigFile(file);
     if (text !== null) return { places: configPlaces(file, env), file, text };
   }
-  return { places: defaultPlaces(env, options.uid ?? process.getuid?.() ?? -1), file: null, text: '' };
+  return {
+    places: defaultPlaces(env, options.uid ?? process.getuid?.() ?? -1),
+    file: null,
+    text: '',
+  };
 }
 
-function givenByOptions(overrides: Readonly<Record<string, string>>, cwd: string): Map<string, Given> {
+function givenByOptions(
+  overrides: Readonly<Record<string, string>>,
+  cwd: string,
+): Map<string, Given> {
   const given = new Map<string, Given>();
   for (const setting of settings()) {
     const text = overrides[setting.key];
@@ -173,11 +188,15 @@ async function warningsOf(
 ): Promise<string[]> {
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {
-    warnings.push('trust.domains is off: whoever configures single sign-on can sign in as any address');
+    warnings.push(
+      'trust.domains is off: whoever configures single sign-on can sign in as any address',
+    );
   }
   const { protocol, hostname } = new URL(config.baseUrl);
   if (protocol === 'http:' && !isLoopback(hostname)) {
-    warnings.push(`baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`);
+    warnings.push(
+      `baseUrl ${config.baseUrl} is plain http: passwords and cookies travel unprotected`,
+    );
   }
   const metrics = config.metrics.listen?.replace(/:\d+$/, '');
   if (metrics !== undefined && !isLoopback(metrics)) {
@@ -185,10 +204,16 @@ async function warningsOf(
       `metrics.listen ${config.metrics.listen} is open to others: whoever reaches it may read them`,
     );
   }
-  if (file !== null && origins.get('database.url') === 'file' && /^postgres/.test(config.database.url)) {
+  if (
+    file !== null &&
+    origins.get('database.url') === 'file' &&
+    /^postgres/.test(config.database.url)
+  ) {
     const { mode } = await stat(file);
     if ((mode & 0o077) !== 0) {
-      warnings.push(`${file} names the database's password and others may read it: chmod 600 ${file}`);
+      warnings.push(
+        `${file} names the database's password and others may read it: chmod 600 ${file}`,
+      );
     }
   }
   return warnings;

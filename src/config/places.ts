@@ -28,7 +28,10 @@ export function defaultPlaces(env: Environment, uid: number): ConfigPlaces {
 export function configPlaces(configFile: string, env: Environment): ConfigPlaces {
   const folder = dirname(resolve(configFile));
   const known = [system, personal(env)].find(({ config }) => config === folder);
-  return { ...placesIn(known ?? { config: folder, data: folder }), configFile: resolve(configFile) };
+  return {
+    ...placesIn(known ?? { config: folder, data: folder }),
+    configFile: resolve(configFile),
+  };
 }
 
 /** The configuration files looked for, in order, when none is named. */
@@ -51,5 +54,8 @@ function personal(env: Environment): Folders {
     // XDG Base Directory: a relative path is to be ignored.
     return join(named && isAbsolute(named) ? named : join(home, usual), 'idctl');
   };
-  return { config: folder('XDG_CONFIG_HOME', '.config'), data: folder('XDG_DATA_HOME', '.local/share') };
+  return {
+    config: folder('XDG_CONFIG_HOME', '.config'),
+    data: folder('XDG_DATA_HOME', '.local/share'),
+  };
 }

@@ -59,14 +59,21 @@ const databaseUrl = z
     'must be sqlite:/path/to/file or postgres://user:password@host/database',
   );
 
-const help = <T extends z.ZodType>(schema: T, text: string, more: Omit<SettingMeta, 'help'> = {}): T => {
+const help = <T extends z.ZodType>(
+  schema: T,
+  text: string,
+  more: Omit<SettingMeta, 'help'> = {},
+): T => {
   setting.add(schema, { help: text, ...more });
   return schema;
 };
 
 const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
-  baseUrl: help(origin.optional(), 'Where people reach idctl; default: http:// and the listen address'),
+  baseUrl: help(
+    origin.optional(),
+    'Where people reach idctl; default: http:// and the listen address',
+  ),
   instance: z
     .strictObject({
       name: help(shownName.default('idctl'), 'Name that people see'),
@@ -98,9 +105,13 @@ const allSettings = z.strictObject({
         webUrl.default('https://dns.quad9.net/dns-query'),
         'DNS-over-HTTPS resolver that proves domains',
       ),
-      caFile: help(z.string().min(1).optional(), 'Certificate authority of the resolver, a PEM file', {
-        path: true,
-      }),
+      caFile: help(
+        z.string().min(1).optional(),
+        'Certificate authority of the resolver, a PEM file',
+        {
+          path: true,
+        },
+      ),
     })
     .prefault({}),
   trust: z
@@ -113,12 +124,20 @@ const allSettings = z.strictObject({
     .prefault({}),
   mail: z
     .strictObject({
-      smtpUrl: help(smtpUrl.optional(), 'Server that mail is sent by; without one, no mail is sent', {
-        secret: true,
-      }),
-      caFile: help(z.string().min(1).optional(), 'Certificate authority of the mail server, a PEM file', {
-        path: true,
-      }),
+      smtpUrl: help(
+        smtpUrl.optional(),
+        'Server that mail is sent by; without one, no mail is sent',
+        {
+          secret: true,
+        },
+      ),
+      caFile: help(
+        z.string().min(1).optional(),
+        'Certificate authority of the mail server, a PEM file',
+        {
+          path: true,
+        },
+      ),
       from: help(
         z.string().min(3).optional(),
         'Sender of mail; default: idctl@ and the host of the base URL',
@@ -143,7 +162,10 @@ const allSettings = z.strictObject({
     .prefault({}),
   http: z
     .strictObject({
-      trustedProxies: help(z.array(cidr).default([]), 'Proxies whose X-Forwarded-* headers are believed'),
+      trustedProxies: help(
+        z.array(cidr).default([]),
+        'Proxies whose X-Forwarded-* headers are believed',
+      ),
       returnToOrigins: help(z.array(origin).default([]), 'Origins a sign-in may return to'),
       corsOrigins: help(z.array(origin).default([]), 'Origins whose scripts may call the API'),
     })
@@ -154,9 +176,13 @@ const allSettings = z.strictObject({
         z.array(z.string().min(1)).default([]),
         'Private hosts, HOST:PORT and ranges that connections may reach',
       ),
-      caFile: help(z.string().min(1).optional(), 'Certificate authority for those hosts, a PEM file', {
-        path: true,
-      }),
+      caFile: help(
+        z.string().min(1).optional(),
+        'Certificate authority for those hosts, a PEM file',
+        {
+          path: true,
+        },
+      ),
     })
     .prefault({}),
   password: z
@@ -186,7 +212,10 @@ const allSettings = z.strictObject({
         z.int().min(1).max(1_000_000).default(5),
         'Refused LDAP sign-ins of one user name in 15 minutes',
       ),
-      codeSends: help(z.int().min(1).max(1_000_000).default(5), 'Codes mailed to one mailbox in an hour'),
+      codeSends: help(
+        z.int().min(1).max(1_000_000).default(5),
+        'Codes mailed to one mailbox in an hour',
+      ),
       tokenRequests: help(
         z.int().min(1).max(1_000_000).default(60),
         'Tokens that one app gets, and wrong client secrets of one address, in a minute',
@@ -195,8 +224,14 @@ const allSettings = z.strictObject({
     .prefault({}),
   signin: z
     .strictObject({
-      password: help(onOff.default('on'), 'Sign-in with e-mail and password where no organization decides'),
-      magicCode: help(onOff.default('off'), 'Sign-in with a code by mail where no organization decides'),
+      password: help(
+        onOff.default('on'),
+        'Sign-in with e-mail and password where no organization decides',
+      ),
+      magicCode: help(
+        onOff.default('off'),
+        'Sign-in with a code by mail where no organization decides',
+      ),
       google: help(onOff.default('on'), 'Sign-in with Google where no organization decides'),
       github: help(onOff.default('on'), 'Sign-in with GitHub where no organization decides'),
       allowSelfSignup: help(
@@ -211,12 +246,18 @@ const allSettings = z.strictObject({
     .prefault({}),
   orgs: z
     .strictObject({
-      creation: help(oneOf('operator', 'anyone').default('operator'), 'Who may create organizations'),
+      creation: help(
+        oneOf('operator', 'anyone').default('operator'),
+        'Who may create organizations',
+      ),
     })
     .prefault({}),
   signup: z
     .strictObject({
-      open: help(onOff.default('off'), 'on: anybody may sign up, but for addresses on verified domains'),
+      open: help(
+        onOff.default('off'),
+        'on: anybody may sign up, but for addresses on verified domains',
+      ),
     })
     .prefault({}),
   tokens: z
@@ -229,7 +270,10 @@ const allSettings = z.strictObject({
     .prefault({}),
   oauth: z
     .strictObject({
-      botTokenTtl: help(duration.default('24h'), 'How long the token of an app lives, at most 365d'),
+      botTokenTtl: help(
+        duration.default('24h'),
+        'How long the token of an app lives, at most 365d',
+      ),
     })
     .prefault({}),
   events: z
@@ -247,7 +291,10 @@ const allSettings = z.strictObject({
     .prefault({}),
   ldap: z
     .strictObject({
-      allowPlaintext: help(onOff.default('off'), 'on: connections to directories may go without TLS'),
+      allowPlaintext: help(
+        onOff.default('off'),
+        'on: connections to directories may go without TLS',
+      ),
     })
     .prefault({}),
   log: z
@@ -264,7 +311,10 @@ const allSettings = z.strictObject({
     .prefault({}),
   metrics: z
     .strictObject({
-      listen: help(hostPort.optional(), 'Address and port of the Prometheus metrics; without one, none'),
+      listen: help(
+        hostPort.optional(),
+        'Address and port of the Prometheus metrics; without one, none',
+      ),
     })
     .prefault({}),
 });
@@ -315,9 +365,13 @@ function isDuration(text: string, longest = '365d'): boolean {
 function socialClient(name: string) {
   return {
     clientId: help(z.string().min(1).optional(), `Client id of the app registered at ${name}`),
-    clientSecret: help(z.string().min(1).optional(), `Client secret of the app registered at ${name}`, {
-      secret: true,
-    }),
+    clientSecret: help(
+      z.string().min(1).optional(),
+      `Client secret of the app registered at ${name}`,
+      {
+        secret: true,
+      },
+    ),
   };
 }
 
@@ -325,5 +379,7 @@ function isCidr(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  );
 }

@@ -42,11 +42,24 @@ function walk(schema: unknown, key: string): Setting[] {
   const meta = metaOf(schema);
   if (meta !== undefined) {
     const { help, secret = false, path = false } = meta;
-    return [{ key, env: envName(key), kind: kindOf(schema), default: defaultOf(schema), help, secret, path }];
+    return [
+      {
+        key,
+        env: envName(key),
+        kind: kindOf(schema),
+        default: defaultOf(schema),
+        help,
+        secret,
+        path,
+      },
+    ];
   }
   const section = inner(schema);
-  if (!(section instanceof z.ZodObject)) throw new TypeError(`the setting ${key} has no line of help`);
-  return Object.entries(section.shape).flatMap(([name, part]) => walk(part, key ? `${key}.${name}` : name));
+  if (!(section instanceof z.ZodObject))
+    throw new TypeError(`the setting ${key} has no line of help`);
+  return Object.entries(section.shape).flatMap(([name, part]) =>
+    walk(part, key ? `${key}.${name}` : name),
+  );
 }
 
 function kindOf(schema: z.ZodType): Setting['kind'] {
@@ -63,6 +76,8 @@ function defaultOf(schema: z.ZodType): unknown {
 function inner(schema: unknown): unknown {
   if (schema instanceof z.ZodPipe) return inner(schema.out);
   const wrapped =
-    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional;
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodOptional;
   return wrapped ? inner(schema.unwrap()) : schema;
 }

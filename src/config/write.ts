@@ -13,11 +13,15 @@ export function renderConfig(values: Readonly<Record<string, unknown>>): string 
 
 /** The text of `config/idctl.example.yaml`: every setting, commented out, with its help and default. */
 export function renderExample(): string {
-  return render('Every setting of idctl with its default. Take what you need.', settings(), (setting) => [
-    comment(`${setting.help} (${setting.env})`),
-    // Without the space, to tell a setting from its help.
-    `#${entry(setting, setting.default)}`,
-  ]);
+  return render(
+    'Every setting of idctl with its default. Take what you need.',
+    settings(),
+    (setting) => [
+      comment(`${setting.help} (${setting.env})`),
+      // Without the space, to tell a setting from its help.
+      `#${entry(setting, setting.default)}`,
+    ],
+  );
 }
 
 function render(title: string, list: Setting[], lines: (setting: Setting) => string[]): string {
@@ -28,7 +32,8 @@ function render(title: string, list: Setting[], lines: (setting: Setting) => str
     const shared = path.findIndex((name, depth) => name !== open[depth]);
     const from = shared === -1 ? path.length : shared;
     if (path.length === 0 || from === 0) text.push('');
-    for (let depth = from; depth < path.length; depth += 1) text.push(`${indent(depth)}${path[depth]}:`);
+    for (let depth = from; depth < path.length; depth += 1)
+      text.push(`${indent(depth)}${path[depth]}:`);
     text.push(...lines(setting).map((line) => indent(path.length) + line));
     open = path;
   }

@@ -86,7 +86,11 @@ export async function generateSigningKey(): Promise<{
   const { kty, crv, x, d } = await exportJWK(pair.privateKey);
   const privateJwk = privateJwkSchema.parse({ kty, crv, x, d });
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: privateJwk.x });
-  return { kid, publicJwk: publicJwkSchema.parse({ kty, crv, x, kid, alg, use: 'sig' }), privateJwk };
+  return {
+    kid,
+    publicJwk: publicJwkSchema.parse({ kty, crv, x, kid, alg, use: 'sig' }),
+    privateJwk,
+  };
 }
 
 /** The signer of a stored private key. */
@@ -140,7 +144,10 @@ export async function verifyToken(
   }
 }
 
-function isCurrent(claims: TokenClaims, expected: { issuer: string; audience: string; now: Date }): boolean {
+function isCurrent(
+  claims: TokenClaims,
+  expected: { issuer: string; audience: string; now: Date },
+): boolean {
   const { iss, aud, exp } = claims;
   const now = Math.floor(expected.now.getTime() / 1000);
   return iss === expected.issuer && aud === expected.audience && exp > now;

@@ -90,7 +90,9 @@ function versionOf(file: Stats | undefined): string {
 }
 
 async function writeKeys(file: FileHandle, keys: readonly Buffer[]): Promise<void> {
-  await file.writeFile(`${comment}\n${keys.map((key) => `${key.toString('base64url')}\n`).join('')}`);
+  await file.writeFile(
+    `${comment}\n${keys.map((key) => `${key.toString('base64url')}\n`).join('')}`,
+  );
   await file.sync();
 }
 
@@ -106,9 +108,13 @@ async function openNew(path: string): Promise<FileHandle> {
     return await open(path, 'wx', 0o600);
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') {
-      throw new Refusal('already_exists', `${path} is there already; idctl never replaces a master key`, {
-        cause,
-      });
+      throw new Refusal(
+        'already_exists',
+        `${path} is there already; idctl never replaces a master key`,
+        {
+          cause,
+        },
+      );
     }
     throw unwritable(path, cause);
   }
@@ -121,7 +127,9 @@ function openOld(path: string): number {
     const missing = isMissing(cause);
     throw new Refusal(
       'key_invalid',
-      missing ? `the master key ${path} is missing` : `the master key ${path} ${fileFault(cause, 'read')}`,
+      missing
+        ? `the master key ${path} is missing`
+        : `the master key ${path} ${fileFault(cause, 'read')}`,
       {
         hint: missing
           ? 'correct keyFile, or put the key file back from its copy; only for a new instance: idctl init'
@@ -161,7 +169,8 @@ function keyIn(line: string, path: string): Buffer {
   if (!/^[A-Za-z0-9_-]+$/.test(line)) throw notKey(path, 'a line of it is not base64url');
   const key = Buffer.from(line, 'base64url');
   if (key.length < keyBytes) throw notKey(path, `truncated: ${key.length} of ${keyBytes} bytes`);
-  if (key.length > keyBytes) throw notKey(path, `${key.length} bytes where ${keyBytes} are expected`);
+  if (key.length > keyBytes)
+    throw notKey(path, `${key.length} bytes where ${keyBytes} are expected`);
   return key;
 }
 

@@ -67,7 +67,10 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
     needsRehash: (hash) => {
       const made = readHash(hash);
       return (
-        made?.type !== 'argon2id' || made.memory !== memory || made.time !== time || made.lanes !== lanes
+        made?.type !== 'argon2id' ||
+        made.memory !== memory ||
+        made.time !== time ||
+        made.lanes !== lanes
       );
     },
   };
@@ -97,10 +100,16 @@ const encoded =
   /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 
 /** The parameters of a hash within the bounds of RFC 9106 §3.1, or null for anything argon2 would throw at. */
-function readHash(hash: string): { type: string; memory: number; time: number; lanes: number } | null {
+function readHash(
+  hash: string,
+): { type: string; memory: number; time: number; lanes: number } | null {
   const [, type = '', list = ''] = encoded.exec(hash) ?? [];
   const given = new URLSearchParams(list.replaceAll(',', '&'));
-  const [memory, time, lanes] = [Number(given.get('m')), Number(given.get('t')), Number(given.get('p'))];
+  const [memory, time, lanes] = [
+    Number(given.get('m')),
+    Number(given.get('t')),
+    Number(given.get('p')),
+  ];
   return time >= 1 && lanes >= 1 && memory >= 8 * lanes ? { type, memory, time, lanes } : null;
 }
 

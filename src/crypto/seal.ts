@@ -38,13 +38,17 @@ interface MasterKey {
  * The keyring of these master keys of 256 bits, the first of which seals; refuses `key_invalid` for any other length.
  * `reread` is asked for them again when a key is needed that is not among them: it may have come meanwhile.
  */
-export function createKeyring(given: Buffer | readonly Buffer[], reread?: () => readonly Buffer[]): Keyring {
+export function createKeyring(
+  given: Buffer | readonly Buffer[],
+  reread?: () => readonly Buffer[],
+): Keyring {
   const [first, ...more] = [given].flat().map(openMasterKey);
   if (first === undefined) throw new Refusal('key_invalid', 'there is no master key');
   const keys = new Map([first, ...more].map((key) => [key.id, key]));
   let current = first;
   const find = (id: string): MasterKey | undefined => {
-    if (!keys.has(id) && reread) for (const key of reread().map(openMasterKey)) keys.set(key.id, key);
+    if (!keys.has(id) && reread)
+      for (const key of reread().map(openMasterKey)) keys.set(key.id, key);
     return keys.get(id);
   };
   return {

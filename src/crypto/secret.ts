@@ -36,7 +36,9 @@ const checksumSigns = 6;
 
 /** A new secret of this kind (security P13): 166 bits that nobody is shown again, and a checksum. */
 export function newSecret(kind: SecretKind): NewSecret {
-  const random = Array.from({ length: randomSigns }, () => base62.charAt(randomInt(base62.length))).join('');
+  const random = Array.from({ length: randomSigns }, () =>
+    base62.charAt(randomInt(base62.length)),
+  ).join('');
   const value = kind + random + checksum(kind + random);
   return { value, prefix: kind + random.slice(0, shownSigns), hash: sha256(value) };
 }
@@ -44,7 +46,8 @@ export function newSecret(kind: SecretKind): NewSecret {
 /** The hash under which a secret of this kind is kept, or null when its form or checksum says that it is none. */
 export function hashOfSecret(kind: SecretKind, value: string): string | null {
   const body = value.slice(0, -checksumSigns);
-  const formed = value.length === kind.length + randomSigns + checksumSigns && value.startsWith(kind);
+  const formed =
+    value.length === kind.length + randomSigns + checksumSigns && value.startsWith(kind);
   return formed && value === body + checksum(body) ? sha256(value) : null;
 }
 

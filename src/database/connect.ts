@@ -81,7 +81,10 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
 export function fileOf(url: string): string {
   const file = url.replace(/^sqlite:(\/\/)?/, '');
   if (file === '' || file.startsWith(':memory:')) {
-    throw new Refusal('config_invalid', 'database.url: sqlite: must be followed by the path of a file');
+    throw new Refusal(
+      'config_invalid',
+      'database.url: sqlite: must be followed by the path of a file',
+    );
   }
   return resolve(file);
 }
@@ -105,7 +108,9 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
   });
   sequelize.addHook('afterQuery', (_options, { connection }) => dropUnanswered(connection));
   readDirectly(sequelize, (sql, bind, how) => {
-    const name = how?.prepared ? { name: createHash('sha256').update(sql).digest('base64url') } : {};
+    const name = how?.prepared
+      ? { name: createHash('sha256').update(sql).digest('base64url') }
+      : {};
     return readPostgres(sequelize, { text: sql, values: [...bind], ...name });
   });
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };

@@ -76,9 +76,13 @@ function left(migrations: readonly Migration[], names: string[], sequelize: Sequ
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = names.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    throw new Refusal('schema_newer', `The database was written by a newer idctl (${unknown.join(', ')}).`, {
-      hint: wayBack(sequelize, unknown[0] ?? ''),
-    });
+    throw new Refusal(
+      'schema_newer',
+      `The database was written by a newer idctl (${unknown.join(', ')}).`,
+      {
+        hint: wayBack(sequelize, unknown[0] ?? ''),
+      },
+    );
   }
   return [...known].filter((name) => !names.includes(name));
 }
@@ -89,12 +93,15 @@ function wayBack(sequelize: Sequelize, migration: string): string {
   // Sequelize's types leave out what it was opened with.
   const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);
-  return copy === null ? `${onward}.` : `${onward}; or go back to the copy made before it came: ${copy}`;
+  return copy === null
+    ? `${onward}.`
+    : `${onward}; or go back to the copy made before it came: ${copy}`;
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {
   // On SQLite the transaction began with the write lock.
-  if (dialect === 'postgres') await sequelize.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
+  if (dialect === 'postgres')
+    await sequelize.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
 }
 
 async function createRecord(sequelize: Sequelize): Promise<void> {
@@ -107,5 +114,6 @@ async function createRecord(sequelize: Sequelize): Promise<void> {
 async function checkReferences({ sequelize, dialect }: Link): Promise<void> {
   if (dialect !== 'sqlite') return;
   const broken = await sequelize.query('PRAGMA foreign_key_check', { type: QueryTypes.SELECT });
-  if (broken.length > 0) throw new Error(`a migration left ${broken.length} rows whose parent is gone`);
+  if (broken.length > 0)
+    throw new Error(`a migration left ${broken.length} rows whose parent is gone`);
 }

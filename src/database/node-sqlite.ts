@@ -74,7 +74,9 @@ function statements(database: DatabaseSync): (sql: string) => StatementSync {
 
 function bound(parameters: SqlParameters): [Record<string, SQLInputValue>, ...SQLInputValue[]] {
   if (isList(parameters)) return [{}, ...parameters.map(bindable)];
-  return [Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]))];
+  return [
+    Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)])),
+  ];
 }
 
 // Array.isArray does not narrow readonly arrays.

@@ -34,7 +34,11 @@ export interface Database {
 
 /** Opens the database and binds the models to it; it is first contacted by the first query. */
 export async function openDatabase(options: Address & { poolSize?: number }): Promise<Database> {
-  const behaviour: Behaviour = { poolSize: options.poolSize ?? 10, patience: 5_000, foreignKeys: true };
+  const behaviour: Behaviour = {
+    poolSize: options.poolSize ?? 10,
+    patience: 5_000,
+    foreignKeys: true,
+  };
   const link = await connect(options, behaviour);
   const endTransactions = serveTransactions(link.sequelize);
   initModels(link.sequelize);
@@ -43,7 +47,8 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
   return {
     sequelize: link.sequelize,
     dialect: link.dialect,
-    copyFirst: async (now) => (link.dialect === 'sqlite' ? copyBeforeMigration(options, now) : null),
+    copyFirst: async (now) =>
+      link.dialect === 'sqlite' ? copyBeforeMigration(options, now) : null,
     migrate: () => migrate(options),
     pending: () => pendingMigrations(link.sequelize),
     load: () => loadOf(link),
@@ -58,7 +63,11 @@ export async function openDatabase(options: Address & { poolSize?: number }): Pr
 function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
   if (dialect === 'sqlite') {
     const inHand = transactionsInHand();
-    return { used: Math.min(1, inHand), idle: Math.max(0, 1 - inHand), waiting: Math.max(0, inHand - 1) };
+    return {
+      used: Math.min(1, inHand),
+      idle: Math.max(0, 1 - inHand),
+      waiting: Math.max(0, inHand - 1),
+    };
   }
   // Sequelize's types leave its pool out.
   const { pool } = sequelize.connectionManager as typeof sequelize.connectionManager & {

@@ -129,7 +129,11 @@ export function databaseRefusal(error: unknown): Refusal | null {
     if (link instanceof Refusal) return link;
     const meaning = meaningOf(link);
     if (meaning) {
-      return new Refusal(meaning.code, meaning.message, { hint: meaning.hint, retryAfter: 5, cause: error });
+      return new Refusal(meaning.code, meaning.message, {
+        hint: meaning.hint,
+        retryAfter: 5,
+        cause: error,
+      });
     }
   }
   return null;

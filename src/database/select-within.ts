@@ -35,7 +35,10 @@ export class OutOfTime extends Error {
  * Rows by a query that may look at every one there is, without holding up anybody else: given up with `OutOfTime` after
  * so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
  */
-export async function selectWithin<Row extends object>(milliseconds: number, query: Query): Promise<Row[]> {
+export async function selectWithin<Row extends object>(
+  milliseconds: number,
+  query: Query,
+): Promise<Row[]> {
   const sequelize = servedDatabase();
   // The caller wrote the query and so knows its rows.
   if (sequelize.getDialect() === 'sqlite')
@@ -48,7 +51,11 @@ export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
   return dialect === 'sqlite' ? 'in_time()' : 'true';
 }
 
-async function selectOnSqlite(sequelize: Sequelize, query: Query, milliseconds: number): Promise<object[]> {
+async function selectOnSqlite(
+  sequelize: Sequelize,
+  query: Query,
+  milliseconds: number,
+): Promise<object[]> {
   const readInTime = readInTimeOf(sequelize);
   if (readInTime === undefined) return ask(sequelize, query, milliseconds);
   // This driver can be told to give up, and has no functions of ours.

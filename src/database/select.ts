@@ -83,7 +83,10 @@ export async function insertRow(table: string, row: Record<string, unknown>): Pr
 }
 
 /** The statement of `insertRow`, for a caller that adds to it. */
-export function insertion(table: string, row: Record<string, unknown>): { sql: string; bind: unknown[] } {
+export function insertion(
+  table: string,
+  row: Record<string, unknown>,
+): { sql: string; bind: unknown[] } {
   const columns = Object.keys(row);
   const places = columns.map((_, at) => `$${at + 1}`);
   return {
@@ -107,7 +110,10 @@ export async function selectTogether<Row extends object>(
 ): Promise<Row[]> {
   if (dialectOfDatabase() === 'postgres') {
     const parts = others.map((sql, at) => `other_${at} AS (${sql})`);
-    return select<Row>(`WITH ${[`first AS (${first})`, ...parts].join(', ')} SELECT * FROM first`, bind);
+    return select<Row>(
+      `WITH ${[`first AS (${first})`, ...parts].join(', ')} SELECT * FROM first`,
+      bind,
+    );
   }
   const rows = await alone<Row>(first, bind);
   for (const sql of others) await alone(sql, bind);
@@ -124,5 +130,6 @@ function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]>
 /** Keeps the statistics that SQLite plans by, from a bounded sample of each table. PostgreSQL does so by itself. */
 export async function refreshStatistics(): Promise<void> {
   // 0x02 analyzes what has grown, 0x10000 looks at all tables: the writer does not know what the readers ask.
-  if (dialectOfDatabase() === 'sqlite') await transaction(() => execute('PRAGMA optimize = 0x10002', []));
+  if (dialectOfDatabase() === 'sqlite')
+    await transaction(() => execute('PRAGMA optimize = 0x10002', []));
 }

@@ -18,7 +18,8 @@ const time = /-(\d{8}T\d{6}Z)$/;
 export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
   const file = fileOf(address.url);
   const live: Read = (sql) => readLive(address, sql);
-  if (!existsSync(file) || (await nextFor(live)) === null || !(await holdsAccounts(live))) return null;
+  if (!existsSync(file) || (await nextFor(live)) === null || !(await holdsAccounts(live)))
+    return null;
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const draft = `${file}.before-${process.pid}-${stamp}`;
   await copySqlite(address, draft);

@@ -1,5 +1,10 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { OpenConnection, SqliteConnection, SqliteOptions, SqlParameters } from './sqlite-connection.ts';
+import type {
+  OpenConnection,
+  SqliteConnection,
+  SqliteOptions,
+  SqlParameters,
+} from './sqlite-connection.ts';
 import { isReadOnly, namedError } from './sqlite-errors.ts';
 import { withoutSync } from './transaction.ts';
 
@@ -141,7 +146,10 @@ class Session {
     );
   }
 
-  async #perform(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+  async #perform(
+    sql: string,
+    work: (connection: SqliteConnection) => Promise<Answer>,
+  ): Promise<Answer> {
     if (this.#closed) throw new Error('a statement came after its transaction had ended');
     if (/^BEGIN\b/i.test(sql)) return this.#begin(work);
     if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) return this.#end(sql, work);
@@ -161,7 +169,10 @@ class Session {
   }
 
   // A commit that failed (disk full) leaves nothing behind either: Sequelize would never close this session.
-  async #end(sql: string, work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+  async #end(
+    sql: string,
+    work: (connection: SqliteConnection) => Promise<Answer>,
+  ): Promise<Answer> {
     try {
       if (this.#writer?.inTransaction()) return await work(this.#writer);
       // A BEGIN that was refused is followed by a ROLLBACK.

@@ -42,8 +42,13 @@ export async function sqlite3(): Promise<OpenConnection> {
     const database = await opened(Database, options.file);
     const exec = (sql: string) => done<void>((settle) => database.exec(sql, settle));
     try {
-      await whenFree(() => exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL'), options.patience);
-      await exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${options.foreignKeys ? 'ON' : 'OFF'}`);
+      await whenFree(
+        () => exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL'),
+        options.patience,
+      );
+      await exec(
+        `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${options.foreignKeys ? 'ON' : 'OFF'}`,
+      );
       if (!writer) await exec('PRAGMA query_only = ON');
     } catch (error) {
       database.close(() => {});
@@ -131,7 +136,9 @@ function changed(database: Database, sql: string, parameters: SqlParameters) {
 
 function bound(parameters: SqlParameters): unknown {
   if (Array.isArray(parameters)) return parameters.map(bindable);
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)]));
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, bindable(value)]),
+  );
 }
 
 /** What a call with a callback comes to. */

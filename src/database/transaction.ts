@@ -49,7 +49,10 @@ export function rehearse<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Runs the work in a transaction, and takes back what it wrote unless its result is one to keep. */
-export async function transactionIf<T>(work: () => Promise<T>, keep: (result: T) => boolean): Promise<T> {
+export async function transactionIf<T>(
+  work: () => Promise<T>,
+  keep: (result: T) => boolean,
+): Promise<T> {
   const performed: { result?: T } = {};
   const takenBack = new Error('taken back');
   const running = transaction(async () => {
@@ -117,7 +120,8 @@ export function isInTransaction(): boolean {
 
 async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknown): Promise<void> {
   try {
-    if (isLost(sequelize, reason)) await sequelize.connectionManager.destroyConnection(connectionOf(opened));
+    if (isLost(sequelize, reason))
+      await sequelize.connectionManager.destroyConnection(connectionOf(opened));
     else await opened.rollback();
   } catch {
     // The reason for abandoning is what the caller must hear of.
@@ -126,7 +130,10 @@ async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknow
 
 // A ROLLBACK over a connection to PostgreSQL that is gone would only fail once more; the server does it by itself.
 function isLost(sequelize: Sequelize, reason: unknown): boolean {
-  return sequelize.getDialect() === 'postgres' && databaseRefusal(reason)?.code === 'database_unreachable';
+  return (
+    sequelize.getDialect() === 'postgres' &&
+    databaseRefusal(reason)?.code === 'database_unreachable'
+  );
 }
 
 function connectionOf(opened: Transaction): object {
@@ -152,7 +159,9 @@ function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Pro
     const { running, total } = queries;
     await turnOfTheLoop();
     if (running > 0 || queries.total > total) {
-      throw new Error('a transaction ended with queries in flight: a promise inside it was not awaited');
+      throw new Error(
+        'a transaction ended with queries in flight: a promise inside it was not awaited',
+      );
     }
   };
 }

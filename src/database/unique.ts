@@ -10,7 +10,10 @@ interface DuplicateRefusal {
 }
 
 /** The write's result; what a unique index refuses becomes this refusal. */
-export async function refusingDuplicate<T>(writing: Promise<T>, refusal: DuplicateRefusal): Promise<T> {
+export async function refusingDuplicate<T>(
+  writing: Promise<T>,
+  refusal: DuplicateRefusal,
+): Promise<T> {
   try {
     return await writing;
   } catch (error) {

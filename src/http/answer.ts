@@ -34,12 +34,17 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     refuseCrossSite(request, door.origins);
     const ctx = await contextOf(route, door, request);
     const reply = await route.answer(ctx, await gatherInput(route, request, response, { secure }));
-    for (const change of reply.cookies) response.append('Set-Cookie', setCookieHeader(change, secure));
+    for (const change of reply.cookies)
+      response.append('Set-Cookie', setCookieHeader(change, secure));
     send(route, reply, request, response);
   };
 }
 
-async function contextOf(route: Route, { app, authenticate }: Door, request: Request): Promise<Context> {
+async function contextOf(
+  route: Route,
+  { app, authenticate }: Door,
+  request: Request,
+): Promise<Context> {
   const trace = traceOf(request);
   const ctx = openRequest(app, request);
   trace.actor = await findActor(route, request, (value, at) => authenticate(ctx, value, at));
@@ -98,10 +103,12 @@ export function answerErrors(app: App): ErrorRequestHandler {
     const trace = traceOf(request);
     if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
     if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
-    const refusal = error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
+    const refusal =
+      error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfParser(error));
     if (refusal === null) {
       app.log.error({ requestId: trace.requestId, err: error }, 'bug');
-      if (trace.speaks === 'oauth') return void response.status(500).json(oauthFault(trace.requestId));
+      if (trace.speaks === 'oauth')
+        return void response.status(500).json(oauthFault(trace.requestId));
       if (trace.speaks === 'html') return answerBrowser(app, null, request, response);
       return sendProblem(response, faultProblem(trace.requestId));
     }

@@ -13,7 +13,9 @@ export function answerBrokenRequests(server: Server): void {
     }
     const [status, message] = broken(error.code);
     const requestId = randomUUIDv7();
-    const body = JSON.stringify(problemOf(new Refusal('malformed_request', message), requestId, status));
+    const body = JSON.stringify(
+      problemOf(new Refusal('malformed_request', message), requestId, status),
+    );
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${problemType}`,

@@ -50,7 +50,11 @@ export function clearedSession(): CookieChange[] {
 
 /** What a sign-in that waits for the second factor goes on with, for five minutes; null clears it. */
 export function pendingCookie(continuation: string | null): CookieChange {
-  return { name: 'second_factor', value: continuation ?? '', maxAge: continuation === null ? 0 : 300 };
+  return {
+    name: 'second_factor',
+    value: continuation ?? '',
+    maxAge: continuation === null ? 0 : 300,
+  };
 }
 
 /** What shows, when the address is confirmed, that this client has chosen the password. */

@@ -10,7 +10,8 @@ export async function readForm(
   limit: number,
 ): Promise<Record<string, unknown>> {
   const { headers } = request;
-  const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  const empty =
+    headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   if (empty) return {};
   if (!request.is(formType)) {
     throw new Refusal('unsupported_media_type', 'The body must be a form.', {

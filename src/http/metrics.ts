@@ -88,7 +88,15 @@ function methodOf({ method }: Request): string {
   return methods.includes(method) ? method : 'other';
 }
 
-const scimResources = ['Users', 'Groups', 'Schemas', 'ResourceTypes', 'ServiceProviderConfig', 'Bulk', 'Me'];
+const scimResources = [
+  'Users',
+  'Groups',
+  'Schemas',
+  'ResourceTypes',
+  'ServiceProviderConfig',
+  'Bulk',
+  'Me',
+];
 
 /** The pattern that the request met, never its path. */
 function routeOf({ route, path }: Request): string {
@@ -158,7 +166,9 @@ function tellBacklog(registry: Registry, app: App): () => Promise<void> {
     new Gauge({ name, help, labelNames, registers: [registry] });
   const up = gauge('idctl_database_up', '1 when the database answers');
   const waiting = gauge('idctl_backlog', 'What waits to be sent', ['to']);
-  const late = gauge('idctl_backlog_late_seconds', 'Since when the oldest should have been sent', ['to']);
+  const late = gauge('idctl_backlog_late_seconds', 'Since when the oldest should have been sent', [
+    'to',
+  ]);
   return async () => {
     const backlog = await countBacklog(app.clock()).catch(() => null);
     up.set(backlog === null ? 0 : 1);

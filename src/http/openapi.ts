@@ -10,7 +10,10 @@ import { pathKeys, type Route } from './route.ts';
 type Json = Record<string, unknown>;
 
 /** The OpenAPI 3.1 document of these routes. */
-export function describeSurface(routes: Route[], about: { name: string; version: string; baseUrl: string }) {
+export function describeSurface(
+  routes: Route[],
+  about: { name: string; version: string; baseUrl: string },
+) {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
@@ -55,7 +58,8 @@ function describeRoute(route: Route): Json {
 /** Who may do it, by the authority table, and how it is typed. */
 function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
-  if (speaks === 'oauth') return `For apps, by client id and secret, in the form or by Basic.${typed}`;
+  if (speaks === 'oauth')
+    return `For apps, by client id and secret, in the form or by Basic.${typed}`;
   if (access === 'public') return `For everyone.${typed}`;
   const { least, orInProject, session, effect } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
@@ -121,9 +125,13 @@ function responsesOf(route: Route): Json {
       : { content: { 'application/json': { schema: jsonSchema(route.output, 'output') } } };
   const cookies = route.setsCookies ? ' Sets cookies.' : '';
   const found =
-    route.redirects === undefined ? {} : { 302: { description: 'Where a browser is sent instead.' } };
+    route.redirects === undefined
+      ? {}
+      : { 302: { description: 'Where a browser is sent instead.' } };
   const own =
-    route.redirects === 'always' ? {} : { [route.status]: { description: `Done.${cookies}`, ...content } };
+    route.redirects === 'always'
+      ? {}
+      : { [route.status]: { description: `Done.${cookies}`, ...content } };
   const refused = {
     $ref: `#/components/responses/${route.speaks === 'oauth' ? 'OAuthError' : 'Problem'}`,
   };
@@ -173,7 +181,10 @@ function operationId({ method, path }: Route): string {
     .replace(/^\/api\/v1\//, '')
     .split(/[^a-zA-Z0-9]+/)
     .filter((word) => word !== '');
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return (
+    method.toLowerCase() +
+    words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  );
 }
 
 function tagsOf(routes: Route[]): string[] {

@@ -25,7 +25,8 @@ export function allowFriends({ friends }: Origins): RequestHandler {
     if (origin === undefined || !friends.has(origin)) return next();
     response.set('Access-Control-Allow-Origin', origin);
     response.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, WWW-Authenticate');
-    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return next();
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method'])
+      return next();
     response.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
     response.set('Access-Control-Allow-Headers', 'authorization, content-type, x-api-key');
     response.set('Access-Control-Max-Age', '600').status(204).end();
@@ -40,11 +41,18 @@ export function refuseCrossSite(request: IncomingMessage, { own, friends }: Orig
   if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? '') || hasHeaderCredential(request)) return;
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (origin !== undefined && friends.has(origin) && !hasCookie(request)) return;
-  const foreign = [origin !== undefined && origin !== own, site !== undefined && site !== 'same-origin'];
+  const foreign = [
+    origin !== undefined && origin !== own,
+    site !== undefined && site !== 'same-origin',
+  ];
   if (!foreign.includes(true)) return;
-  throw new Refusal('origin_refused', `This request came from a page of another site than ${own}.`, {
-    hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
-  });
+  throw new Refusal(
+    'origin_refused',
+    `This request came from a page of another site than ${own}.`,
+    {
+      hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
+    },
+  );
 }
 
 function hasHeaderCredential({ headers }: IncomingMessage): boolean {
@@ -53,6 +61,7 @@ function hasHeaderCredential({ headers }: IncomingMessage): boolean {
 
 function hasCookie({ headers: { cookie } }: IncomingMessage): boolean {
   return (
-    readCookie(cookie, 'access_token') !== undefined || readCookie(cookie, 'refresh_token') !== undefined
+    readCookie(cookie, 'access_token') !== undefined ||
+    readCookie(cookie, 'refresh_token') !== undefined
   );
 }

@@ -34,7 +34,11 @@ export interface Problem {
 export const problemType = 'application/problem+json';
 
 /** The problem object of a refusal. */
-export function problemOf(refusal: Refusal, requestId: string, status = statuses[refusal.kind]): Problem {
+export function problemOf(
+  refusal: Refusal,
+  requestId: string,
+  status = statuses[refusal.kind],
+): Problem {
   return {
     ...refusal.extra,
     type: `urn:idctl:problem:${refusal.code}`,
@@ -67,7 +71,8 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
     const given = code === 'invalid_credential' ? ', error="invalid_token"' : '';
     return { 'WWW-Authenticate': `Bearer realm="idctl"${given}` };
   }
-  if (kind === 'limited' || kind === 'overloaded') return { 'Retry-After': `${Math.ceil(retryAfter)}` };
+  if (kind === 'limited' || kind === 'overloaded')
+    return { 'Retry-After': `${Math.ceil(retryAfter)}` };
   // What is left of the body is not worth reading.
   return kind === 'tooLarge' ? { Connection: 'close' } : {};
 }

@@ -53,7 +53,10 @@ export interface Reply {
 
 /** A route of the surface: plain data, and `answer`, which parses the input, runs the service and shapes its view. */
 export interface Route
-  extends Omit<Definition<z.ZodObject, z.ZodType, never>, 'status' | 'cookies' | 'redirect' | 'run'> {
+  extends Omit<
+    Definition<z.ZodObject, z.ZodType, never>,
+    'status' | 'cookies' | 'redirect' | 'run'
+  > {
   status: 200 | 201 | 202 | 204;
   setsCookies: boolean;
   redirects: 'browser' | 'always' | undefined;
@@ -67,17 +70,27 @@ type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
 >;
 
 /** A route to an operation, whose input and output are its own. */
-export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+export function route<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View extends z.input<Output>,
+>(
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
   reach: Reach<Input, Output, View>,
 ): Route;
 /** A route that names its parts itself. */
-export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
-  definition: Definition<Input, Output, View>,
-): Route;
-export function route<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+export function route<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View extends z.input<Output>,
+>(definition: Definition<Input, Output, View>): Route;
+export function route<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View extends z.input<Output>,
+>(
   ...given:
     | [Definition<Input, Output, View>]
     | [Method, string, Operation<Input, Output, View>, Reach<Input, Output, View>]
@@ -85,14 +98,19 @@ export function route<Input extends z.ZodObject, Output extends z.ZodType, View 
   return given.length === 1 ? tie(given[0]) : tie(definitionOf(...given));
 }
 
-function definitionOf<Input extends z.ZodObject, Output extends z.ZodType, View extends z.input<Output>>(
+function definitionOf<
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  View extends z.input<Output>,
+>(
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
   reach: Reach<Input, Output, View>,
 ): Definition<Input, Output, View> {
   const { authority: access, input, output } = operation;
-  if (access === 'operator') throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
+  if (access === 'operator')
+    throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
   return {
     ...reach,
     method,
@@ -137,4 +155,8 @@ export interface Door {
 }
 
 /** The service that tells who a credential belongs to, or refuses `invalid_credential`. */
-export type Authenticate = (ctx: Context, credential: string, at: CredentialPlace) => Promise<Actor>;
+export type Authenticate = (
+  ctx: Context,
+  credential: string,
+  at: CredentialPlace,
+) => Promise<Actor>;

@@ -72,7 +72,12 @@ function buildExpress(app: App, surface: Surface): Express {
   web.enable('case sensitive routing').enable('strict routing');
   web.set('trust proxy', config.http.trustedProxies);
   if (surface.watch) web.use(surface.watch);
-  web.use(traceRequests(app.log), securityHeaders(door.origins.own), requireOneHost, serveScim(app));
+  web.use(
+    traceRequests(app.log),
+    securityHeaders(door.origins.own),
+    requireOneHost,
+    serveScim(app),
+  );
   web.use(['/api/v1', '/auth'], (_request, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();
@@ -103,7 +108,10 @@ function securityHeaders(own: string): RequestHandler {
         formAction: ["'none'"],
       },
     },
-    strictTransportSecurity: own.startsWith('https:') && { maxAge: 31_536_000, includeSubDomains: false },
+    strictTransportSecurity: own.startsWith('https:') && {
+      maxAge: 31_536_000,
+      includeSubDomains: false,
+    },
     xFrameOptions: { action: 'deny' },
   });
 }
@@ -150,7 +158,8 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      const hint = 'Choose another address or port: listen (metrics.listen for metrics) in idctl.yaml.';
+      const hint =
+        'Choose another address or port: listen (metrics.listen for metrics) in idctl.yaml.';
       const message =
         cause.code === 'EADDRNOTAVAIL'
           ? `This machine does not have the address ${host}.`
@@ -198,5 +207,7 @@ function faultOf({ httpVersion, headersDistinct, url = '' }: IncomingMessage): s
   const target = url.startsWith('/') ? null : URL.parse(url);
   if (target === null) return null;
   const named = URL.parse(`${target.protocol}//${host}`)?.host;
-  return named === target.host ? null : 'The Host header and the target of the request name different hosts.';
+  return named === target.host
+    ? null
+    : 'The Host header and the target of the request name different hosts.';
 }

@@ -1,6 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type App, openContext } from '../context.ts';
-import { announceDaemon, announceSeconds, dismissDaemon } from '../services/instance/daemons/announce.ts';
+import {
+  announceDaemon,
+  announceSeconds,
+  dismissDaemon,
+} from '../services/instance/daemons/announce.ts';
 import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
 
 /** What a daemon tells the commands of itself while it runs. */
@@ -11,7 +15,11 @@ export interface Presence {
 }
 
 /** Tells the commands with which configuration this daemon runs, until that ends; a database that is away is told later. */
-export async function startPresence(app: App, listen: string, given: ConfigurationFile): Promise<Presence> {
+export async function startPresence(
+  app: App,
+  listen: string,
+  given: ConfigurationFile,
+): Promise<Presence> {
   const id = randomUUIDv7();
   let configuration = given;
   const announce = async () => {

@@ -94,7 +94,9 @@ export function allowList(entries: string[]): AllowList & { fault?: string } {
   const address = (text: string, port?: number) => {
     const bare = withoutZone(text);
     const family = isIPv4(bare) ? 'ipv4' : 'ipv6';
-    return isIP(bare) !== 0 && allowed.some((one) => isAt(one, port) && one.list?.check(bare, family));
+    return (
+      isIP(bare) !== 0 && allowed.some((one) => isAt(one, port) && one.list?.check(bare, family))
+    );
   };
   const host = (text: string, port?: number) => {
     const name = canonicalHost(text);

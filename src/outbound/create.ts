@@ -111,7 +111,10 @@ async function openNetwork(
   resolverUrl: string,
   limits: Limits,
 ): Promise<
-  Omit<Outbound, 'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'>
+  Omit<
+    Outbound,
+    'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'
+  >
 > {
   const [
     { createGuard, wayOf },
@@ -153,14 +156,19 @@ async function openNetwork(
 }
 
 function mailServerOf({ mail, instance, baseUrl }: Config, roots: SecureContext | undefined) {
-  if (mail.smtpUrl === undefined) throw new Refusal('mail_not_configured', 'mail.smtpUrl is not set.');
+  if (mail.smtpUrl === undefined)
+    throw new Refusal('mail_not_configured', 'mail.smtpUrl is not set.');
   const address = mail.from ?? `idctl@${new URL(baseUrl).hostname}`;
   const from = address.includes('<') ? address : { name: instance.name, address };
   return { url: mail.smtpUrl, from, roots };
 }
 
 function allowFault(entry: string): Refusal {
-  return new Refusal('config_invalid', `outbound.allow: ${entry} is no host name, address or range`, {
-    hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
-  });
+  return new Refusal(
+    'config_invalid',
+    `outbound.allow: ${entry} is no host name, address or range`,
+    {
+      hint: 'Entries look like idp.internal, idp.internal:8443, 10.1.2.3, [fd00::5]:8443 or 10.0.0.0/8.',
+    },
+  );
 }

@@ -15,7 +15,10 @@ export const metadataSchema = z.object({
   token_endpoint: endpoint,
   userinfo_endpoint: endpoint,
   jwks_uri: endpoint.exactOptional(),
-  token_endpoint_auth_methods_supported: z.array(z.string()).transform(knownMethods).exactOptional(),
+  token_endpoint_auth_methods_supported: z
+    .array(z.string())
+    .transform(knownMethods)
+    .exactOptional(),
   authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
 });
 
@@ -62,14 +65,23 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
   if (found.issuer !== issuer) throw otherIssuer(issuer, found.issuer);
   const checked = metadataSchema.safeParse(found);
   if (!checked.success) {
-    throw providerFailed('discovery', 'endpoint_missing', `it lacks or spoils ${spoiled(checked.error)}`, {
-      hint: 'idctl needs a provider with authorization, token and userinfo endpoints.',
-      cause: checked.error,
-    });
+    throw providerFailed(
+      'discovery',
+      'endpoint_missing',
+      `it lacks or spoils ${spoiled(checked.error)}`,
+      {
+        hint: 'idctl needs a provider with authorization, token and userinfo endpoints.',
+        cause: checked.error,
+      },
+    );
   }
   // The person's browser goes there: no lookup of ours judges it.
   if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
-    throw providerFailed('discovery', 'endpoint_insecure', 'its authorization endpoint is not https');
+    throw providerFailed(
+      'discovery',
+      'endpoint_insecure',
+      'its authorization endpoint is not https',
+    );
   }
   return checked.data;
 }
@@ -78,7 +90,9 @@ async function request(issuer: string, fetch: CustomFetch): Promise<{ issuer: st
   try {
     const options = { execute: [allowInsecureRequests], [customFetch]: fetch };
     // The client id plays no part in discovery, but the library wants one.
-    return (await discovery(new URL(issuer), 'discovery', undefined, undefined, options)).serverMetadata();
+    return (
+      await discovery(new URL(issuer), 'discovery', undefined, undefined, options)
+    ).serverMetadata();
   } catch (error) {
     if (isOtherIssuer(error)) throw otherIssuer(issuer, error.cause.body.issuer);
     throw providerRefusal(error, 'discovery');

@@ -95,7 +95,11 @@ const jsonAnswer = z.object({
 function readJson(body: string, domain: string): TxtAnswer {
   const { Status, TC, Answer } = parseJson(body);
   const values = Answer.filter((record) => record.type === 16 && isOwner(record.name, domain));
-  return { rcode: rcodeName(Status), truncated: TC, values: values.map(({ data }) => unquoted(data)) };
+  return {
+    rcode: rcodeName(Status),
+    truncated: TC,
+    values: values.map(({ data }) => unquoted(data)),
+  };
 }
 
 function parseJson(body: string): z.output<typeof jsonAnswer> {
@@ -111,7 +115,9 @@ function unquoted(data: string): string {
   if (!/^\s*("(?:[^"\\]|\\.)*"\s*)+$/s.test(data)) return data;
   const strings = data.match(/"(?:[^"\\]|\\.)*"/gs) ?? [];
   return strings
-    .map((text) => text.slice(1, -1).replace(/\\(\d{3}|.)/gs, (_, escaped: string) => character(escaped)))
+    .map((text) =>
+      text.slice(1, -1).replace(/\\(\d{3}|.)/gs, (_, escaped: string) => character(escaped)),
+    )
     .join('');
 }
 

@@ -69,7 +69,8 @@ function answer(
   callback: Parameters<LookupFunction>[2],
 ): void {
   const [first] = found;
-  if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+  if (first === undefined)
+    callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
   else if (all) callback(null, found);
   else callback(null, first.address, first.family);
 }
@@ -93,11 +94,15 @@ interface Judged {
 }
 
 function addressRefused({ host, address, kind, entry }: Judged): Refusal {
-  return new Refusal('outbound_refused', `${host} has a ${kind} address, which connections may not reach`, {
-    hint: `If it is meant, the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
-    extra: { reason: kind },
-    cause: new Error(`${host} is ${address}`),
-  });
+  return new Refusal(
+    'outbound_refused',
+    `${host} has a ${kind} address, which connections may not reach`,
+    {
+      hint: `If it is meant, the operator adds ${entry} to the list outbound.allow in idctl.yaml.`,
+      extra: { reason: kind },
+      cause: new Error(`${host} is ${address}`),
+    },
+  );
 }
 
 function plainRefused(entry: string): Refusal {
@@ -108,8 +113,12 @@ function plainRefused(entry: string): Refusal {
 }
 
 function schemeRefused(host: string): Refusal {
-  return new Refusal('outbound_refused', `The URL for ${host || 'the host'} is neither https nor http`, {
-    hint: 'Use an https:// URL; outbound.allow cannot allow other schemes.',
-    extra: { reason: 'scheme' },
-  });
+  return new Refusal(
+    'outbound_refused',
+    `The URL for ${host || 'the host'} is neither https nor http`,
+    {
+      hint: 'Use an https:// URL; outbound.allow cannot allow other schemes.',
+      extra: { reason: 'scheme' },
+    },
+  );
 }

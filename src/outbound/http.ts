@@ -37,7 +37,11 @@ export interface GuardedClient extends HttpClient {
 }
 
 /** The only way out to URLs that tenants supply: every address is judged by the guard. */
-export function guardedClient(guard: Guard, roots: SecureContext | undefined, limits: Limits): GuardedClient {
+export function guardedClient(
+  guard: Guard,
+  roots: SecureContext | undefined,
+  limits: Limits,
+): GuardedClient {
   const options = { timeout: limits.connect, allowH2: false, ...trust(roots) };
   const connectors = new Map<string, Connector>();
   const connect: Connector = (target, callback) => {
@@ -98,7 +102,12 @@ function clientOf(dispatcher: Dispatcher, limits: Limits, check: (url: URL) => v
       const deadline = AbortSignal.timeout(limits.total);
       const until = signal ? AbortSignal.any([deadline, signal]) : deadline;
       try {
-        const response = await fetch(url, { ...request, dispatcher, redirect: 'manual', signal: until });
+        const response = await fetch(url, {
+          ...request,
+          dispatcher,
+          redirect: 'manual',
+          signal: until,
+        });
         if (isRedirect(response)) return await readRedirect(response, url.host, redirects);
         if (answer === 'status') return await readStatus(response, url.host, limits.body);
         return await readWhole(response, url.host, limits.body);
@@ -203,7 +212,10 @@ export function reasonOf(error: unknown): Failure {
 }
 
 function failed(host: string, reason: Failure, cause?: unknown): Refusal {
-  return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, { extra: { reason }, cause });
+  return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, {
+    extra: { reason },
+    cause,
+  });
 }
 
 /** The error and the errors that caused it, the outermost first. */

@@ -11,4 +11,9 @@ export interface Limits {
 }
 
 /** Security S9, L5: connect ≤ 3 s (undici's timer is 0.5 s coarse), operation ≤ 5 s, total ≤ 10 s, body ≤ 1 MiB. */
-export const defaultLimits: Limits = { connect: 2_500, operation: 5_000, total: 10_000, body: 1024 * 1024 };
+export const defaultLimits: Limits = {
+  connect: 2_500,
+  operation: 5_000,
+  total: 10_000,
+  body: 1024 * 1024,
+};

@@ -30,7 +30,8 @@ export function inTurn(
   const admit = () => {
     for (const one of [...waiting]) {
       if (running.size >= places) return;
-      if (running.has(one.domain) || (slow.has(one.domain) && [...running].some(slow.has))) continue;
+      if (running.has(one.domain) || (slow.has(one.domain) && [...running].some(slow.has)))
+        continue;
       waiting.splice(waiting.indexOf(one), 1);
       running.add(one.domain);
       one.start();

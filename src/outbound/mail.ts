@@ -124,7 +124,11 @@ const reasons: [RegExp, string, string][] = [
     'its certificate is for another name',
     'Name the host in mail.smtpUrl as the certificate does.',
   ],
-  [/^CERT_/, 'its certificate is not valid now', 'Have the certificate of the mail server renewed.'],
+  [
+    /^CERT_/,
+    'its certificate is not valid now',
+    'Have the certificate of the mail server renewed.',
+  ],
   [
     /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/,
     'its certificate is not trusted',
@@ -140,7 +144,11 @@ const reasons: [RegExp, string, string][] = [
     'it did not accept the user name and password',
     'Correct the user and the password in mail.smtpUrl.',
   ],
-  [/^ENOAUTH/, 'it asks for a user name and password', 'Put the user and the password into mail.smtpUrl.'],
+  [
+    /^ENOAUTH/,
+    'it asks for a user name and password',
+    'Put the user and the password into mail.smtpUrl.',
+  ],
   [
     /^EENVELOPE/,
     'it did not take the sender or the recipient',
@@ -148,7 +156,10 @@ const reasons: [RegExp, string, string][] = [
   ],
   [/^EMESSAGE/, 'it did not take the message', 'See the log of the mail server.'],
 ];
-const broke = ['the connection broke', 'Check mail.smtpUrl, and the log of the mail server.'] as const;
+const broke = [
+  'the connection broke',
+  'Check mail.smtpUrl, and the log of the mail server.',
+] as const;
 
 /** Why, in words of a fixed set; the server's own go to the log alone. */
 function failure(where: string, cause: unknown): Refusal {
@@ -165,7 +176,11 @@ function failure(where: string, cause: unknown): Refusal {
 
 function factsOf(error: unknown): { code: string; responseCode: number } {
   // What nodemailer and Node throw has some of these; anything else has none.
-  const thrown = Object(error) as { code?: unknown; originalCode?: unknown; responseCode?: unknown };
+  const thrown = Object(error) as {
+    code?: unknown;
+    originalCode?: unknown;
+    responseCode?: unknown;
+  };
   const { code, originalCode = code, responseCode } = thrown;
   return {
     code: String(code === 'ESOCKET' ? originalCode : code),

@@ -50,7 +50,11 @@ export function createProviders(
       const deadline = AbortSignal.timeout(total);
       const metadata = await discovery.read(client.issuer);
       try {
-        return await redeem(configure(metadata, client, adapted(fetch, deadline)), client, response);
+        return await redeem(
+          configure(metadata, client, adapted(fetch, deadline)),
+          client,
+          response,
+        );
       } catch (error) {
         discovery.forget(client.issuer);
         throw error;
@@ -118,7 +122,11 @@ async function redeem(
   const userinfo = await readUserinfo(configuration, accessToken, idToken?.sub);
   const subject = idToken?.sub ?? (typeof userinfo['sub'] === 'string' ? userinfo['sub'] : null);
   if (subject !== null && !isSubject(subject)) {
-    throw providerFailed('userinfo', 'sub_invalid', 'its subject is too long or holds control characters');
+    throw providerFailed(
+      'userinfo',
+      'sub_invalid',
+      'its subject is too long or holds control characters',
+    );
   }
   const { hd } = { ...userinfo, ...idToken };
   const managedBy = typeof hd === 'string' && hd !== '' ? hd : null;
@@ -174,14 +182,16 @@ async function readUserinfo(
   try {
     return await fetchUserInfo(configuration, accessToken, subject ?? skipSubjectCheck);
   } catch (error) {
-    if (subject === undefined && lacksSubject(error)) return readWithoutSubject(configuration, accessToken);
+    if (subject === undefined && lacksSubject(error))
+      return readWithoutSubject(configuration, accessToken);
     throw providerRefusal(error, 'userinfo');
   }
 }
 
 function lacksSubject(error: unknown): boolean {
   const refused = causes(error).find((one) => /"sub" property/.test(one.message));
-  return z.object({ body: z.object({ sub: z.never().optional() }) }).safeParse(refused?.cause).success;
+  return z.object({ body: z.object({ sub: z.never().optional() }) }).safeParse(refused?.cause)
+    .success;
 }
 
 // Not conformant (OpenID Connect Core §5.3.2), so the library does not read it; whether it will do is the caller's
@@ -193,7 +203,14 @@ async function readWithoutSubject(
   const endpoint = new URL(configuration.serverMetadata().userinfo_endpoint ?? '');
   const headers = new Headers({ accept: 'application/json' });
   try {
-    const response = await fetchProtectedResource(configuration, accessToken, endpoint, 'GET', null, headers);
+    const response = await fetchProtectedResource(
+      configuration,
+      accessToken,
+      endpoint,
+      'GET',
+      null,
+      headers,
+    );
     const claims = z.record(z.string(), z.unknown()).safeParse(await response.json());
     if (response.ok && claims.success && claims.data['sub'] === undefined) return claims.data;
   } catch (error) {

@@ -18,7 +18,10 @@ export interface Outbound {
    * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer that must not be believed;
    * `extra` of the provider's refusals has `stage` and `reason`, both of closed sets, never the provider's words.
    */
-  redeem(client: ProviderClient & { clientSecret: string }, response: AuthorizationResponse): Promise<Proof>;
+  redeem(
+    client: ProviderClient & { clientSecret: string },
+    response: AuthorizationResponse,
+  ): Promise<Proof>;
   /** As `authorizationUrl`, at a social provider. */
   socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
   /** Redeems the authorization code at a social provider, and answers what it says of the person; refuses as `redeem`. */

@@ -22,12 +22,21 @@ const names: Record<Stage, string> = {
 };
 
 /** A provider that does not work as it should: unreachable, broken or not conformant. */
-export function providerFailed(stage: Stage, reason: string, why: string, rest: Rest = {}): Refusal {
-  return new Refusal('provider_failed', `The identity provider's ${names[stage]} could not be used: ${why}`, {
-    hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is up.',
-    extra: { stage, reason },
-    cause: rest.cause,
-  });
+export function providerFailed(
+  stage: Stage,
+  reason: string,
+  why: string,
+  rest: Rest = {},
+): Refusal {
+  return new Refusal(
+    'provider_failed',
+    `The identity provider's ${names[stage]} could not be used: ${why}`,
+    {
+      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is up.',
+      extra: { stage, reason },
+      cause: rest.cause,
+    },
+  );
 }
 
 interface Rest {
@@ -59,7 +68,8 @@ export function providerRefusal(error: unknown, stage: Stage): Refusal {
   if (error instanceof AuthorizationResponseError) {
     return providerRefused('authorization', knownError(error.error), error);
   }
-  if (error instanceof ResponseBodyError) return providerRefused(stage, knownError(error.error), error);
+  if (error instanceof ResponseBodyError)
+    return providerRefused(stage, knownError(error.error), error);
   if (error instanceof WWWAuthenticateChallengeError) {
     return providerRefused(stage, stage === 'token' ? 'invalid_client' : 'invalid_token', error);
   }
@@ -102,7 +112,10 @@ function brokenness(error: ClientError): { reason: string; why: string } | undef
       return { reason: 'not_json', why: 'it is not JSON' };
     case 'OAUTH_MISSING_SERVER_METADATA':
     case 'OAUTH_INVALID_SERVER_METADATA':
-      return { reason: 'endpoint_missing', why: 'the discovery document does not name its endpoint' };
+      return {
+        reason: 'endpoint_missing',
+        why: 'the discovery document does not name its endpoint',
+      };
     case 'OAUTH_PARSE_ERROR':
       return aboutToken(error) ? undefined : { reason: 'not_json', why: 'it is not JSON' };
     default:

@@ -20,7 +20,9 @@ function readPem(setting: string, file: string): string {
     createSecureContext({ ca: pem });
     if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   } catch (cause) {
-    throw new Refusal('config_invalid', `${setting}: ${file} cannot be read as certificates`, { cause });
+    throw new Refusal('config_invalid', `${setting}: ${file} cannot be read as certificates`, {
+      cause,
+    });
   }
   throw new Refusal('config_invalid', `${setting}: ${file} holds no PEM certificate`);
 }
@@ -29,6 +31,8 @@ function readText(setting: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Refusal('config_invalid', `${setting}: ${file} ${fileFault(cause, 'read')}`, { cause });
+    throw new Refusal('config_invalid', `${setting}: ${file} ${fileFault(cause, 'read')}`, {
+      cause,
+    });
   }
 }

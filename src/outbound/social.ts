@@ -39,9 +39,12 @@ export function openSocialProviders(
   const fetch = asEncryptedAs(github.baseUrl, trusted.fetch);
   return {
     socialUrl: (client, request) =>
-      client.provider === 'google' ? openid.authorizationUrl(client, request) : githubUrl(client, request),
+      client.provider === 'google'
+        ? openid.authorizationUrl(client, request)
+        : githubUrl(client, request),
     async redeemSocial(client, response) {
-      if (client.provider === 'github') return redeemAtGitHub(client, response, fetch, limits.total);
+      if (client.provider === 'github')
+        return redeemAtGitHub(client, response, fetch, limits.total);
       return readGoogle(await openid.redeem(client, response));
     },
     close: () => trusted.close(),
@@ -53,9 +56,13 @@ function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
   if (configured.startsWith('http:')) return fetch;
   return async (url, options) => {
     if (url.startsWith('https:')) return fetch(url, options);
-    throw new Refusal('outbound_refused', 'A provider that is configured with https named an http endpoint', {
-      extra: { reason: 'plain_http' },
-    });
+    throw new Refusal(
+      'outbound_refused',
+      'A provider that is configured with https named an http endpoint',
+      {
+        extra: { reason: 'plain_http' },
+      },
+    );
   };
 }
 
@@ -135,8 +142,14 @@ async function redeemAtGitHub(
   };
 }
 
-const userSchema = z.object({ id: z.int().positive(), login: z.string(), name: z.string().nullish() });
-const emailsSchema = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
+const userSchema = z.object({
+  id: z.int().positive(),
+  login: z.string(),
+  name: z.string().nullish(),
+});
+const emailsSchema = z.array(
+  z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
+);
 
 /** github.com has its API on a host of its own, an Enterprise Server under its path (interface page). */
 function apiOf(base: string): string {

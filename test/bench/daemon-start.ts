@@ -15,7 +15,9 @@ export async function benchDaemonStart({ idctl, env }: Release, rounds: number):
     const hello = [process.execPath, '-e', bareExpress, `${first}`];
     express.push(await start(hello, env, `http://127.0.0.1:${first}/`, 0));
     const listen = `127.0.0.1:${second}`;
-    daemon.push(await start([idctl, 'serve', '--listen', listen], env, `http://${listen}/healthz`, 3000));
+    daemon.push(
+      await start([idctl, 'serve', '--listen', listen], env, `http://${listen}/healthz`, 3000),
+    );
   }
   const typical = (starts: Start[], of: keyof Start) => median(starts.map((each) => each[of]));
   const ratio = typical(daemon, 'milliseconds') / typical(express, 'milliseconds');
@@ -35,7 +37,12 @@ interface Start {
   megabytes: number;
 }
 
-async function start(words: string[], env: Release['env'], url: string, idle: number): Promise<Start> {
+async function start(
+  words: string[],
+  env: Release['env'],
+  url: string,
+  idle: number,
+): Promise<Start> {
   const [program = '', ...more] = words;
   const began = performance.now();
   const child = spawn(program, more, { env, stdio: 'ignore' });
@@ -46,7 +53,8 @@ async function start(words: string[], env: Release['env'], url: string, idle: nu
         .then((answer) => answer.ok)
         .catch(() => false))
     ) {
-      if (child.exitCode !== null) throw new Error(`${words.join(' ')} ended with ${child.exitCode}`);
+      if (child.exitCode !== null)
+        throw new Error(`${words.join(' ')} ended with ${child.exitCode}`);
       await pause(5);
     }
     const milliseconds = performance.now() - began;

@@ -36,7 +36,8 @@ export function figure(
 /** The figures as a table of at most 80 columns. */
 export function table(title: string, figures: Figure[]): string {
   const lines = figures.map(({ what, seen, goal }) => {
-    const verdict = goal === null ? '' : `${goal.text.padStart(10)}  ${goal.reached ? 'ok' : 'MISSED'}`;
+    const verdict =
+      goal === null ? '' : `${goal.text.padStart(10)}  ${goal.reached ? 'ok' : 'MISSED'}`;
     return `  ${what.padEnd(44)} ${seen.padStart(11)} ${verdict}`.trimEnd();
   });
   return `\n${title}\n${lines.join('\n')}\n`;

@@ -19,7 +19,12 @@ export interface Load {
 }
 
 /** Keeps `connections` requests in flight for so many milliseconds. */
-export async function load(url: string, shot: Shot, connections: number, ms: number): Promise<Load> {
+export async function load(
+  url: string,
+  shot: Shot,
+  connections: number,
+  ms: number,
+): Promise<Load> {
   const times: number[] = [];
   const began = performance.now();
   await withPool(url, connections, async (pool) => {
@@ -62,7 +67,11 @@ export function storm(url: string, shot: Shot, connections: number): () => Promi
   };
 }
 
-async function withPool<T>(url: string, connections: number, work: (pool: Pool) => Promise<T>): Promise<T> {
+async function withPool<T>(
+  url: string,
+  connections: number,
+  work: (pool: Pool) => Promise<T>,
+): Promise<T> {
   const pool = new Pool(url, { connections, pipelining: 1 });
   try {
     return await work(pool);

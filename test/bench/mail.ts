@@ -39,7 +39,9 @@ export async function benchMail(name: 'SQLite' | 'PostgreSQL', rounds: number): 
           [unknown, stranger],
         ] as const;
         for (const [who, email] of turn % 2 === 0 ? bodies : bodies.toReversed()) {
-          taken[who]?.push(await line.time({ path, method: 'POST', body: { email, ...more }, expect }));
+          taken[who]?.push(
+            await line.time({ path, method: 'POST', body: { email, ...more }, expect }),
+          );
         }
       }
       figures.push(...compared(what, taken[known] ?? [], taken[unknown] ?? []));
@@ -59,6 +61,8 @@ function compared(what: string, ofKnown: number[], ofUnknown: number[]): Figure[
   return [
     figure(`${what}: known`, a, 'ms'),
     figure(`${what}: unknown`, b, 'ms'),
-    figure(`${what}: difference`, (100 * Math.abs(median(apart))) / Math.min(a, b), '%', { most: 5 }),
+    figure(`${what}: difference`, (100 * Math.abs(median(apart))) / Math.min(a, b), '%', {
+      most: 5,
+    }),
   ];
 }

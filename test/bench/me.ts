@@ -8,7 +8,10 @@ const connections = 8;
 
 /** What the most frequent request costs, against a server that does nothing (goal 3). */
 export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promise<Figure[]> {
-  const rates = { hello: [], cookie: [], token: [] } as Record<'hello' | 'cookie' | 'token', number[]>;
+  const rates = { hello: [], cookie: [], token: [] } as Record<
+    'hello' | 'cookie' | 'token',
+    number[]
+  >;
   const delays: number[] = [];
   const nothing: Shot = { path: '/', expect: 200 };
   for (let round = 0; round < rounds; round += 1) {
@@ -17,7 +20,9 @@ export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promis
       ['cookie', stage.shots.meByCookie],
       ['token', stage.shots.meByToken],
     ] as const) {
-      const { result, p99 } = await stage.loopDelay(() => load(stage.url, shot, connections, measuredMs));
+      const { result, p99 } = await stage.loopDelay(() =>
+        load(stage.url, shot, connections, measuredMs),
+      );
       rates[by].push(result.rate);
       delays.push(p99);
     }

@@ -23,7 +23,12 @@ const print = (text: string) => process.stdout.write(text);
 if (wanted('start-up')) {
   const release = await buildRelease();
   try {
-    print(table('Start', [...benchStartUp(release, rounds), ...(await benchDaemonStart(release, rounds))]));
+    print(
+      table('Start', [
+        ...benchStartUp(release, rounds),
+        ...(await benchDaemonStart(release, rounds)),
+      ]),
+    );
   } finally {
     await release.remove();
   }

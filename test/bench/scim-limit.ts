@@ -10,7 +10,11 @@ import { transaction } from '../../src/database/transaction.ts';
 // A process of its own, with nothing in front of it: transactions of four writes through models, on one kept
 // connection of the same driver, sixteen asked for at once. It measures when it is told to.
 
-const database = await openDatabase({ url: String(process.argv[2]), sqliteDriver: 'node', poolSize: 1 });
+const database = await openDatabase({
+  url: String(process.argv[2]),
+  sqliteDriver: 'node',
+  poolSize: 1,
+});
 await database.migrate();
 const organizationId = randomUUID();
 await transaction(() =>

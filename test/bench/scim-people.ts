@@ -20,7 +20,11 @@ export interface People {
 }
 
 /** Fills a fresh database with an organization of each size. */
-export async function populate(database: string, keyFile: string, sizes: number[]): Promise<People[]> {
+export async function populate(
+  database: string,
+  keyFile: string,
+  sizes: number[],
+): Promise<People[]> {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const address = { ...settings.database, url: database };
   const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: address };
@@ -38,7 +42,11 @@ export async function populate(database: string, keyFile: string, sizes: number[
   return made;
 }
 
-async function fill(organizationId: string, count: number, nameOf: (n: number) => string): Promise<void> {
+async function fill(
+  organizationId: string,
+  count: number,
+  nameOf: (n: number) => string,
+): Promise<void> {
   for (let from = 0; from < count; from += 1000) {
     const some = Array.from({ length: Math.min(1000, count - from) }, (_, at) => from + at);
     await transaction(() => fillSome(organizationId, some, nameOf));
@@ -50,10 +58,20 @@ async function fillSome(
   some: number[],
   nameOf: (n: number) => string,
 ): Promise<void> {
-  const people = some.map((n) => ({ accountId: randomUUID(), at: new Date(Date.now() - 86_400_000 + n), n }));
+  const people = some.map((n) => ({
+    accountId: randomUUID(),
+    at: new Date(Date.now() - 86_400_000 + n),
+    n,
+  }));
   await Account.bulkCreate(
     people.map(({ accountId, at, n }) => {
-      return { id: accountId, email: nameOf(n), emailProof: 'none' as const, name: 'Ada', createdAt: at };
+      return {
+        id: accountId,
+        email: nameOf(n),
+        emailProof: 'none' as const,
+        name: 'Ada',
+        createdAt: at,
+      };
     }),
   );
   await ScimRecord.bulkCreate(

@@ -42,7 +42,9 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
     return Number((await once(limit, 'message'))[0]);
   };
   try {
-    process.stdout.write(table(`SCIM writes, ${name}`, await writes(daemon.url, organizations, limitRate)));
+    process.stdout.write(
+      table(`SCIM writes, ${name}`, await writes(daemon.url, organizations, limitRate)),
+    );
     process.stdout.write(table(`SCIM reads, ${name}`, await reads(daemon.url, organizations)));
   } finally {
     limit.disconnect();
@@ -52,7 +54,11 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
   }
 }
 
-async function writes(url: string, [people]: People[], limitRate: () => Promise<number>): Promise<Figure[]> {
+async function writes(
+  url: string,
+  [people]: People[],
+  limitRate: () => Promise<number>,
+): Promise<Figure[]> {
   if (people === undefined) return [];
   const rates: Record<string, number[]> = { limit: [], create: [], patch: [], put: [], delete: [] };
   let serial = 0;
@@ -74,7 +80,9 @@ async function writes(url: string, [people]: People[], limitRate: () => Promise<
     let turn = 0;
     const next = () => `/Users/${made[turn++ % made.length]}`;
     const off = () => ({
-      Operations: [{ op: 'replace', path: 'active', value: Math.floor(turn / made.length) % 2 === 1 }],
+      Operations: [
+        { op: 'replace', path: 'active', value: Math.floor(turn / made.length) % 2 === 1 },
+      ],
     });
     rates['patch']?.push(await load(url, people, { method: 'PATCH', path: next, body: off }, ms));
     const put = () => ({ ...profile, displayName: `Ada ${turn}` });
@@ -112,31 +120,44 @@ async function reads(url: string, organizations: People[]): Promise<Figure[]> {
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, people] of organizations.entries()) {
       const anybody = () => Math.floor(Math.random() * people.count);
-      const filter = () => `/Users?filter=${encodeURIComponent(`userName eq "${people.nameOf(anybody())}"`)}`;
+      const filter = () =>
+        `/Users?filter=${encodeURIComponent(`userName eq "${people.nameOf(anybody())}"`)}`;
       seen[at]?.filter.push(await load(url, people, { method: 'GET', path: filter }, ms));
-      seen[at]?.first.push(await load(url, people, { method: 'GET', path: () => '/Users?count=100' }, ms, 1));
+      seen[at]?.first.push(
+        await load(url, people, { method: 'GET', path: () => '/Users?count=100' }, ms, 1),
+      );
       const deep = () =>
         `/Users?count=100&startIndex=${1 + Math.floor(people.count / 2 + Math.random() * (people.count / 2 - 100))}`;
       seen[at]?.deep.push(await load(url, people, { method: 'GET', path: deep }, ms, 1));
       seen[at]?.page.push(await crawl(url, people));
     }
   }
-  const of = (at: number, what: 'filter' | 'page' | 'first' | 'deep') => median(seen[at]?.[what] ?? []);
+  const of = (at: number, what: 'filter' | 'page' | 'first' | 'deep') =>
+    median(seen[at]?.[what] ?? []);
   for (const [at, { count }] of organizations.entries()) {
     figures.push(figure(`filter userName eq, ${count} users`, of(at, 'filter'), '/s'));
     if (at > 0)
       figures.push(
-        figure('  against the smallest', (100 * of(at, 'filter')) / of(0, 'filter'), '%', { least: 85 }),
+        figure('  against the smallest', (100 * of(at, 'filter')) / of(0, 'filter'), '%', {
+          least: 85,
+        }),
       );
     figures.push(figure(`a page of a crawl, ${count} users`, of(at, 'page'), 'ms'));
     if (at > 0)
       figures.push(
-        figure('  against the smallest', (100 * of(at, 'page')) / of(0, 'page'), '%', { most: 130 }),
+        figure('  against the smallest', (100 * of(at, 'page')) / of(0, 'page'), '%', {
+          most: 130,
+        }),
       );
     figures.push(
-      figure('  a deep page at random, against the first', (100 * of(at, 'first')) / of(at, 'deep'), '%', {
-        most: 300,
-      }),
+      figure(
+        '  a deep page at random, against the first',
+        (100 * of(at, 'first')) / of(at, 'deep'),
+        '%',
+        {
+          most: 300,
+        },
+      ),
     );
   }
   return figures;

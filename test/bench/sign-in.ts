@@ -34,13 +34,19 @@ export async function benchSignIn(stage: Stage, rounds: number): Promise<Figure[
   return [
     figure('sign-in, rate against bare argon2.verify', median(ratios), '%', { least: 85 }),
     figure('the same, 16 in flight', median(crowd), '%', { least: 85 }),
-    ...Object.entries(refusals).map(([why, taken]) => figure(`refused: ${why}`, median(taken), 'ms')),
+    ...Object.entries(refusals).map(([why, taken]) =>
+      figure(`refused: ${why}`, median(taken), 'ms'),
+    ),
     figure('refused: slowest against quickest', spread, '%', { most: 5 }),
   ];
 }
 
 /** The rate of sign-ins against that of bare checks, 16 of each in flight, in per cent. */
-async function inCrowds(stage: Stage, bare: () => Promise<number>, rounds: number): Promise<number[]> {
+async function inCrowds(
+  stage: Stage,
+  bare: () => Promise<number>,
+  rounds: number,
+): Promise<number[]> {
   const ratios: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     let checks = 0;

@@ -17,7 +17,13 @@ export function benchStartUp({ idctl, env }: Release, rounds: number): Figure[] 
     if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}`);
     return performance.now() - began;
   };
-  const times: Record<string, number[]> = { nothing: [], version: [], help: [], verbHelp: [], database: [] };
+  const times: Record<string, number[]> = {
+    nothing: [],
+    version: [],
+    help: [],
+    verbHelp: [],
+    database: [],
+  };
   for (let round = 0; round < rounds * 5; round += 1) {
     for (const [name, words] of Object.entries(commands)) times[name]?.push(run(words));
   }

@@ -15,7 +15,12 @@ export async function benchStorm(stage: Stage, rounds: number): Promise<Figure[]
   ];
 }
 
-async function underStorm(stage: Stage, what: string, shot: Shot, rounds: number): Promise<Figure[]> {
+async function underStorm(
+  stage: Stage,
+  what: string,
+  shot: Shot,
+  rounds: number,
+): Promise<Figure[]> {
   const [kept, p99, delay] = [[], [], []] as [number[], number[], number[]];
   for (let round = 0; round < rounds; round += 1) {
     const measure = () => load(stage.url, shot, connections, measuredMs);

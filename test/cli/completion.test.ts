@@ -10,7 +10,8 @@ import { freshDatabaseUrl } from '../support/database.ts';
 import { inTerminal } from '../support/pseudo-terminal.ts';
 
 const run = promisify(execFile);
-const missing = (shell: 'bash' | 'zsh') => counterpartMissing('bsdutils') || counterpartMissing(shell);
+const missing = (shell: 'bash' | 'zsh') =>
+  counterpartMissing('bsdutils') || counterpartMissing(shell);
 
 describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 }, () => {
   let folder: string;
@@ -51,7 +52,11 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('or')).toEqual(['org']);
     expect(await asked('scim', 'token', 'r')).toEqual(['rotate', 'revoke']);
     expect(await asked('org', 'delete', 'acme', '--dr')).toEqual(['--dry-run']);
-    expect(await asked('member', 'add', 'ada@acme.test', '--role', '')).toEqual(['member', 'admin', 'owner']);
+    expect(await asked('member', 'add', 'ada@acme.test', '--role', '')).toEqual([
+      'member',
+      'admin',
+      'owner',
+    ]);
     expect(await asked('sso', 'set', '--absent-groups=n')).toEqual(['--absent-groups=none']);
     expect(await asked('completion', 'z')).toEqual(['zsh']);
     expect(await asked('--config', '')).toEqual([':files']);
@@ -66,7 +71,9 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('member', 'add', 'a')).toEqual(['ada@acme.test']);
     expect(await asked('domain', 'verify', '--org', 'acme', '')).toEqual(['acme.test']);
     expect(await asked('domain', 'verify', '--org=are', '')).toEqual([]);
-    expect(await asked('project-member', 'list', '--org', 'are', '--project', 'w')).toEqual(['wiki']);
+    expect(await asked('project-member', 'list', '--org', 'are', '--project', 'w')).toEqual([
+      'wiki',
+    ]);
     expect(await asked('project', 'delete', 'w')).toEqual(['web', 'wiki']);
     expect(await asked('doctor', '--org=a')).toEqual(['--org=acme', '--org=are']);
   });
@@ -74,7 +81,9 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
   test('quiet where nothing can be asked', async () => {
     const words = ['__complete', 'org', 'show', ''];
     for (const more of [{ IDCTL_DATABASE: 'sqlite:nowhere.db' }, { IDCTL_LISTEN: 'nowhere' }]) {
-      const { stdout, stderr } = await run(process.execPath, [main, ...words], { env: { ...env, ...more } });
+      const { stdout, stderr } = await run(process.execPath, [main, ...words], {
+        env: { ...env, ...more },
+      });
       expect([stdout, stderr]).toEqual(['', '']);
     }
   });
@@ -100,9 +109,12 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(stripVTControlCharacters(shown)).toContain('"email": "ada@acme.test"');
   });
 
-  test.skipIf(counterpartMissing('fish'))('fish completes, and says what a value names', async () => {
-    const ask = `idctl completion fish | source; complete -C 'idctl org show a'; complete -C 'idctl user show ada@'`;
-    const { stdout } = await run('fish', ['--no-config', '-c', ask], { env });
-    expect(stdout).toBe('acme\tAcme\nare\tÅre %_ Café\nada@acme.test\tada\n');
-  });
+  test.skipIf(counterpartMissing('fish'))(
+    'fish completes, and says what a value names',
+    async () => {
+      const ask = `idctl completion fish | source; complete -C 'idctl org show a'; complete -C 'idctl user show ada@'`;
+      const { stdout } = await run('fish', ['--no-config', '-c', ask], { env });
+      expect(stdout).toBe('acme\tAcme\nare\tÅre %_ Café\nada@acme.test\tada\n');
+    },
+  );
 });

@@ -71,7 +71,9 @@ const endings: Record<string, Ending> = {
 };
 
 function untilReady(url: string): Promise<void> {
-  return expect.poll(async () => (await fetch(`${url}/readyz`).catch(() => null))?.status).toBe(200);
+  return expect
+    .poll(async () => (await fetch(`${url}/readyz`).catch(() => null))?.status)
+    .toBe(200);
 }
 
 /** The example with things of this instance for those of the reader. */
@@ -132,7 +134,12 @@ function begin(line: string, here: string, shell = 'sh') {
 }
 
 /** Runs it until it is ready, does the work, and ends it. The signal is for idctl, not for a shell that waits for it. */
-async function running(line: string, here: string, [signal, isReady]: Ending, work?: () => Promise<unknown>) {
+async function running(
+  line: string,
+  here: string,
+  [signal, isReady]: Ending,
+  work?: () => Promise<unknown>,
+) {
   const { ended, said, kill } = begin(`exec ${line}`, here);
   try {
     await isReady(said);

@@ -76,10 +76,14 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
     );
     expect(code).toBe(0);
     const plain = stripVTControlCharacters(shown);
-    expect(plain).toMatch(/warning: Mail could not be handed to 127\.0\.0\.1:1: it does not listen there\./);
+    expect(plain).toMatch(
+      /warning: Mail could not be handed to 127\.0\.0\.1:1: it does not listen there\./,
+    );
     expect(plain).toMatch(/Organization: +Acme Ltd \(acme-ltd\)\r\nOwner: +ada@acme\.test/);
     expect(shown).not.toMatch(/of the (mail|database)/);
-    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => !/^( *#.*)?$/.test(line));
+    const lines = (await readFile(file, 'utf8'))
+      .split('\n')
+      .filter((line) => !/^( *#.*)?$/.test(line));
     expect(lines).toEqual([
       'baseUrl: https://id.acme.test',
       'mail:',
@@ -97,7 +101,9 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it.each(['org delete default', 'user password admin@idctl.test'])(
     'Ctrl-D leaves the question of %s as Ctrl-C does',
     async (line) => {
-      const left = await idctl(line, [[line.startsWith('org') ? 'Delete' : 'New password', '\u0004']]);
+      const left = await idctl(line, [
+        [line.startsWith('org') ? 'Delete' : 'New password', '\u0004'],
+      ]);
       expect(left.code).toBe(130);
       expect(left.shown).not.toMatch(/idctl:|Warning/);
     },

@@ -17,7 +17,10 @@ const open = (url: string) => openDatabase({ url, sqliteDriver });
 
 /** Runs the work over a connection as migrations have it. */
 async function onLink<T>(url: string, work: (link: Link) => Promise<T>): Promise<T> {
-  const link = await connect({ url, sqliteDriver }, { poolSize: 2, patience: 5_000, foreignKeys: false });
+  const link = await connect(
+    { url, sqliteDriver },
+    { poolSize: 2, patience: 5_000, foreignKeys: false },
+  );
   try {
     return await work(link);
   } finally {
@@ -28,7 +31,9 @@ async function onLink<T>(url: string, work: (link: Link) => Promise<T>): Promise
 const parents: Migration = {
   name: '0001-parents',
   async up({ queryInterface, sequelize }) {
-    await queryInterface.createTable('parents', { id: { type: DataTypes.INTEGER, primaryKey: true } });
+    await queryInterface.createTable('parents', {
+      id: { type: DataTypes.INTEGER, primaryKey: true },
+    });
     await queryInterface.createTable('children', {
       parent: {
         type: DataTypes.INTEGER,
@@ -93,7 +98,9 @@ test('a migration that throws leaves nothing of itself and keeps those before it
 test('an older idctl refuses a database of a newer one, before and while migrating', async () => {
   await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(link, [parents]);
-    await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({ code: 'schema_newer' });
+    await expect(pendingMigrations(link.sequelize, [])).rejects.toMatchObject({
+      code: 'schema_newer',
+    });
     await expect(applyMigrations(link, [])).rejects.toMatchObject({ code: 'schema_newer' });
   });
 });
@@ -105,13 +112,22 @@ test('I3 accounts that wait for a mailed code since an older idctl go on waiting
       migrations.filter(({ name }) => name < '0024'),
     );
     const add = (table: string, row: object) =>
-      transactionOn(link.sequelize, () => link.sequelize.getQueryInterface().bulkInsert(table, [row]));
+      transactionOn(link.sequelize, () =>
+        link.sequelize.getQueryInterface().bulkInsert(table, [row]),
+      );
     const at = new Date();
     const org = crypto.randomUUID();
     await add('organizations', { id: org, slug: 'acme', name: 'Acme', created_at: at });
     const account = async (name: string, made: object) => {
       const id = crypto.randomUUID();
-      await add('accounts', { id, name, email: `${name}@x.test`, locale: 'en', created_at: at, ...made });
+      await add('accounts', {
+        id,
+        name,
+        email: `${name}@x.test`,
+        locale: 'en',
+        created_at: at,
+        ...made,
+      });
       return id;
     };
     const unproved = { email_proof: 'none', password_hash: 'a hash' };
@@ -123,10 +139,27 @@ test('I3 accounts that wait for a mailed code since an older idctl go on waiting
     ];
     const pushed = await account('pushed', { email_proof: 'none' });
     for (const account_id of [set, again, pushed]) {
-      const names = { user_name: account_id, user_name_canonical: account_id, resource: '{}', search: '{}' };
+      const names = {
+        user_name: account_id,
+        user_name_canonical: account_id,
+        resource: '{}',
+        search: '{}',
+      };
       const times = { created_at: at, modified_at: at };
-      const record = { account_id, organization_id: org, link: 'created', active: true, hidden: false };
-      await add('scim_records', { id: crypto.randomUUID(), version: 1, ...record, ...names, ...times });
+      const record = {
+        account_id,
+        organization_id: org,
+        link: 'created',
+        active: true,
+        hidden: false,
+      };
+      await add('scim_records', {
+        id: crypto.randomUUID(),
+        version: 1,
+        ...record,
+        ...names,
+        ...times,
+      });
     }
     await applyMigrations(link, migrations);
     const waiting = await rowsOf(link.sequelize, 'accounts WHERE awaits_code ORDER BY name');
@@ -147,14 +180,24 @@ test('P15 tokens that are there are of scope write from then on', async () => {
       email_proof: 'operator',
       created_at: new Date(),
     };
-    const token = { kind: 'pat', name: 'ci', prefix: 'cos_pat_x', hash: 'x', created_at: new Date() };
+    const token = {
+      kind: 'pat',
+      name: 'ci',
+      prefix: 'cos_pat_x',
+      hash: 'x',
+      created_at: new Date(),
+    };
     await transactionOn(link.sequelize, async () => {
       const schema = link.sequelize.getQueryInterface();
       await schema.bulkInsert('accounts', [account]);
-      await schema.bulkInsert('access_tokens', [{ id: account.id, account_id: account.id, ...token }]);
+      await schema.bulkInsert('access_tokens', [
+        { id: account.id, account_id: account.id, ...token },
+      ]);
     });
     await applyMigrations(link, migrations);
-    expect(await rowsOf(link.sequelize, 'access_tokens')).toMatchObject([{ name: 'ci', scope: 'write' }]);
+    expect(await rowsOf(link.sequelize, 'access_tokens')).toMatchObject([
+      { name: 'ci', scope: 'write' },
+    ]);
   });
 });
 
@@ -183,7 +226,9 @@ if (dialect === 'sqlite') {
       },
     };
     await onLink(await freshDatabaseUrl(), async (link) => {
-      await expect(applyMigrations(link, [parents, orphan])).rejects.toThrow('whose parent is gone');
+      await expect(applyMigrations(link, [parents, orphan])).rejects.toThrow(
+        'whose parent is gone',
+      );
       expect(await rowsOf(link.sequelize, 'parents')).toEqual([{ id: 1 }]);
     });
   });
@@ -222,7 +267,10 @@ async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> 
 async function columnsOf(schema: QueryInterface, table: string): Promise<Record<string, unknown>> {
   const columns = Object.entries(await schema.describeTable(table));
   return Object.fromEntries(
-    columns.map(([name, column]) => [name, { ...column, defaultValue: column.defaultValue ?? null }]),
+    columns.map(([name, column]) => [
+      name,
+      { ...column, defaultValue: column.defaultValue ?? null },
+    ]),
   );
 }
 
@@ -247,7 +295,12 @@ async function referencesOf(sequelize: Sequelize, table: string): Promise<unknow
 test('I1 keys from before are of the server that their directory was at', async () => {
   const at = names.indexOf('0021-former-keys');
   const then = new Date();
-  const ids = { organization: orderedId(), account: orderedId(), ldap: orderedId(), key: orderedId() };
+  const ids = {
+    organization: orderedId(),
+    account: orderedId(),
+    ldap: orderedId(),
+    key: orderedId(),
+  };
   const servers = await onLink(await freshDatabaseUrl(), async (link) => {
     await applyMigrations(link, migrations.slice(0, at));
     const rows = link.sequelize.getQueryInterface();
@@ -256,10 +309,21 @@ test('I1 keys from before are of the server that their directory was at', async 
         { id: ids.organization, slug: 'acme', name: 'Acme', created_at: then },
       ]);
       await rows.bulkInsert('accounts', [
-        { id: ids.account, email: 'ada@acme.test', email_proof: 'domain', name: 'Ada', created_at: then },
+        {
+          id: ids.account,
+          email: 'ada@acme.test',
+          email_proof: 'domain',
+          name: 'Ada',
+          created_at: then,
+        },
       ]);
       const settings = {
-        ...{ uri: 'ldaps://ldap.acme.test:1636', tls: true, bind_dn: 'cn=idctl', bind_password: 'sealed' },
+        ...{
+          uri: 'ldaps://ldap.acme.test:1636',
+          tls: true,
+          bind_dn: 'cn=idctl',
+          bind_password: 'sealed',
+        },
         ...{ search_base: 'dc=acme', search_filter: '(uid={username})', email_attribute: 'mail' },
         ...{
           given_name_attribute: 'givenName',
@@ -279,7 +343,13 @@ test('I1 keys from before are of the server that their directory was at', async 
       };
       await rows.bulkInsert('identities', [
         { ...key, id: ids.key, kind: 'ldap', connection_id: ids.ldap, issuer: 'entryUUID' },
-        { ...key, id: orderedId(), kind: 'sso', connection_id: orderedId(), issuer: 'https://id.acme.test' },
+        {
+          ...key,
+          id: orderedId(),
+          kind: 'sso',
+          connection_id: orderedId(),
+          issuer: 'https://id.acme.test',
+        },
       ]);
     });
     await applyMigrations(link);

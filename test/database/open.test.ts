@@ -38,7 +38,8 @@ if (dialect === 'sqlite') {
     const database = await openFreshDatabase();
     const settings = async () => {
       const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'];
-      const ask = (name: string) => database.sequelize.query(`PRAGMA ${name}`, { type: QueryTypes.SELECT });
+      const ask = (name: string) =>
+        database.sequelize.query(`PRAGMA ${name}`, { type: QueryTypes.SELECT });
       return (await Promise.all(names.map(ask))).flat().flatMap(Object.values);
     };
     try {
@@ -63,7 +64,9 @@ if (dialect === 'sqlite') {
         const locks = readFileSync('/proc/locks', 'utf8')
           .split('\n')
           .map((line) => line.trim().split(/\s+/));
-        const ours = locks.filter((words) => words[4] === `${process.pid}` && words[5]?.endsWith(`:${ino}`));
+        const ours = locks.filter(
+          (words) => words[4] === `${process.pid}` && words[5]?.endsWith(`:${ino}`),
+        );
         expect(ours.map((words) => words[3])).toEqual(['READ']);
       } finally {
         await database.close();

@@ -17,7 +17,13 @@ beforeEach(async () => {
   await database.migrate();
   const now = new Date();
   await transaction(() =>
-    OutboxItem.create({ id: crypto.randomUUID(), kind: 'mail', payload: {}, createdAt: now, nextAt: now }),
+    OutboxItem.create({
+      id: crypto.randomUUID(),
+      kind: 'mail',
+      payload: {},
+      createdAt: now,
+      nextAt: now,
+    }),
   );
 });
 

@@ -14,7 +14,13 @@ import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 const item = () => {
   const now = new Date();
-  return { id: crypto.randomUUID(), kind: 'x'.repeat(2_000), payload: {}, createdAt: now, nextAt: now };
+  return {
+    id: crypto.randomUUID(),
+    kind: 'x'.repeat(2_000),
+    payload: {},
+    createdAt: now,
+    nextAt: now,
+  };
 };
 
 const write = () => transaction(() => OutboxItem.create(item()));
@@ -97,11 +103,15 @@ if (dialect === 'sqlite') {
       code: 'database_unreachable',
       message: 'The file of database.url is no database, or damaged.',
     });
-    expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+    expect(await noDatabase.migrate().catch(databaseRefusal)).toMatchObject({
+      code: 'database_unreachable',
+    });
     await noDatabase.close();
 
     const folder = await opened(url.replace(/\/[^/]*$/, ''));
-    expect(await folder.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+    expect(await folder.ping().catch(databaseRefusal)).toMatchObject({
+      code: 'database_unreachable',
+    });
   });
 
   test('with no space left writes are database_full, reads go on, and with space writes go on', async () => {
@@ -127,7 +137,9 @@ if (dialect === 'postgres') {
     for (const [part, value] of Object.entries(wrong)) {
       const changed = Object.assign(new URL(url), { [part]: value });
       const database = await openDatabase({ url: changed.href, sqliteDriver });
-      expect(await database.ping().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
+      expect(await database.ping().catch(databaseRefusal)).toMatchObject({
+        code: 'database_unreachable',
+      });
       expect(await write().catch(databaseRefusal)).toMatchObject({ code: 'database_unreachable' });
       await database.close();
     }
@@ -157,9 +169,12 @@ if (dialect === 'postgres') {
     onTestFinished(() => server.stop());
     const database = await opened(server.url);
     await database.migrate();
-    const [row] = await database.sequelize.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', {
-      type: QueryTypes.SELECT,
-    });
+    const [row] = await database.sequelize.query<{ pid: number }>(
+      'SELECT pg_backend_pid() AS pid',
+      {
+        type: QueryTypes.SELECT,
+      },
+    );
     const backend = row?.pid ?? 0;
     process.kill(backend, 'SIGSTOP');
     expect(await codesOf([write()])).toEqual(['database_unreachable']);

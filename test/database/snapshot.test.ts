@@ -38,7 +38,9 @@ if (dialect === 'sqlite') {
     expect(copies()).toEqual([]);
     takeBack();
     expect((await site.run(['migrate'])).code).toBe(0);
-    expect(copies()).toEqual([expect.stringMatching(/^idctl\.db\.before-0018-suspensions-\d{8}T\d{6}Z$/)]);
+    expect(copies()).toEqual([
+      expect.stringMatching(/^idctl\.db\.before-0018-suspensions-\d{8}T\d{6}Z$/),
+    ]);
     expect(statSync(join(dirname(file), copies()[0] ?? '')).mode & 0o777).toBe(0o600);
   });
 
@@ -49,14 +51,21 @@ if (dialect === 'sqlite') {
     for (const minute of [1, 2, 3, 4])
       await copyBeforeMigration(address(), new Date(Date.UTC(2030, 0, 1, 0, minute)));
     const times = copies().map((name) => name.replace(/^.*-/, ''));
-    expect(times.sort()).toEqual(['20300101T000200Z', '20300101T000300Z', '20300101T000400Z', 'lunch']);
+    expect(times.sort()).toEqual([
+      '20300101T000200Z',
+      '20300101T000300Z',
+      '20300101T000400Z',
+      'lunch',
+    ]);
   });
 
   test('a database that holds nobody is not copied', async () => {
     takeBack();
     execute('PRAGMA foreign_keys = OFF; DELETE FROM accounts');
     expect(await copyBeforeMigration(address(), new Date())).toBeNull();
-    expect(await copyBeforeMigration({ url: await freshDatabaseUrl(), sqliteDriver }, new Date())).toBeNull();
+    expect(
+      await copyBeforeMigration({ url: await freshDatabaseUrl(), sqliteDriver }, new Date()),
+    ).toBeNull();
     expect(copies()).toEqual([]);
   });
 

@@ -18,7 +18,9 @@ const create = (slug: string) =>
   Organization.create({ id: crypto.randomUUID(), slug, name: slug, createdAt: new Date() });
 
 const slugs = async (start: string) =>
-  (await Organization.findAll()).map((found) => found.slug).filter((slug) => slug.startsWith(start));
+  (await Organization.findAll())
+    .map((found) => found.slug)
+    .filter((slug) => slug.startsWith(start));
 
 test('40 transactions at once all commit, with no error surfaced', async () => {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -26,7 +28,10 @@ test('40 transactions at once all commit, with no error surfaced', async () => {
     numbers.map((number) =>
       transaction(async () => {
         await create(`many-${number}`);
-        await Organization.update({ name: `changed ${number}` }, { where: { slug: `many-${number}` } });
+        await Organization.update(
+          { name: `changed ${number}` },
+          { where: { slug: `many-${number}` } },
+        );
       }),
     ),
   );
@@ -98,7 +103,8 @@ test('in tests a transaction refuses to end while a query inside it is in flight
 
 test('what may be lost in a power cut is committed without a wait for the disk, and nothing else is', async () => {
   const setting = dialect === 'sqlite' ? 'PRAGMA synchronous' : 'SHOW synchronous_commit';
-  const level = async () => (await database.sequelize.query(setting, { type: QueryTypes.SELECT }))[0];
+  const level = async () =>
+    (await database.sequelize.query(setting, { type: QueryTypes.SELECT }))[0];
   const [waiting, quick] =
     dialect === 'sqlite'
       ? [{ synchronous: 2 }, { synchronous: 1 }]

@@ -12,60 +12,64 @@ const missing = counterpartMissing('chromium') || counterpartMissing('slapd');
 
 // The filter is the one that docs/ldap.md recommends. Nothing depends on the database, so one is enough.
 
-describe.skipIf(dialect !== 'sqlite' || missing)('§4.2 the directory form in a real Chromium', () => {
-  let slapd: Slapd;
-  let idctl: Idctl;
-  let browser: Browser;
-  let org: { name: string };
-  let domain: string;
+describe.skipIf(dialect !== 'sqlite' || missing)(
+  '§4.2 the directory form in a real Chromium',
+  () => {
+    let slapd: Slapd;
+    let idctl: Idctl;
+    let browser: Browser;
+    let org: { name: string };
+    let domain: string;
 
-  beforeAll(async () => {
-    slapd = await startSlapd();
-    idctl = await openIdctl({ baseUrl: base, outbound: { allow: ['127.0.0.1'] } });
-    const searchFilter = '(|(uid={username})(mail={username}))';
-    ({ org, domain } = await joined(idctl, { ...settingsFor(slapd), searchFilter }));
-    await slapd.person('ada', { givenName: 'Ada', mail: `ada@${domain}` });
-    // A user name that is not the part before the `@`.
-    await slapd.person('ghopper', { givenName: 'Grace', mail: `grace.hopper@${domain}` });
-    browser = await startBrowser([base], idctl.baseUrl);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await idctl?.close();
-    await slapd?.stop();
-  });
+    beforeAll(async () => {
+      slapd = await startSlapd();
+      idctl = await openIdctl({ baseUrl: base, outbound: { allow: ['127.0.0.1'] } });
+      const searchFilter = '(|(uid={username})(mail={username}))';
+      ({ org, domain } = await joined(idctl, { ...settingsFor(slapd), searchFilter }));
+      await slapd.person('ada', { givenName: 'Ada', mail: `ada@${domain}` });
+      // A user name that is not the part before the `@`.
+      await slapd.person('ghopper', { givenName: 'Grace', mail: `grace.hopper@${domain}` });
+      browser = await startBrowser([base], idctl.baseUrl);
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await idctl?.close();
+      await slapd?.stop();
+    });
 
-  describe.each([
-    ['with script', true],
-    ['without script', false],
-  ])('%s', (_name, script) => {
-    async function enter(who: string, { as, name }: { as: string | null; name: string }) {
-      const { page, complaints, foreign } = await browser.open({ script });
-      await page.goto(`${base}/`);
-      await page.getByLabel('E-mail address or user name').fill(who);
-      await page.keyboard.press('Enter');
-      const username = page.getByLabel('User name');
-      await username.waitFor();
-      if (as !== null) await username.fill(as);
-      await page.getByLabel(`Your ${org.name} password`).fill(`not ${directoryPassword}`);
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').waitFor();
-      expect(await page.getByRole('alert').innerText()).toContain('Wrong user name or password.');
-      // The user name stays, the password does not.
-      expect(await page.getByLabel('Your').inputValue()).toBe('');
-      await page.getByLabel(`Your ${org.name} password`).fill(directoryPassword);
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name, exact: true }).waitFor();
-      expect([complaints, foreign]).toEqual([[], []]);
-      await page.context().close();
-    }
+    describe.each([
+      ['with script', true],
+      ['without script', false],
+    ])('%s', (_name, script) => {
+      async function enter(who: string, { as, name }: { as: string | null; name: string }) {
+        const { page, complaints, foreign } = await browser.open({ script });
+        await page.goto(`${base}/`);
+        await page.getByLabel('E-mail address or user name').fill(who);
+        await page.keyboard.press('Enter');
+        const username = page.getByLabel('User name');
+        await username.waitFor();
+        if (as !== null) await username.fill(as);
+        await page.getByLabel(`Your ${org.name} password`).fill(`not ${directoryPassword}`);
+        await page.keyboard.press('Enter');
+        await page.getByRole('alert').waitFor();
+        expect(await page.getByRole('alert').innerText()).toContain('Wrong user name or password.');
+        // The user name stays, the password does not.
+        expect(await page.getByLabel('Your').inputValue()).toBe('');
+        await page.getByLabel(`Your ${org.name} password`).fill(directoryPassword);
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name, exact: true }).waitFor();
+        expect([complaints, foreign]).toEqual([[], []]);
+        await page.context().close();
+      }
 
-    test('L1 a person signs in by user name', () => enter('ada', { as: null, name: 'Ada Byron' }));
+      test('L1 a person signs in by user name', () =>
+        enter('ada', { as: null, name: 'Ada Byron' }));
 
-    test('L1 a person signs in by address; the user name is filled in', () =>
-      enter(`ada@${domain}`, { as: null, name: 'Ada Byron' }));
+      test('L1 a person signs in by address; the user name is filled in', () =>
+        enter(`ada@${domain}`, { as: null, name: 'Ada Byron' }));
 
-    test('L1 a person whose user name is another one types the address into the form', () =>
-      enter(`grace.hopper@${domain}`, { as: `grace.hopper@${domain}`, name: 'Grace Byron' }));
-  });
-});
+      test('L1 a person whose user name is another one types the address into the form', () =>
+        enter(`grace.hopper@${domain}`, { as: `grace.hopper@${domain}`, name: 'Grace Byron' }));
+    });
+  },
+);

@@ -83,7 +83,8 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
 
     const told = (page: Page, role: 'alert' | 'status') =>
       expect.poll(() => page.getByRole(role).innerText(), see);
-    const greeted = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
+    const greeted = (page: Page, name: string) =>
+      page.getByRole('heading', { name, exact: true }).waitFor();
     const see = { timeout: 20_000 };
 
     describe.each([
@@ -153,7 +154,11 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
 
       test('§5.4 a social provider is offered at once, and asks no password of ours', async () => {
         const sub = fresh('linus');
-        provider.people.set(sub, { email: `${sub}@example.test`, email_verified: true, name: 'Linus' });
+        provider.people.set(sub, {
+          email: `${sub}@example.test`,
+          email_verified: true,
+          name: 'Linus',
+        });
         const page = await arrive(script, sub);
         await page.getByRole('link', { name: 'Continue with Google' }).click();
         await greeted(page, 'Linus');
@@ -260,7 +265,9 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByLabel('Days until it ends').fill('30');
         await page.getByRole('button', { name: 'Create token' }).click();
         const token = await page.locator('code').innerText();
-        const me = await idctl.client({ headers: { authorization: `Bearer ${token}` } }).get('/api/v1/me');
+        const me = await idctl
+          .client({ headers: { authorization: `Bearer ${token}` } })
+          .get('/api/v1/me');
         expect([me.status, me.body.email]).toEqual([200, email]);
         await page.getByRole('link', { name: 'I have copied it' }).click();
         await page.getByText('Change', { exact: true }).click();
@@ -273,7 +280,9 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         const { email } = await person(idctl);
         const page = await arrive(script);
         const returnTo = `${provider.issuer}/.well-known/openid-configuration`;
-        await page.goto(`${base}/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`);
+        await page.goto(
+          `${base}/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`,
+        );
         await enterPassword(page);
         await page.waitForURL(returnTo);
       });
@@ -286,7 +295,9 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         'document.body.innerHTML = `<p style="color: red">x</p><img src="http://127.0.0.2:1/x.png">`',
       );
       await expect.poll(() => complaints.length, see).toBeGreaterThanOrEqual(2);
-      await page.goto(`${provider.issuer.replace('127.0.0.1', 'localhost')}/`).catch(() => undefined);
+      await page
+        .goto(`${provider.issuer.replace('127.0.0.1', 'localhost')}/`)
+        .catch(() => undefined);
       expect(foreign).not.toEqual([]);
     });
   },

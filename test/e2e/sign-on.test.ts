@@ -55,12 +55,17 @@ describe.skipIf(counterpartMissing('bind9'))('from nothing to a person who signe
     const body = words[0]?.startsWith('{') ? words[0] : undefined;
     const [name, ...value] = body === undefined ? words : words.slice(1);
     const headers = name === undefined ? {} : { [name.replace(/:$/, '')]: value.join(' ') };
-    const answer = await createClient(`http://127.0.0.1:${port}`).send(method, path, { body, headers });
+    const answer = await createClient(`http://127.0.0.1:${port}`).send(method, path, {
+      body,
+      headers,
+    });
     const cookies = answer.cookies.map((cookie) => {
       const manners = `Path=${cookie.path} ${cookie.httpOnly ? 'HttpOnly ' : ''}SameSite=${cookie.sameSite}`;
       return `set-cookie: ${cookie.name}=${cookie.value} ${manners}`;
     });
-    return [`${answer.status} ${JSON.stringify(answer.body)}`.replace(/ ""$/, ''), ...cookies].join('\n');
+    return [`${answer.status} ${JSON.stringify(answer.body)}`.replace(/ ""$/, ''), ...cookies].join(
+      '\n',
+    );
   }
 });
 

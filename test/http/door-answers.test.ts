@@ -7,7 +7,12 @@ import { healthRoutes } from '../../src/http/routes/health.ts';
 import { openDoor } from '../support/door.ts';
 
 const nothing = z.strictObject({});
-const tokens = { accessToken: 'at', refreshToken: 'rt', expiresIn: 900, refreshExpiresIn: 1_209_600 };
+const tokens = {
+  accessToken: 'at',
+  refreshToken: 'rt',
+  expiresIn: 900,
+  refreshExpiresIn: 1_209_600,
+};
 const tokenView = z.object({ accessToken: z.string(), refreshToken: z.string() });
 const common = { summary: 'Test', access: 'public', input: nothing } as const;
 
@@ -97,7 +102,9 @@ test('§4.4 signing out clears both cookies', async () => {
   const door = await open();
   const answer = await door.post('/api/v1/auth/logout');
   expect(answer.status).toBe(204);
-  expect(answer.cookies.map(({ name, value, maxAge, path }) => [name, value, maxAge, path])).toEqual([
+  expect(
+    answer.cookies.map(({ name, value, maxAge, path }) => [name, value, maxAge, path]),
+  ).toEqual([
     ['access_token', '', 0, '/'],
     ['refresh_token', '', 0, '/api/v1/auth'],
   ]);
@@ -106,10 +113,12 @@ test('§4.4 signing out clears both cookies', async () => {
 test('§5.2 the refresh token comes from the cookie or from the body', async () => {
   const door = await open();
   const headers = { cookie: 'refresh_token=from-cookie' };
-  expect((await door.post('/api/v1/auth/refresh', undefined, headers)).body.got).toBe('from-cookie');
-  expect((await door.post('/api/v1/auth/refresh', { refreshToken: 'given' }, headers)).body.got).toBe(
-    'given',
+  expect((await door.post('/api/v1/auth/refresh', undefined, headers)).body.got).toBe(
+    'from-cookie',
   );
+  expect(
+    (await door.post('/api/v1/auth/refresh', { refreshToken: 'given' }, headers)).body.got,
+  ).toBe('given');
   expect((await door.post('/api/v1/auth/refresh')).body.errors).toEqual([
     { path: 'refreshToken', message: 'is required' },
   ]);
@@ -123,16 +132,28 @@ test('interface page: a browser is redirected, everybody else gets JSON', async 
   expect(json.body.authorizationUrl).toBe('https://idp.example/authorize?x=1&y=a%20b');
   expect(json.headers['vary']).toContain('Accept');
   const seen = await door.get('/auth/sso/start', html);
-  expect([seen.status, seen.headers['location'], seen.body]).toEqual([302, json.body.authorizationUrl, '']);
-  expect(seen.cookies).toMatchObject([{ name: 'sso_flow', value: 'f', path: '/auth/sso', httpOnly: true }]);
+  expect([seen.status, seen.headers['location'], seen.body]).toEqual([
+    302,
+    json.body.authorizationUrl,
+    '',
+  ]);
+  expect(seen.cookies).toMatchObject([
+    { name: 'sso_flow', value: 'f', path: '/auth/sso', httpOnly: true },
+  ]);
   const resumed = await door.get('/api/v1/auth/resume');
-  expect([resumed.status, resumed.headers['location'], resumed.cookies.length]).toEqual([302, '/', 2]);
+  expect([resumed.status, resumed.headers['location'], resumed.cookies.length]).toEqual([
+    302,
+    '/',
+    2,
+  ]);
 });
 
 test('S3 the door tells a browser by its fetch metadata, and takes no word for it', async () => {
   const door = await open();
   expect((await door.get('/auth/browser')).body).toEqual({ browser: false });
-  expect((await door.get('/auth/browser', { 'sec-fetch-mode': 'navigate' })).body).toEqual({ browser: true });
+  expect((await door.get('/auth/browser', { 'sec-fetch-mode': 'navigate' })).body).toEqual({
+    browser: true,
+  });
   expect((await door.get('/auth/browser?browser=')).status).toBe(400);
 });
 
@@ -148,12 +169,19 @@ test('interface page: every answer carries its request id and the security heade
       'content-security-policy':
         "default-src 'none';frame-ancestors 'none';base-uri 'none';form-action 'none'",
     });
-    for (const name of ['strict-transport-security', 'etag', 'x-powered-by', 'access-control-allow-origin']) {
+    for (const name of [
+      'strict-transport-security',
+      'etag',
+      'x-powered-by',
+      'access-control-allow-origin',
+    ]) {
       expect(headers[name]).toBeUndefined();
     }
   }
   const secure = await open({ baseUrl: 'https://id.example.test' });
-  expect((await secure.get('/healthz')).headers['strict-transport-security']).toBe('max-age=31536000');
+  expect((await secure.get('/healthz')).headers['strict-transport-security']).toBe(
+    'max-age=31536000',
+  );
 });
 
 test('interface page: what bears credentials is not stored', async () => {

@@ -102,13 +102,23 @@ test.each([
   ['nonsense', 'nonsense\r\n\r\n', 400],
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
-  ['a target that is no URL', 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+  [
+    'a target that is no URL',
+    'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    400,
+  ],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400,
+  ],
 ])('interface page: answers %s with a problem object', async (_name, bytes, status) => {
   const door = await openDoor([]);
   const answer = await sendBytes(door.url, bytes);
   const [head = '', body = ''] = answer.split('\r\n\r\n');
-  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*Content-Type: application/problem\\+json`, 's'));
+  expect(head).toMatch(
+    new RegExp(`^HTTP/1.1 ${status} .*Content-Type: application/problem\\+json`, 's'),
+  );
   expect(JSON.parse(body)).toMatchObject({ status, code: 'malformed_request' });
 });
 
@@ -124,9 +134,9 @@ test.each([
   ['a target of another port', 'GET http://x:81/healthz HTTP/1.1\r\nHost: x\r\n'],
 ])('X6 a request with %s is 400', async (_name, bytes) => {
   const door = await openDoor([healthy]);
-  const [head = '', body = ''] = (await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)).split(
-    '\r\n\r\n',
-  );
+  const [head = '', body = ''] = (
+    await sendBytes(door.url, `${bytes}Connection: close\r\n\r\n`)
+  ).split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1.1 400 .*Content-Type: application\/problem\+json/s);
   expect(JSON.parse(body)).toMatchObject({ status: 400, code: 'malformed_request' });
 });

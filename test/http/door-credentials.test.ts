@@ -6,7 +6,15 @@ import { openDoor } from '../support/door.ts';
 const input = z.strictObject({});
 const output = z.object({ kind: z.string(), name: z.string().optional() });
 const whoami = (path: string, extras: { access: 'public' | 'me.see'; optionalActor?: true }) =>
-  route({ method: 'GET', path, summary: 'Who asks', input, output, run: (ctx) => ctx.actor, ...extras });
+  route({
+    method: 'GET',
+    path,
+    summary: 'Who asks',
+    input,
+    output,
+    run: (ctx) => ctx.actor,
+    ...extras,
+  });
 
 const open = () =>
   openDoor([

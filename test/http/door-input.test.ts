@@ -55,7 +55,11 @@ test('interface page: takes path keys from the URL and the rest from query or bo
   const patched = await door.send('PATCH', '/api/v1/orgs/acme', { body: { name: 'Acme' } });
   expect(patched.body).toEqual({ org: 'acme', name: 'Acme', limit: 50 });
   const deleted = await door.send('DELETE', '/api/v1/orgs/acme');
-  expect([deleted.status, deleted.body, deleted.headers['content-type']]).toEqual([204, '', undefined]);
+  expect([deleted.status, deleted.body, deleted.headers['content-type']]).toEqual([
+    204,
+    '',
+    undefined,
+  ]);
   const head = await door.send('HEAD', '/api/v1/orgs/acme');
   expect([head.status, head.body]).toEqual([200, '']);
 });
@@ -75,7 +79,10 @@ test.each([
 ])('X6 refuses %s and names the field', async (_name, method, path, body, field) => {
   const door = await open();
   const answer = await door.send(method, path, { body });
-  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path: field }] } });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_input', errors: [{ path: field }] },
+  });
 });
 
 test('X6 an OAuth callback ignores unknown parameters and refuses repeated ones', async () => {
@@ -106,12 +113,17 @@ test.each([
   ['more than 100 KiB', `{"org":"${'a'.repeat(100 * 1024)}"}`, 413, 'payload_too_large'],
 ])('interface page: refuses a body that is %s', async (_name, body, status, code) => {
   const door = await open();
-  expect(await door.send('POST', '/api/v1/orgs', { body })).toMatchObject({ status, body: { code } });
+  expect(await door.send('POST', '/api/v1/orgs', { body })).toMatchObject({
+    status,
+    body: { code },
+  });
 });
 
 test('interface page: takes a body nested 32 deep', async () => {
   const door = await open();
-  const answer = await door.send('POST', '/api/v1/orgs', { body: `{"org":"a","deep":${nested(31)}}` });
+  const answer = await door.send('POST', '/api/v1/orgs', {
+    body: `{"org":"a","deep":${nested(31)}}`,
+  });
   expect(answer.status).toBe(200);
 });
 
@@ -133,7 +145,9 @@ test('interface page: refuses a chunked body over the limit, and a body where no
   const head =
     'POST /api/v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
   const chunk = `${(200_000).toString(16)}\r\n${'1'.repeat(200_000)}\r\n0\r\n\r\n`;
-  expect(await sendBytes(door.url, head + chunk)).toMatch(/^HTTP\/1.1 413 .*"code":"payload_too_large"/s);
+  expect(await sendBytes(door.url, head + chunk)).toMatch(
+    /^HTTP\/1.1 413 .*"code":"payload_too_large"/s,
+  );
   const get = await door.send('DELETE', '/api/v1/orgs/acme', { body: { name: 'a' } });
   expect(get).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
 });
@@ -144,7 +158,10 @@ test.each([
   ['an encoded NUL in the query', '/api/v1/orgs/a?name=%00', 'invalid_input'],
 ])('interface page: refuses %s as 400', async (_name, path, code) => {
   const door = await open();
-  const answer = await sendBytes(door.url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  const answer = await sendBytes(
+    door.url,
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  );
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 400 .*"code":"${code}"`, 's'));
 });
 
@@ -182,7 +199,10 @@ test('a refusal carries its faults, hint and extra members, and its retry in a h
     }),
   ]);
   const answer = await door.post('/api/v1/x');
-  expect(answer.headers).toMatchObject({ 'content-type': 'application/problem+json', 'retry-after': '2' });
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/problem+json',
+    'retry-after': '2',
+  });
   expect(answer.body).toEqual({
     type: 'urn:idctl:problem:too_many_requests',
     title: 'Too many requests',

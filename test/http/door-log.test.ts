@@ -22,7 +22,10 @@ const failed = route({
   access: 'public',
   input: z.strictObject({ code: z.string().optional() }),
   run: () => {
-    const cause = { reason: 'wrong_password', cause: Object.assign(new Error('gone'), { body: 'canary-5' }) };
+    const cause = {
+      reason: 'wrong_password',
+      cause: Object.assign(new Error('gone'), { body: 'canary-5' }),
+    };
     throw new Refusal('signin_failed', 'No.', { cause });
   },
 });
@@ -47,14 +50,20 @@ test('X4 a request is one line, without query, headers or body', async () => {
     address: '127.0.0.1',
     msg: 'request',
   });
-  expect(door.log[1]).toMatchObject({ status: 401, code: 'signin_failed', reason: 'wrong_password' });
+  expect(door.log[1]).toMatchObject({
+    status: 401,
+    code: 'signin_failed',
+    reason: 'wrong_password',
+  });
   expect(JSON.stringify(door.log)).not.toContain('canary');
 });
 
 test('X4 the log drops every field that is not listed', () => {
   const lines: string[] = [];
   const log = createLog({ log: { level: 'info' } }, { write: (line) => lines.push(line) });
-  const error = Object.assign(new Error('broken', { cause: new TypeError('deeper') }), { sql: 'canary' });
+  const error = Object.assign(new Error('broken', { cause: new TypeError('deeper') }), {
+    sql: 'canary',
+  });
   log.child({ requestId: 'r' }).info({ token: 'canary', reason: { a: 'canary' } }, 'x');
   log.error({ err: error }, 'y');
   log.error(error);
@@ -102,7 +111,12 @@ test.each([
   ['the peer is not the trusted one', ['10.0.0.0/8'], '203.0.113.9', '127.0.0.1'],
   ['one proxy', ['127.0.0.1'], '203.0.113.9', '203.0.113.9'],
   ['a forged entry before the proxy', ['127.0.0.0/8'], '6.6.6.6, 203.0.113.9', '203.0.113.9'],
-  ['a chain of proxies', ['127.0.0.1', '10.0.0.0/8'], '6.6.6.6, 203.0.113.9, 10.1.2.3', '203.0.113.9'],
+  [
+    'a chain of proxies',
+    ['127.0.0.1', '10.0.0.0/8'],
+    '6.6.6.6, 203.0.113.9, 10.1.2.3',
+    '203.0.113.9',
+  ],
   ['nothing forwarded', ['127.0.0.1'], undefined, '127.0.0.1'],
   ['no address forwarded', ['127.0.0.1'], 'unknown', '127.0.0.1'],
   ['a mapped address', ['127.0.0.1'], '::ffff:203.0.113.9', '203.0.113.9'],

@@ -35,7 +35,10 @@ test.each([
   ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }],
   ['Sec-Fetch-Site: same-site', { 'sec-fetch-site': 'same-site' }],
   ['our Origin but another site', { origin: own, 'sec-fetch-site': 'cross-site' }],
-  ['a Basic header beside a foreign Origin', { authorization: 'Basic eDp5', origin: 'https://evil.test' }],
+  [
+    'a Basic header beside a foreign Origin',
+    { authorization: 'Basic eDp5', origin: 'https://evil.test' },
+  ],
 ])('interface page: refuses unsafe requests by cookie with %s', async (_name, headers) => {
   const door = await open();
   for (const method of ['POST', 'DELETE']) {
@@ -63,7 +66,9 @@ test('interface page: no CORS by default', async () => {
     headers: { origin: friend, 'access-control-request-method': 'POST' },
   });
   expect(preflight.status).toBe(405);
-  expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect(
+    Object.keys(preflight.headers).filter((name) => name.startsWith('access-control')),
+  ).toEqual([]);
 });
 
 test('interface page: http.corsOrigins allows exact origins, without cookies', async () => {
@@ -86,7 +91,11 @@ test('interface page: http.corsOrigins allows exact origins, without cookies', a
     const withCookie = await door.post('/api/v1/auth/login', {}, { ...headers, cookie: sent });
     expect(withCookie.body.code).toBe('origin_refused');
   }
-  for (const origin of [`${friend}.evil.test`, 'http://app.example.test', 'https://APP.example.test']) {
+  for (const origin of [
+    `${friend}.evil.test`,
+    'http://app.example.test',
+    'https://APP.example.test',
+  ]) {
     const stranger = await door.get('/api/v1/me', { origin, 'x-api-key': 'good' });
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
   }

@@ -26,10 +26,16 @@ import {
   setUserPassword,
   unlockUser,
 } from '../../src/services/people/users/operations.ts';
-import { importMappings, listMappings } from '../../src/services/provisioning/mappings/operations.ts';
+import {
+  importMappings,
+  listMappings,
+} from '../../src/services/provisioning/mappings/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { assertDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
+import {
+  listIdentities,
+  unlinkIdentities,
+} from '../../src/services/tenancy/identities/operations.ts';
 import { disableLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
@@ -87,7 +93,8 @@ const ofTheOperator: Record<string, Act> = {
 
 /** Commands that no route does under their own name, and that admins may do. */
 const ofAdmins: Record<string, Act> = {
-  'project-member role': (ctx) => changeProjectMember(ctx, { org, project: 'website', user, role: 'admin' }),
+  'project-member role': (ctx) =>
+    changeProjectMember(ctx, { org, project: 'website', user, role: 'admin' }),
   'mappings import': (ctx) => importMappings(ctx, { org, mappings: [], replace: false }),
   'mappings export': (ctx) => listMappings(ctx, { org, limit: 1 }),
   'sso enable': (ctx) => enableSso(ctx, { org }),
@@ -155,6 +162,9 @@ test('interface page: the operator may do all, and what is the operator’s alon
     ]);
   }
   for (const [command, act] of Object.entries({ ...ofAdmins, ...ofTheOperator })) {
-    expect([command, await refusalOf(act, instance.operator())]).not.toEqual([command, 'forbidden']);
+    expect([command, await refusalOf(act, instance.operator())]).not.toEqual([
+      command,
+      'forbidden',
+    ]);
   }
 });

@@ -63,7 +63,9 @@ function over(company: Company, client: Client, whose: Person): Ask {
     const { query, body, form } = samples[nameOf(route)] ?? {};
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
     const path = pathOf(route, company, whose) + search;
-    const answer = form ? await client.form(path, form) : await client.send(route.method, path, { body });
+    const answer = form
+      ? await client.form(path, form)
+      : await client.send(route.method, path, { body });
     expect(answer.status, nameOf(route)).not.toBe(500);
     return answer.status < 400 ? 'ok' : (answer.body.code ?? answer.body.error);
   };
@@ -169,7 +171,8 @@ describe('interface page: who may do what', () => {
   test.each(names)('%s may do what the authority table says, and no more', (who) => {
     // What is a person's own the operator does by other input, which names the account.
     const asked = routes.filter(
-      ({ access }) => access !== 'public' && !(who === 'operator' && ruleOf(access).least === 'user'),
+      ({ access }) =>
+        access !== 'public' && !(who === 'operator' && ruleOf(access).least === 'user'),
     );
     expect(asked.length).toBeGreaterThan(20);
     const answers = asked.map((route) => {
@@ -192,7 +195,8 @@ describe('interface page: who may do what', () => {
 
 test('P15 a route that is not a GET changes something, but for those that only look', () => {
   const looks = routes.filter(
-    ({ method, access }) => method !== 'GET' && access !== 'public' && ruleOf(access).effect === 'reads',
+    ({ method, access }) =>
+      method !== 'GET' && access !== 'public' && ruleOf(access).effect === 'reads',
   );
   expect(looks.map(nameOf)).toEqual(['POST /api/v1/orgs/:org/group-mappings/preview']);
 });

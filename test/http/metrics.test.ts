@@ -14,13 +14,17 @@ beforeAll(async () => {
   metricsUrl = `http://127.0.0.1:${port}`;
   daemon = await site.serve({ IDCTL_METRICS_LISTEN: `127.0.0.1:${port}` });
   const client = createClient(daemon.url);
-  const signIn = (password: string) => client.post('/api/v1/auth/login', { ...site.owner, password });
+  const signIn = (password: string) =>
+    client.post('/api/v1/auth/login', { ...site.owner, password });
   const { accessToken } = (await signIn(site.owner.password)).body;
   await signIn('not the password');
   await client.get('/api/v1/orgs/acme', { authorization: `Bearer ${accessToken}` });
   await client.get('/api/v1/orgs/stranger-org');
   await client.get('/no/such/place');
-  await client.send('DELETE', '/scim/v2/orgs/0198c0de-0000-7000-8000-000000000000/users/someone?a=b');
+  await client.send(
+    'DELETE',
+    '/scim/v2/orgs/0198c0de-0000-7000-8000-000000000000/users/someone?a=b',
+  );
 }, 60_000);
 afterAll(() => site?.close());
 
@@ -45,10 +49,10 @@ test('metrics are served on their own listener alone, as Prometheus reads them',
     if (line === '' || /^# (TYPE|HELP) /.test(line)) continue;
     const [, name = '', labels = ''] =
       /^(\w+)((?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (?:[-\d.e+]+|NaN|[+-]Inf)$/.exec(line) ?? [];
-    expect([line, families.has(name) || families.has(name.replace(/_(bucket|sum|count)$/, ''))]).toEqual([
+    expect([
       line,
-      true,
-    ]);
+      families.has(name) || families.has(name.replace(/_(bucket|sum|count)$/, '')),
+    ]).toEqual([line, true]);
     expect(series.has(name + labels)).toBe(false);
     series.add(name + labels);
   }
@@ -61,7 +65,9 @@ test('requests are told apart by route, method and class of status', async () =>
   expect(text).toContain(count('method="GET",route="/api/v1/orgs/:org",status="2xx"'));
   expect(text).toContain(count('method="GET",route="/api/v1/orgs/:org",status="4xx"'));
   expect(text).toContain(count('method="POST",route="/api/v1/auth/login",status="2xx"'));
-  expect(text).toContain(count('method="DELETE",route="/scim/v2/orgs/:org/Users/:id",status="4xx"'));
+  expect(text).toContain(
+    count('method="DELETE",route="/scim/v2/orgs/:org/Users/:id",status="4xx"'),
+  );
 });
 
 test('sign-ins are counted by method and outcome', async () => {

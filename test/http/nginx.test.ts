@@ -81,7 +81,8 @@ async function send(
   body?: unknown,
   headers: Record<string, string> = {},
 ) {
-  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const sent =
+    body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   const answer = await request(`${origin}${path}`, {
     method,
@@ -93,13 +94,15 @@ async function send(
   return { status: answer.statusCode, headers: answer.headers, body: text };
 }
 
-const signIn = (headers?: Record<string, string>) => send('POST', '/api/v1/auth/login', site.owner, headers);
+const signIn = (headers?: Record<string, string>) =>
+  send('POST', '/api/v1/auth/login', site.owner, headers);
 
 describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
   test('cookies are Secure, HSTS is on, and what was http is https', async () => {
     const { status, headers } = await signIn({ origin });
     expect(status).toBe(200);
-    for (const cookie of [headers['set-cookie'] ?? []].flat()) expect(cookie).toMatch(/; Secure(;|$)/);
+    for (const cookie of [headers['set-cookie'] ?? []].flat())
+      expect(cookie).toMatch(/; Secure(;|$)/);
     expect(headers['strict-transport-security']).toContain('max-age=31536000');
     expect((await signIn({ origin: 'https://evil.example' })).status).toBe(403);
     const redirected = await createClient(plain).get('/login?returnTo=%2F', { host: 'localhost' });
@@ -124,7 +127,10 @@ describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
   });
 
   test('a large SCIM body passes; one that is too large is refused by idctl, in its own form', async () => {
-    const headers = { authorization: `Bearer ${scim.token}`, 'content-type': 'application/scim+json' };
+    const headers = {
+      authorization: `Bearer ${scim.token}`,
+      'content-type': 'application/scim+json',
+    };
     const user = (size: number) =>
       JSON.stringify({ userName: 'big@acme.test', 'urn:x:note': 'x'.repeat(size) });
     const post = async (size: number) => {

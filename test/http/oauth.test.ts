@@ -24,7 +24,11 @@ const post = (fields: Record<string, string> | string, headers = {}) =>
 
 test('§5.1 an answer is kept by no cache, and holds the three members alone', async () => {
   const { status, headers, body } = await app.ask();
-  expect([status, headers['cache-control'], headers['pragma']]).toEqual([200, 'no-store', 'no-cache']);
+  expect([status, headers['cache-control'], headers['pragma']]).toEqual([
+    200,
+    'no-store',
+    'no-cache',
+  ]);
   expect(headers['content-type']).toMatch(/^application\/json/);
   expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in']);
 });
@@ -95,9 +99,9 @@ test('P3 an Authorization header that is sent twice is refused', async () => {
 
 test('an Authorization header of another scheme is none', async () => {
   const token = await app.mint();
-  expect((await post({ ...grant, ...app.credentials }, { authorization: `Bearer ${token}` })).status).toBe(
-    200,
-  );
+  expect(
+    (await post({ ...grant, ...app.credentials }, { authorization: `Bearer ${token}` })).status,
+  ).toBe(200);
 });
 
 test.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS'])(
@@ -137,7 +141,9 @@ test('X6 unknown parameters are ignored, known ones in the query and duplicates 
 test('§5.2 JSON, an unreadable or an oversized body are invalid requests in its own form', async () => {
   const answers = [
     await idctl.client().post(path, { ...grant, ...app.credentials }),
-    await idctl.client().send('POST', path, { body: 'x', headers: { 'content-type': 'text/plain' } }),
+    await idctl
+      .client()
+      .send('POST', path, { body: 'x', headers: { 'content-type': 'text/plain' } }),
     await post({ ...grant, ...app.credentials, filler: 'x'.repeat(200_000) }),
     await post({ ...grant, client_id: 'a\0b', client_secret: 'x' }),
     await idctl.client().post(path),

@@ -62,7 +62,9 @@ test('P12 the page says where the second factor is asked for: at single sign-on 
   });
   expect(await text()).toContain(`Single sign-on of ${own.org.name}: asked for here too.`);
   const strict = await arrived({ requireLocalTwoFactor: true });
-  expect((await strict.page()).text).toContain(`Single sign-on of ${strict.org.name}: asked for here too.`);
+  expect((await strict.page()).text).toContain(
+    `Single sign-on of ${strict.org.name}: asked for here too.`,
+  );
   const { email } = await person(idctl);
   expect((await open(await signedIn(idctl, email), '/')).text).not.toContain('Single sign-on of');
 });

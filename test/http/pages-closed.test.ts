@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInvitation, revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
+import {
+  createInvitation,
+  revokeInvitation,
+} from '../../src/services/tenancy/invitations/operations.ts';
 import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -28,26 +31,33 @@ describe('an address where nothing is', () => {
     '/api-v1',
   ];
 
-  test.each(typed)('X10 %s is told to a browser on a page, to others as a problem', async (path) => {
-    const page = await browser().get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
-      404,
-      'text/html; charset=utf-8',
-      'Accept',
-    ]);
-    expect(page.headers).toMatchObject({
-      'content-security-policy': expect.stringContaining("style-src 'self'; img-src 'self' data:"),
-      'cache-control': 'no-store',
-    });
-    expect(page.body).toContain('Page not found');
-    expect(page.body).not.toMatch(/logon|script|style=/);
-    const problem = await browser().get(path, { accept: '*/*' });
-    expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
-      404,
-      'not_found',
-      'Accept',
-    ]);
-  });
+  test.each(typed)(
+    'X10 %s is told to a browser on a page, to others as a problem',
+    async (path) => {
+      const page = await browser().get(path, {
+        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      });
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+        'Accept',
+      ]);
+      expect(page.headers).toMatchObject({
+        'content-security-policy': expect.stringContaining(
+          "style-src 'self'; img-src 'self' data:",
+        ),
+        'cache-control': 'no-store',
+      });
+      expect(page.body).toContain('Page not found');
+      expect(page.body).not.toMatch(/logon|script|style=/);
+      const problem = await browser().get(path, { accept: '*/*' });
+      expect([problem.status, problem.body.code, problem.headers['vary']]).toEqual([
+        404,
+        'not_found',
+        'Accept',
+      ]);
+    },
+  );
 
   test('X10 nor is one that cannot be read, or not be asked so, told to a browser as a problem', async () => {
     for (const [method, path, status] of [
@@ -65,16 +75,19 @@ describe('an address where nothing is', () => {
     }
   });
 
-  test.each(['/api/v1/nothing', '/api/v2', '/auth/nothing', '/.well-known/nothing', '/healthz/nothing'])(
-    'X10 %s belongs to programs: a problem, whatever is asked for',
-    async (path) => {
-      const { status, headers } = await browser().get(path, { accept: 'text/html' });
-      expect([status, headers['content-type']]).toEqual([
-        404,
-        expect.stringMatching(/^application\/(problem|scim)\+json/),
-      ]);
-    },
-  );
+  test.each([
+    '/api/v1/nothing',
+    '/api/v2',
+    '/auth/nothing',
+    '/.well-known/nothing',
+    '/healthz/nothing',
+  ])('X10 %s belongs to programs: a problem, whatever is asked for', async (path) => {
+    const { status, headers } = await browser().get(path, { accept: 'text/html' });
+    expect([status, headers['content-type']]).toEqual([
+      404,
+      expect.stringMatching(/^application\/(problem|scim)\+json/),
+    ]);
+  });
 });
 
 describe('a screen whose form would be refused', () => {
@@ -87,22 +100,32 @@ describe('a screen whose form would be refused', () => {
     ['/login/reset/confirm', { identifier: 'ada@example.test' }],
     ['/login/mail-code', { identifier: 'ada@example.test' }],
     ['/login/verify', { identifier: 'ada@example.test' }],
-  ])('§4.4 %s %j says at once that no mail is sent, and how else one may come', async (path, query) => {
-    const page = await at(path, query);
-    expect([page.status, noForm(page), page.text]).toEqual([
-      409,
-      true,
-      expect.stringMatching(/This instance sends no mail/),
-    ]);
-    expect(page.text.toLowerCase()).toContain('sign in another way');
-    expect(page.body).toContain('name="identifier"');
-  });
+  ])(
+    '§4.4 %s %j says at once that no mail is sent, and how else one may come',
+    async (path, query) => {
+      const page = await at(path, query);
+      expect([page.status, noForm(page), page.text]).toEqual([
+        409,
+        true,
+        expect.stringMatching(/This instance sends no mail/),
+      ]);
+      expect(page.text.toLowerCase()).toContain('sign in another way');
+      expect(page.body).toContain('name="identifier"');
+    },
+  );
 
   const signUp = (query: Record<string, string> = {}) => at('/login/signup', query);
   const closed = (page: Opened, said: string) =>
-    expect([page.status, noForm(page), page.text]).toEqual([403, true, expect.stringContaining(said)]);
+    expect([page.status, noForm(page), page.text]).toEqual([
+      403,
+      true,
+      expect.stringContaining(said),
+    ]);
   const isOpen = (page: Opened) =>
-    expect([page.status, page.body]).toEqual([200, expect.stringContaining('action="/login/signup"')]);
+    expect([page.status, page.body]).toEqual([
+      200,
+      expect.stringContaining('action="/login/signup"'),
+    ]);
 
   test('O2 signing up where it is closed: to everybody, to an address, to a domain of an organization', async () => {
     closed(await signUp(), 'Sign-up is not open to everyone here. Enter your address');
@@ -126,7 +149,10 @@ describe('a screen whose form would be refused', () => {
       role: 'member',
     });
     isOpen(await signUp({ invitation }));
-    closed(await signUp({ invitation, identifier: 'other@example.test' }), 'Sign-up is closed here.');
+    closed(
+      await signUp({ invitation, identifier: 'other@example.test' }),
+      'Sign-up is closed here.',
+    );
     const page = await signUp({ invitation, identifier: email });
     isOpen(page);
     await revokeInvitation(idctl.operator(), { org: org.slug, id });

@@ -71,7 +71,10 @@ test.each([
 test('X10 a bug is a page too, that tells nothing of it but where to look', async () => {
   const door = await open();
   const answer = await door.get('/login/bug', asBrowser);
-  expect([answer.status, answer.headers['content-type']]).toEqual([500, 'text/html; charset=utf-8']);
+  expect([answer.status, answer.headers['content-type']]).toEqual([
+    500,
+    'text/html; charset=utf-8',
+  ]);
   expect(answer.body).not.toMatch(/canary|TypeError|pages-failures/);
   expect(answer.body).toContain(String(answer.headers['x-request-id']));
   await expect.poll(() => door.log.map(({ msg }) => msg)).toContain('bug');

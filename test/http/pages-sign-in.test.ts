@@ -81,7 +81,10 @@ describe('P12 the second factor', () => {
       expect(seen).not.toContain(found.passwordHash);
     }
     const wrong = await asked.submit('/login/code', { totpCode: '000000' });
-    expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('This code is wrong')]);
+    expect([wrong.status, wrong.text]).toEqual([
+      401,
+      expect.stringContaining('This code is wrong'),
+    ]);
     const right = await wrong.submit('/login/code', { totpCode: asShown(code()) });
     expect([right.status, right.body.email]).toEqual([200, account.email]);
     expect(client.jar.has('second_factor')).toBe(false);
@@ -102,28 +105,45 @@ describe('P12 the second factor', () => {
     const stale = await withPassword(browser(), account.email);
     expect(isIn(await asked.submit('/login/code', { totpCode: code() }))).toBe(true);
     idctl.wait(60);
-    const again = await idctl.client().post('/api/v1/auth/second-factor', { totpCode: code() }, { cookie });
+    const again = await idctl
+      .client()
+      .post('/api/v1/auth/second-factor', { totpCode: code() }, { cookie });
     expect([again.status, again.body.code]).toEqual([401, 'invalid_credential']);
-    await setUserPassword(idctl.operator(), { user: account.id, password: 'a staple of another kind' });
+    await setUserPassword(idctl.operator(), {
+      user: account.id,
+      password: 'a staple of another kind',
+    });
     const changed = await stale.submit('/login/code', { totpCode: code() });
-    expect([changed.status, changed.text]).toEqual([401, expect.stringContaining('Sign in again.')]);
-    expect((await open(browser(), '/login/code')).text).toContain('E-mail address or company domain');
+    expect([changed.status, changed.text]).toEqual([
+      401,
+      expect.stringContaining('Sign in again.'),
+    ]);
+    expect((await open(browser(), '/login/code')).text).toContain(
+      'E-mail address or company domain',
+    );
   });
 
   test('P12 is asked beside a code by mail, which is spent only then, and for a new password', async () => {
     const { account, code } = await enrolled(idctl);
     const email = account.email ?? '';
-    const sent = await (await at(browser(), '/login', { identifier: email })).submit('/login/mail-code');
+    const sent = await (await at(browser(), '/login', { identifier: email })).submit(
+      '/login/mail-code',
+    );
     const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
     expect([asked.status, asked.text]).toEqual([
       401,
       expect.stringContaining('Six-digit code of your authenticator'),
     ]);
-    expect(isIn(await asked.submit('/login/mail-code/enter', { totpCode: asShown(code()) }))).toBe(true);
+    expect(isIn(await asked.submit('/login/mail-code/enter', { totpCode: asShown(code()) }))).toBe(
+      true,
+    );
     idctl.wait(60);
-    const reset = await (await at(browser(), '/login/reset', { identifier: email })).submit('/login/reset', {
-      email,
-    });
+    const reset = await (await at(browser(), '/login/reset', { identifier: email })).submit(
+      '/login/reset',
+      {
+        email,
+      },
+    );
     const newPassword = 'a staple of another kind';
     const more = await reset.submit('/login/reset/confirm', {
       code: await idctl.codeFor(email),
@@ -190,10 +210,14 @@ test('P7 the screens say the same of an address that has an account and of one t
       screen,
       await screen.submit('/login/password', { password: 'not the password' }),
       await screen.submit('/login/mail-code'),
-      await (await screen.submit('/login/mail-code')).submit('/login/mail-code/enter', { code: '000000' }),
+      await (await screen.submit('/login/mail-code')).submit('/login/mail-code/enter', {
+        code: '000000',
+      }),
       await reset.submit('/login/reset', { email }),
       await signUp.submit('/login/signup', { email, name: 'Ada', password }),
-      await (await at(client, '/login/verify', { identifier: email })).submit('/login/verify/resend'),
+      await (await at(client, '/login/verify', { identifier: email })).submit(
+        '/login/verify/resend',
+      ),
     ];
     return answers.map(({ status, body }) => [
       status,
@@ -222,7 +246,10 @@ test('X5 the screen of a failed sign-in shows a reference, which the event keeps
 });
 
 test('P7 P11 who could not sign in is led to confirming the address, whether or not there is something to confirm', async () => {
-  const [unconfirmed, unknown] = [`${fresh('new')}@example.test`, `${fresh('nobody')}@example.test`];
+  const [unconfirmed, unknown] = [
+    `${fresh('new')}@example.test`,
+    `${fresh('nobody')}@example.test`,
+  ];
   const newcomer = browser();
   const asked = await (await open(newcomer, '/login/signup')).submit('/login/signup', {
     email: unconfirmed,
@@ -234,7 +261,10 @@ test('P7 P11 who could not sign in is led to confirming the address, whether or 
   for (const email of [unconfirmed, (await person(idctl)).email ?? '', unknown]) {
     const given = email === unconfirmed ? password : 'not the password';
     const { status, text, body } = await withPassword(browser(), email, given);
-    expect([status, text]).toEqual([401, expect.stringContaining('Wrong e-mail or password. Reference:')]);
+    expect([status, text]).toEqual([
+      401,
+      expect.stringContaining('Wrong e-mail or password. Reference:'),
+    ]);
     expect(body).toContain(`href="/login/verify?${new URLSearchParams({ identifier: email })}"`);
   }
   const code = await idctl.codeFor(unconfirmed);
@@ -284,7 +314,10 @@ test('O4 the operator’s link signs in once; used again it says so on the sign-
   const late = await open(browser(), link);
   expect(isIn(await (await open(browser(), link)).submit('/login/link'))).toBe(true);
   for (const again of [await open(browser(), link), await late.submit('/login/link')]) {
-    expect([again.status, again.text]).toEqual([401, expect.stringContaining('This link was used already')]);
+    expect([again.status, again.text]).toEqual([
+      401,
+      expect.stringContaining('This link was used already'),
+    ]);
     expect(again.text).toContain('Ask the operator for another one.');
     expect(again.body).toContain('name="identifier"');
   }
@@ -294,7 +327,11 @@ describe('O6 an invitation', () => {
   const invited = async () => {
     const org = await organization(idctl);
     const email = `${fresh('guest')}@example.test`;
-    const { url } = await createInvitation(idctl.operator(), { org: org.slug, email, role: 'member' });
+    const { url } = await createInvitation(idctl.operator(), {
+      org: org.slug,
+      email,
+      role: 'member',
+    });
     return { org, email, link: url.slice(idctl.baseUrl.length) };
   };
 
@@ -303,7 +340,8 @@ describe('O6 an invitation', () => {
     const client = browser();
     const page = await open(client, link);
     expect(page.text).toContain(`Join ${org.name}`);
-    const signUp = /href="(\/login\/signup[^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const signUp =
+      /href="(\/login\/signup[^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const asked = await (await open(client, signUp)).submit('/login/signup', {
       email,
       name: 'Guest',
@@ -320,7 +358,9 @@ describe('O6 an invitation', () => {
     const client = browser();
     await withPassword(client, other);
     const page = await open(client, link);
-    expect(page.text).toContain(`You are signed in as ${other}. Sign out, then open the link again.`);
+    expect(page.text).toContain(
+      `You are signed in as ${other}. Sign out, then open the link again.`,
+    );
     await person(idctl, email);
     const guest = browser();
     await withPassword(guest, email);
@@ -348,7 +388,9 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 a directory', () => {
     const wrong = await enter(`/login?identifier=${domain}`, uid, 'not the password');
     expect([wrong.status, wrong.text]).toEqual([
       401,
-      expect.stringContaining('Wrong user name or password. If both are right, ask your administrator.'),
+      expect.stringContaining(
+        'Wrong user name or password. If both are right, ask your administrator.',
+      ),
     ]);
     expect(wrong.body).toContain(`value="${uid}"`);
     const page = await at(browser(), '/login', { identifier: `someone@${domain}` });
@@ -390,5 +432,7 @@ test('a page is not answered for other methods than its own', async () => {
     const answer = await browser().send(method, path);
     expect([path, answer.status, answer.headers['allow']]).toEqual([path, 405, allow]);
   }
-  expect((await open(browser(), '/login/password')).text).toContain('E-mail address or company domain');
+  expect((await open(browser(), '/login/password')).text).toContain(
+    'E-mail address or company domain',
+  );
 });

@@ -19,12 +19,14 @@ beforeAll(async () => {
 afterAll(() => idctl.close());
 
 const asBrowser = { accept: 'text/html' };
-const textOf = (body: string) => body.replace(/<style.*?<\/style>|<[^>]*>/gs, ' ').replace(/\s+/g, ' ');
+const textOf = (body: string) =>
+  body.replace(/<style.*?<\/style>|<[^>]*>/gs, ' ').replace(/\s+/g, ' ');
 
 const keys = settings()
   .map(({ key }) => key.replaceAll('.', '\\.'))
   .filter((key) => key.includes('.'));
-const header = /\b(Retry-After|Content-Type|Set-Cookie|Authorization|Accept|Host header|Sec-Fetch)\b/;
+const header =
+  /\b(Retry-After|Content-Type|Set-Cookie|Authorization|Accept|Host header|Sec-Fetch)\b/;
 const technical = [
   header,
   new RegExp(`\\b(${keys.join('|')}|returnToOrigins|baseUrl|idctl\\.yaml)\\b`),
@@ -34,7 +36,8 @@ const technical = [
 
 function requirePlain(where: string, body: unknown) {
   const text = textOf(String(body));
-  for (const pattern of technical) expect([where, text]).toEqual([where, expect.not.stringMatching(pattern)]);
+  for (const pattern of technical)
+    expect([where, text]).toEqual([where, expect.not.stringMatching(pattern)]);
 }
 
 /** The pages that people may open or be shown, each in as many ways to be wrong as there are. */
@@ -110,7 +113,9 @@ test('P8 a limit says in minutes when to try again, on the page and over REST', 
   ]);
   requirePlain('limit', page.body);
   idctl.wait(200);
-  const { status, headers, body } = await idctl.client().post('/api/v1/auth/login', { email, password });
+  const { status, headers, body } = await idctl
+    .client()
+    .post('/api/v1/auth/login', { email, password });
   expect([status, body.code, `${body.detail} ${body.hint}`]).toEqual([
     429,
     'too_many_requests',
@@ -122,7 +127,10 @@ test('P8 a limit says in minutes when to try again, on the page and over REST', 
 test('S7 an application that is not known is told so; the log names the setting and the origin', async () => {
   const returnTo = 'https://evil.test/secret?token=1';
   for (const path of ['/login', '/auth/sso/start']) {
-    const query = new URLSearchParams({ returnTo, ...(path === '/login' ? {} : { domain: 'x.test' }) });
+    const query = new URLSearchParams({
+      returnTo,
+      ...(path === '/login' ? {} : { domain: 'x.test' }),
+    });
     const { status, body } = await idctl.client().get(`${path}?${query}`, asBrowser);
     expect([status, textOf(String(body))]).toEqual([
       400,

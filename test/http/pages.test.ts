@@ -36,7 +36,8 @@ describe('X10 interface page: every page and form, walked', () => {
   test('each is named once, and none shadows a route of the REST surface', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
     expect(forms.length).toBeGreaterThan(10);
-    for (const { path } of pages) expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
+    for (const { path } of pages)
+      expect(path).toMatch(/^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$/);
   });
 
   test('X10 no form is taken from another site, nor without its token, nor with that of another browser or session', async () => {
@@ -54,7 +55,15 @@ describe('X10 interface page: every page and form, walked', () => {
         await client.form(path, { token: stolen }),
         await client.send('POST', path, { body: { token } }),
       ];
-      expect([path, ...refused.map(({ status }) => status)]).toEqual([path, 403, 403, 403, 403, 403, 415]);
+      expect([path, ...refused.map(({ status }) => status)]).toEqual([
+        path,
+        403,
+        403,
+        403,
+        403,
+        403,
+        415,
+      ]);
     }
     expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
   });
@@ -62,7 +71,8 @@ describe('X10 interface page: every page and form, walked', () => {
   test('X10 the token of a form is for one session, and for one browser', async () => {
     const { client, earlier } = await arrived();
     const page = await open(client, '/');
-    const rename = (token: string) => client.form('/account/profile', { token, name: 'Eve', locale: 'en' });
+    const rename = (token: string) =>
+      client.form('/account/profile', { token, name: 'Eve', locale: 'en' });
     expect((await rename(earlier)).status).toBe(403);
     const own = client.jar.get('form') ?? '';
     client.jar.set('form', 'A'.repeat(own.length));
@@ -77,9 +87,19 @@ describe('X10 interface page: every page and form, walked', () => {
     const token = tokenIn(before);
     for (const { path } of forms) {
       const more = await client.form(path, { token, nonsense: 'x' });
-      expect([path, more.status, more.body.includes('is not a known field')]).toEqual([path, 400, true]);
-      expect([path, (await client.form(path, `token=${token}&id=a&id=b`)).status]).toEqual([path, 400]);
-      expect([path, (await client.form(path, { token, name: 'a\0b' })).status]).toEqual([path, 400]);
+      expect([path, more.status, more.body.includes('is not a known field')]).toEqual([
+        path,
+        400,
+        true,
+      ]);
+      expect([path, (await client.form(path, `token=${token}&id=a&id=b`)).status]).toEqual([
+        path,
+        400,
+      ]);
+      expect([path, (await client.form(path, { token, name: 'a\0b' })).status]).toEqual([
+        path,
+        400,
+      ]);
     }
     expect(hideTokens((await open(client, '/')).body)).toBe(hideTokens(before));
     expect((await browser().get('/login?nonsense=x')).status).toBe(200);
@@ -163,7 +183,9 @@ describe('§5.2 staying signed in', () => {
   test('who is sent to sign in while only the access token has expired goes on without signing in', async () => {
     const { client } = await arrived();
     client.jar.delete('access_token');
-    const sent = await client.get(`/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`);
+    const sent = await client.get(
+      `/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`,
+    );
     expect([sent.status, sent.headers['location']]).toEqual([
       303,
       expect.stringMatching(/^\/api\/v1\/auth\/resume\?/),
@@ -174,7 +196,10 @@ describe('§5.2 staying signed in', () => {
     // Without a session there is the screen, which still knows where to go; strangers get it at once.
     client.jar.delete('access_token');
     client.jar.delete('refresh_token');
-    const screen = await open(client, `/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`);
+    const screen = await open(
+      client,
+      `/login?returnTo=${encodeURIComponent('https://app.example.test/x')}`,
+    );
     expect([screen.status, screen.body]).toEqual([
       200,
       expect.stringContaining('name="returnTo" value="https://app.example.test/x"'),
@@ -187,7 +212,10 @@ describe('§5.2 staying signed in', () => {
     const page = await open(client, '/');
     client.jar.delete('access_token');
     const answer = await page.submit('/account/profile', { name: 'Ada Lovelace', locale: 'en' });
-    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Your profile was saved.')]);
+    expect([answer.status, answer.text]).toEqual([
+      200,
+      expect.stringContaining('Your profile was saved.'),
+    ]);
     expect(answer.text).toContain('Ada Lovelace');
   });
 
@@ -213,7 +241,11 @@ describe('§5.2 staying signed in', () => {
       '/account/../login/password',
     ]) {
       const answer = await client.form(path + encodeURIComponent(returnTo), {});
-      expect([returnTo, answer.status, answer.headers['location']]).toEqual([returnTo, 400, undefined]);
+      expect([returnTo, answer.status, answer.headers['location']]).toEqual([
+        returnTo,
+        400,
+        undefined,
+      ]);
     }
     const foreign = await client.form(
       `${path}${encodeURIComponent('/account/profile?again=1')}`,
@@ -228,8 +260,13 @@ describe('§5.2 staying signed in', () => {
     const kept = client.jar.get('access_token') ?? '';
     const answer = await (await open(client, '/')).submit('/account/sign-out');
     expect(answer.text).toContain('You are signed out.');
-    expect([client.jar.has('access_token'), client.jar.has('refresh_token')]).toEqual([false, false]);
-    const late = await idctl.client({ headers: { authorization: `Bearer ${kept}` } }).get('/api/v1/me');
+    expect([client.jar.has('access_token'), client.jar.has('refresh_token')]).toEqual([
+      false,
+      false,
+    ]);
+    const late = await idctl
+      .client({ headers: { authorization: `Bearer ${kept}` } })
+      .get('/api/v1/me');
     expect(late.status).toBe(401);
   });
 });
@@ -238,11 +275,19 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   const { email } = await person(idctl);
   const to = async (returnTo: string) => {
     const client = browser();
-    const asked = await open(client, `/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`);
+    const asked = await open(
+      client,
+      `/login?${new URLSearchParams({ identifier: email ?? '', returnTo })}`,
+    );
     if (asked.status !== 200) return asked.status;
     const form = /<form[^>]*action="\/login\/password".*?<\/form>/s.exec(asked.body)?.[0] ?? '';
     const token = tokenIn(form);
-    const answer = await client.form('/login/password', { token, email: email ?? '', password, returnTo });
+    const answer = await client.form('/login/password', {
+      token,
+      email: email ?? '',
+      password,
+      returnTo,
+    });
     return answer.headers['location'];
   };
   expect(await to('/projects?a=1')).toBe('/projects?a=1');
@@ -251,7 +296,10 @@ test('S7 a sign-in returns to a path of this instance or a configured origin, an
   expect(await to('//evil.test/')).toBe(400);
   const client = browser();
   const screen = await open(client, `/login?identifier=${email}`);
-  const forged = await screen.submit('/login/password', { password, returnTo: 'https://evil.test/' });
+  const forged = await screen.submit('/login/password', {
+    password,
+    returnTo: 'https://evil.test/',
+  });
   expect([forged.status, client.jar.has('access_token')]).toEqual([400, false]);
 });
 
@@ -270,7 +318,9 @@ test('X10 what people call themselves is text on their page, and nothing else', 
   const { client } = await arrived();
   const name = `<img src=x onerror="a"> & 'Ada'`;
   const answer = await (await open(client, '/')).submit('/account/profile', { name, locale: 'en' });
-  expect(answer.body).toContain('<h1>&lt;img src=x onerror=&quot;a&quot;&gt; &amp; &#39;Ada&#39;</h1>');
+  expect(answer.body).toContain(
+    '<h1>&lt;img src=x onerror=&quot;a&quot;&gt; &amp; &#39;Ada&#39;</h1>',
+  );
   expect(answer.body).not.toContain('<img');
 });
 

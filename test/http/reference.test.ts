@@ -28,15 +28,18 @@ test('the document and the surface are equal: every route, no other, each with i
       (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
     ),
   );
-  expect(described.sort()).toEqual(surface.routes.map(({ method, path }) => `${method} ${path}`).sort());
+  expect(described.sort()).toEqual(
+    surface.routes.map(({ method, path }) => `${method} ${path}`).sort(),
+  );
   const ids = Object.values(paths).flatMap((item) =>
-    Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+    Object.values(item as Record<string, { operationId: string }>).map(
+      ({ operationId }) => operationId,
+    ),
   );
   expect(new Set(ids).size).toBe(ids.length);
-  expect(paths['/api/v1/auth/login'].post.requestBody.content['application/json'].schema.required).toEqual([
-    'email',
-    'password',
-  ]);
+  expect(
+    paths['/api/v1/auth/login'].post.requestBody.content['application/json'].schema.required,
+  ).toEqual(['email', 'password']);
   expect(paths['/api/v1/orgs/{org}/members'].get.parameters).toMatchObject([
     { name: 'org', in: 'path', required: true },
     { name: 'limit', in: 'query', required: false },
@@ -77,9 +80,12 @@ describe.skipIf(counterpartMissing('chromium'))('§4.4 the reference in a real C
       await me.locator('.try-out__btn').click();
       await me.locator('.execute').click();
       await expect
-        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().innerText(), {
-          timeout: 20_000,
-        })
+        .poll(
+          () => me.locator('.live-responses-table tbody .response-col_status').first().innerText(),
+          {
+            timeout: 20_000,
+          },
+        )
         .toContain('200');
       expect(complaints).toEqual([]);
       expect(foreign).toEqual([]);

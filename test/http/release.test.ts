@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(daemon.url + path, { headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(daemon.url + path, { headers });
 
 test('a release answers a path that cannot be decoded as the sources do, and calls it no bug', async () => {
   const below = `/scim/v2/orgs/${crypto.randomUUID()}/Users/%ZZ`;

@@ -30,10 +30,23 @@ const encoded = noise.map((text) => encodeURIComponent(text.slice(0, 500).toWell
 const inPath = fc.oneof(encoded, fc.constantFrom('%', '%ff', '%00', '%zz', '__proto__', '.search'));
 const named = fc.oneof({ weight: 9, arbitrary: fc.constant(':id') }, inPath);
 const parameter = fc.tuple(
-  fc.constantFrom('filter', 'attributes', 'excludedAttributes', 'sortBy', 'sortOrder', 'startIndex', 'count'),
-  fc.oneof(encoded, fc.constantFrom('-1', '0', '1e9', '99999999999999999999', 'descending', 'userName')),
+  fc.constantFrom(
+    'filter',
+    'attributes',
+    'excludedAttributes',
+    'sortBy',
+    'sortOrder',
+    'startIndex',
+    'count',
+  ),
+  fc.oneof(
+    encoded,
+    fc.constantFrom('-1', '0', '1e9', '99999999999999999999', 'descending', 'userName'),
+  ),
 );
-const query = fc.array(parameter, { maxLength: 3 }).map((all) => all.map((one) => one.join('=')).join('&'));
+const query = fc
+  .array(parameter, { maxLength: 3 })
+  .map((all) => all.map((one) => one.join('=')).join('&'));
 const text = (bodies: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 9, arbitrary: bodies.map((body) => JSON.stringify(body)) }, noise);
 const search = fc.record(
@@ -90,7 +103,11 @@ function requireScim({ status, headers: told, body }: Answer): void {
   expect(status).toBeGreaterThanOrEqual(400);
   const { scimType = 'invalidValue', ...error } = body;
   expect(scimTypes).toContain(scimType);
-  expect(error).toEqual({ schemas: [errorSchema], status: `${status}`, detail: expect.stringMatching(/./) });
+  expect(error).toEqual({
+    schemas: [errorSchema],
+    status: `${status}`,
+    detail: expect.stringMatching(/./),
+  });
 }
 
 test('RFC 7644 §3.12 any request is answered as asked or by an error in SCIM form, never by a 5xx', async () => {

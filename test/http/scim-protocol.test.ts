@@ -38,10 +38,16 @@ describe('who may ask', () => {
       { 'x-api-key': client.token },
       { cookie: `access_token=${client.token}` },
     ];
-    const bases = [client.base, `/scim/v2/orgs/${crypto.randomUUID()}`, '/scim/v2/orgs/acme', '/scim/v2'];
+    const bases = [
+      client.base,
+      `/scim/v2/orgs/${crypto.randomUUID()}`,
+      '/scim/v2/orgs/acme',
+      '/scim/v2',
+    ];
     const answers = [];
     for (const base of bases) {
-      for (const headers of credentials) answers.push(await idctl.client().get(`${base}/Users`, headers));
+      for (const headers of credentials)
+        answers.push(await idctl.client().get(`${base}/Users`, headers));
     }
     for (const path of ['/scim/v2/orgs', '/SCIM', '/scim/v2/orgs/%zz/Users']) {
       answers.push(await client.get(path.replace(client.base, '')));
@@ -57,7 +63,9 @@ describe('who may ask', () => {
     expect(without.length).toBe(2 * bases.length);
     for (const answer of told) {
       const { body, headers } = answer;
-      const [like, error] = without.includes(answer) ? [unsent, ''] : [wrong, ', error="invalid_token"'];
+      const [like, error] = without.includes(answer)
+        ? [unsent, '']
+        : [wrong, ', error="invalid_token"'];
       expect(body).toEqual({ schemas: [errorSchema], status: '401', detail: expect.any(String) });
       expect(body).toEqual(like?.body);
       expect(headers['content-type']).toBe('application/scim+json');
@@ -66,7 +74,14 @@ describe('who may ask', () => {
   });
 
   test('discovery needs the token too', async () => {
-    for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas', '/Me', '/Bulk', '/Nothing']) {
+    for (const path of [
+      '/ServiceProviderConfig',
+      '/ResourceTypes',
+      '/Schemas',
+      '/Me',
+      '/Bulk',
+      '/Nothing',
+    ]) {
       expect((await idctl.client().get(client.base + path)).status).toBe(401);
     }
   });
@@ -75,7 +90,11 @@ describe('who may ask', () => {
     const other = await scimClient(idctl);
     const made = await other.create({ userName: address() });
     const thief = clientOf(idctl, other.org, client.token);
-    const body = { userName: address(), active: false, Operations: [{ op: 'remove', path: 'title' }] };
+    const body = {
+      userName: address(),
+      active: false,
+      Operations: [{ op: 'remove', path: 'title' }],
+    };
     for (const path of [
       '/Users',
       `/Users/${made.id}`,
@@ -104,7 +123,12 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     'application/json; charset=utf-8',
     'APPLICATION/SCIM+JSON;charset=UTF-8',
   ])('%s is taken', async (type) => {
-    const answer = await client.send('POST', '/Users', { userName: address() }, { 'content-type': type });
+    const answer = await client.send(
+      'POST',
+      '/Users',
+      { userName: address() },
+      { 'content-type': type },
+    );
     expect(answer.status).toBe(201);
     expect(answer.headers['content-type']).toBe('application/scim+json');
   });
@@ -116,14 +140,19 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
     'application/json; charset=latin1',
     '',
   ])('%j is 415', async (type) => {
-    const answer = await client.send('POST', '/Users', '{"userName":"x"}', { 'content-type': type });
+    const answer = await client.send('POST', '/Users', '{"userName":"x"}', {
+      'content-type': type,
+    });
     expect(answer).toMatchObject({ status: 415, body: { schemas: [errorSchema], status: '415' } });
     expect(answer.headers['content-type']).toBe('application/scim+json');
   });
 
   test.each(['{', '', '"x"', 'nul', '{"a":1}}'])('%j is 400 invalidSyntax', async (body) => {
     const answer = await client.send('POST', '/Users', body);
-    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax', status: '400' } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidSyntax', status: '400' },
+    });
   });
 
   test('a body over 256 KiB is 413, one of a little less is read', async () => {
@@ -135,7 +164,10 @@ describe('RFC 7644 §3.1 media types and bodies', () => {
 
   test('what nests too deep, and text that no database holds, is 400', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-    expect(await client.send('POST', '/Users', deep)).toMatchObject({ status: 400, body: { status: '400' } });
+    expect(await client.send('POST', '/Users', deep)).toMatchObject({
+      status: 400,
+      body: { status: '400' },
+    });
     for (const userName of ['a\0b', '\ud800']) {
       const answer = await client.send('POST', '/Users', JSON.stringify({ userName }));
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
@@ -239,7 +271,10 @@ describe('places', () => {
     await rename('scim_shifts_away', 'scim_shifts');
     expect(bug).toMatchObject({ status: 500, body: { schemas: [errorSchema], status: '500' } });
     expect(bug.body.detail).not.toContain('scim_shifts');
-    expect(unreachable).toMatchObject({ status: 503, body: { schemas: [errorSchema], status: '503' } });
+    expect(unreachable).toMatchObject({
+      status: 503,
+      body: { schemas: [errorSchema], status: '503' },
+    });
     expect(unreachable.headers['retry-after']).toBe('5');
     for (const { headers } of [bug, unreachable]) {
       expect(headers['content-type']).toBe('application/scim+json');
@@ -270,7 +305,10 @@ describe('RFC 7644 §3.14 versions', () => {
       ['DELETE', undefined],
     ] as const) {
       const refused = await client.send(method, path, body, stale);
-      expect(refused).toMatchObject({ status: 412, body: { schemas: [errorSchema], status: '412' } });
+      expect(refused).toMatchObject({
+        status: 412,
+        body: { schemas: [errorSchema], status: '412' },
+      });
     }
     expect((await client.get(path)).body).toEqual(made);
     for (const ifMatch of [made.meta.version, '*', `"0", ${made.meta.version}`]) {
@@ -296,7 +334,11 @@ test('RFC 7643 §3.1 whatever answers a User says where it is: an absolute URL, 
   ];
   for (const { body, headers } of answers) {
     expect(body.meta.location).toBe(location);
-    expect(headers).toMatchObject({ location, 'content-location': location, etag: body.meta.version });
+    expect(headers).toMatchObject({
+      location,
+      'content-location': location,
+      etag: body.meta.version,
+    });
   }
 });
 
@@ -323,7 +365,12 @@ describe('RFC 7644 §3.4.2 lists', () => {
 
   test('the whole list, owner and all, in a stable order', async () => {
     const { body } = await many.get('/Users');
-    expect(body).toMatchObject({ schemas: [listSchema], totalResults: 6, startIndex: 1, itemsPerPage: 6 });
+    expect(body).toMatchObject({
+      schemas: [listSchema],
+      totalResults: 6,
+      startIndex: 1,
+      itemsPerPage: 6,
+    });
     expect(names(body).slice(1)).toEqual(['user0', 'user1', 'user2', 'user3', 'user4']);
   });
 
@@ -339,7 +386,11 @@ describe('RFC 7644 §3.4.2 lists', () => {
   ])('%s', async (query, startIndex, shown) => {
     const { status, body } = await many.get(`/Users?${query}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ totalResults: 6, startIndex, itemsPerPage: body.Resources.length });
+    expect(body).toMatchObject({
+      totalResults: 6,
+      startIndex,
+      itemsPerPage: body.Resources.length,
+    });
     expect(names(body)).toEqual(shown);
   });
 
@@ -382,7 +433,10 @@ describe('RFC 7644 §3.4.2 lists', () => {
     ['meta.created gt "2011-05-13T04:42:34Z" and title pr', [0, 1, 2, 3, 4]],
     ['meta.lastModified lt "2011-05-13T06:42:34+02:00"', []],
     [`urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "d0"`, [0, 2, 4]],
-    ['schemas eq "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User" and title lt "t1"', [4]],
+    [
+      'schemas eq "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User" and title lt "t1"',
+      [4],
+    ],
   ])('§3.4.2.2 %s', async (filter, found) => {
     const { status, body } = await many.get(filtered(filter));
     expect(status).toBe(200);
@@ -394,8 +448,13 @@ describe('RFC 7644 §3.4.2 lists', () => {
     const up = ['user4', 'user3', 'user2', 'user1', 'user0'];
     expect((await sorted('sortBy=title')).slice(0, 5)).toEqual(up);
     expect((await sorted('sortBy=title&sortOrder=DESCENDING')).slice(1)).toEqual(up.toReversed());
-    expect(await sorted('sortBy=userName&sortOrder=descending&count=2')).toEqual(['user4', 'user3']);
-    expect((await many.get('/Users?sortBy=nothing')).body).toMatchObject({ scimType: 'invalidPath' });
+    expect(await sorted('sortBy=userName&sortOrder=descending&count=2')).toEqual([
+      'user4',
+      'user3',
+    ]);
+    expect((await many.get('/Users?sortBy=nothing')).body).toMatchObject({
+      scimType: 'invalidPath',
+    });
   });
 
   test('attributes and excludedAttributes, on lists and on every answer; both are 400', async () => {
@@ -406,7 +465,10 @@ describe('RFC 7644 §3.4.2 lists', () => {
     expect((await one('excludedAttributes=title,meta')).body).not.toHaveProperty('title');
     expect((await one('excludedAttributes=id')).body.id).toBe(id);
     expect(await one('attributes=title&excludedAttributes=meta')).toMatchObject({ status: 400 });
-    const made = await many.send('POST', '/Users?attributes=userName', { userName: address(), title: 'x' });
+    const made = await many.send('POST', '/Users?attributes=userName', {
+      userName: address(),
+      title: 'x',
+    });
     expect(made.body).not.toHaveProperty('title');
     const patched = await many.send('PATCH', `/Users/${id}?attributes=title`, { Operations: [] });
     expect(Object.keys(patched.body).toSorted()).toEqual(['id', 'schemas', 'title']);
@@ -437,7 +499,14 @@ describe('RFC 7644 §3.4.2 lists', () => {
   });
 
   test('a malformed filter is 400 invalidFilter, and so is one that cannot be evaluated', async () => {
-    for (const filter of ['userName', 'userName eq', 'nothing eq "x"', '(', '()', 'userName zz "x"']) {
+    for (const filter of [
+      'userName',
+      'userName eq',
+      'nothing eq "x"',
+      '(',
+      '()',
+      'userName zz "x"',
+    ]) {
       expect(await many.get(filtered(filter))).toMatchObject({
         status: 400,
         body: { scimType: 'invalidFilter' },
@@ -481,7 +550,9 @@ describe('RFC 7644 §4 discovery', () => {
       schema,
       ...schemaExtensions.map((extension: { schema: string }) => extension.schema),
       // RFC 7643 §8.7.2: the discovery resources themselves.
-      ...[config, ...types.Resources, ...schemas.Resources.slice(0, 1)].map(({ schemas: [own] }) => own),
+      ...[config, ...types.Resources, ...schemas.Resources.slice(0, 1)].map(
+        ({ schemas: [own] }) => own,
+      ),
     ]);
     // What the discovery resources hold is what their schemas describe.
     for (const resource of [config, types.Resources[0], schemas.Resources[0]]) {

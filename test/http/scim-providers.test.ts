@@ -32,7 +32,10 @@ test('Entra ID', async () => {
     `externalId eq "${crypto.randomUUID()}"`,
     `emails[type eq "work"].value eq "${crypto.randomUUID()}"`,
   ]) {
-    expect(await ask(filter)).toMatchObject({ status: 200, body: { totalResults: 0, Resources: [] } });
+    expect(await ask(filter)).toMatchObject({
+      status: 200,
+      body: { totalResults: 0, Resources: [] },
+    });
   }
   const userName = address();
   const created = await client.send('POST', '/Users', {
@@ -51,7 +54,9 @@ test('Entra ID', async () => {
   expect(created.status).toBe(201);
   const { id } = created.body;
   expect(created.body).not.toHaveProperty('title');
-  expect((await ask(`emails[type eq "work"].value eq "${userName}"`)).body.Resources).toMatchObject([{ id }]);
+  expect((await ask(`emails[type eq "work"].value eq "${userName}"`)).body.Resources).toMatchObject(
+    [{ id }],
+  );
   expect(
     (await client.get(`/Users/${id}?attributes=emails%5Btype%20eq%20%22work%22%5D`)).body.emails,
   ).toHaveLength(1);
@@ -92,7 +97,9 @@ test('Entra ID', async () => {
   const disabled = await client.patch(id, { op: 'Replace', path: 'active', value: 'False' });
   expect(disabled).toMatchObject({ status: 200, body: { active: false } });
   expect(await isMember(client, userName)).toBe(false);
-  expect((await client.patch(id, { op: 'Replace', path: 'active', value: 'True' })).body.active).toBe(true);
+  expect(
+    (await client.patch(id, { op: 'Replace', path: 'active', value: 'True' })).body.active,
+  ).toBe(true);
 
   const tombstone = `${'0123456789abcdef'.repeat(2)}${userName}`;
   const deleted = await client.patch(
@@ -102,7 +109,11 @@ test('Entra ID', async () => {
   );
   expect(deleted).toMatchObject({ status: 200, body: { active: false, userName: tombstone } });
   expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
-  const back = await client.send('POST', '/Users', { schemas: [core, enterprise], userName, active: true });
+  const back = await client.send('POST', '/Users', {
+    schemas: [core, enterprise],
+    userName,
+    active: true,
+  });
   expect(back).toMatchObject({ status: 201, body: { id, userName, active: true } });
   expect(await isMember(client, userName)).toBe(true);
 });
@@ -119,9 +130,13 @@ test('Okta', async () => {
     active: true,
     emails: [{ value: expect.stringMatching(/@/) }],
   });
-  expect((await client.get('/Users/010101001010101011001010101011')).body).toMatchObject({ status: '404' });
+  expect((await client.get('/Users/010101001010101011001010101011')).body).toMatchObject({
+    status: '404',
+  });
   const userName = address();
-  expect((await client.get(filtered(`userName Eq "${userName.toUpperCase()}"`))).body.totalResults).toBe(0);
+  expect(
+    (await client.get(filtered(`userName Eq "${userName.toUpperCase()}"`))).body.totalResults,
+  ).toBe(0);
   const user = {
     schemas: [core],
     userName,
@@ -135,21 +150,28 @@ test('Okta', async () => {
     active: true,
   };
   const created = await client.send('POST', '/Users', user, json);
-  expect(created).toMatchObject({ status: 201, body: { active: true, externalId: user.externalId } });
+  expect(created).toMatchObject({
+    status: 201,
+    body: { active: true, externalId: user.externalId },
+  });
   expect(JSON.stringify(created.body)).not.toContain(user.password);
   const { id } = created.body;
   expect((await client.send('POST', '/Users', user, json)).body).toMatchObject({
     status: '409',
     scimType: 'uniqueness',
   });
-  expect((await client.get(filtered(`username EQ "${userName}"`))).body.Resources).toMatchObject([{ id }]);
+  expect((await client.get(filtered(`username EQ "${userName}"`))).body.Resources).toMatchObject([
+    { id },
+  ]);
   const renamed = {
     ...user,
     id,
     name: { givenName: 'Another', familyName: 'User' },
     meta: created.body.meta,
   };
-  expect((await client.send('PUT', `/Users/${id}`, renamed, json)).body.name.givenName).toBe('Another');
+  expect((await client.send('PUT', `/Users/${id}`, renamed, json)).body.name.givenName).toBe(
+    'Another',
+  );
   const off = { schemas: [patchOp], Operations: [{ op: 'replace', value: { active: false } }] };
   expect(await client.send('PATCH', `/Users/${id}`, off, json)).toMatchObject({
     status: 200,
@@ -168,7 +190,9 @@ test('OneLogin and JumpCloud: as Okta, with PUT alone for deactivation', async (
   const userName = address();
   expect((await client.get('/ServiceProviderConfig')).status).toBe(200);
   const { id } = await client.create({ schemas: [core], userName, active: true });
-  expect((await client.get(filtered(`userName eq "${userName}"`))).body.Resources).toMatchObject([{ id }]);
+  expect((await client.get(filtered(`userName eq "${userName}"`))).body.Resources).toMatchObject([
+    { id },
+  ]);
   for (const active of [false, true, false]) {
     const answer = await client.send('PUT', `/Users/${id}`, { schemas: [core], userName, active });
     expect(answer).toMatchObject({ status: 200, body: { id, active } });
@@ -181,9 +205,13 @@ test('Ping: PUT only, looked up by e-mail', async () => {
   const email = address();
   const by = filtered(`emails eq "${email.toUpperCase()}"`);
   expect((await client.get(by)).body.totalResults).toBe(0);
-  const { id } = await client.create({ userName: fresh('ping'), emails: [{ value: email, type: 'work' }] });
+  const { id } = await client.create({
+    userName: fresh('ping'),
+    emails: [{ value: email, type: 'work' }],
+  });
   expect((await client.get(by)).body.Resources).toMatchObject([{ id }]);
-  const put = (active: boolean) => client.send('PUT', `/Users/${id}`, { emails: [{ value: email }], active });
+  const put = (active: boolean) =>
+    client.send('PUT', `/Users/${id}`, { emails: [{ value: email }], active });
   expect((await put(false)).body.active).toBe(false);
   expect((await put(true)).body.active).toBe(true);
   expect((await put(false)).status).toBe(200);
@@ -193,7 +221,9 @@ test('Ping: PUT only, looked up by e-mail', async () => {
 test('Google: reads the schemas, and deletes weeks after it has suspended', async () => {
   const client = await scimClient(idctl);
   const { Resources } = (await client.get('/Schemas')).body;
-  expect(Resources.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([core, enterprise]));
+  expect(Resources.map(({ id }: { id: string }) => id)).toEqual(
+    expect.arrayContaining([core, enterprise]),
+  );
   const { id, userName } = await client.create({
     userName: address(),
     name: { givenName: 'G', familyName: 'W' },
@@ -220,7 +250,9 @@ test('authentik: on 409 with a scimType it looks the user up, operator in capita
   const { id } = await client.create({ userName });
   const taken = await client.send('POST', '/Users', { userName });
   expect(taken).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-  expect((await client.get(filtered(`userName EQ "${userName}"`))).body.Resources).toMatchObject([{ id }]);
+  expect((await client.get(filtered(`userName EQ "${userName}"`))).body.Resources).toMatchObject([
+    { id },
+  ]);
   const put = {
     schemas: [core],
     userName,
@@ -242,7 +274,9 @@ test('Keycloak plugins: booleans as strings, PATCH without schemas', async () =>
     emails: [{ value: userName, primary: 'true' }],
   });
   expect(active).toBe(true);
-  expect((await client.get(filtered(`userName eq ${userName}`))).body.Resources).toMatchObject([{ id }]);
+  expect((await client.get(filtered(`userName eq ${userName}`))).body.Resources).toMatchObject([
+    { id },
+  ]);
   const off = await client.send('PATCH', `/Users/${id}`, {
     Operations: [{ op: 'REPLACE', path: 'ACTIVE', value: 'false' }],
   });
@@ -332,5 +366,8 @@ test('SailPoint: a value without a path repeats id and meta; an empty value clea
   expect(changed).toMatchObject({ status: 200, body: { displayName: 'Sail' } });
   expect(changed.body).not.toHaveProperty([enterprise]);
   const foreign = { op: 'replace', value: { id: crypto.randomUUID(), displayName: 'X' } };
-  expect(await client.patch(id, foreign)).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
+  expect(await client.patch(id, foreign)).toMatchObject({
+    status: 400,
+    body: { scimType: 'mutability' },
+  });
 });

@@ -23,7 +23,8 @@ function isFilledOnly({ filled = {} }: Route, field: string): boolean {
 function askWith(company: Company, route: Route, field: string, value: unknown): Promise<Answer> {
   const { query = {}, body = {} } = samples[`${route.method} ${route.path}`] ?? {};
   const path = pathOf(route, company, company.owner);
-  if (hasBody(route)) return company.owner.send(route.method, path, { body: { ...body, [field]: value } });
+  if (hasBody(route))
+    return company.owner.send(route.method, path, { body: { ...body, [field]: value } });
   const search = new URLSearchParams(Object.entries({ ...query }).filter(([key]) => key !== field));
   for (const text of [value].flat()) search.append(field, String(text));
   return company.owner.send(route.method, `${path}?${search}`);
@@ -63,7 +64,9 @@ test('X6 wrong input is 400 on every route and names the field, and nothing chan
 test('X6 a wrong key in a path is refused too', async () => {
   const company = await foundCompany(await openInstance());
   const members = '/api/v1/orgs/acme/members';
-  const patched = await company.owner.send('PATCH', `${members}/not-a-user`, { body: { role: 'admin' } });
+  const patched = await company.owner.send('PATCH', `${members}/not-a-user`, {
+    body: { role: 'admin' },
+  });
   expect(patched).toMatchObject({ status: 400, body: { errors: [{ path: 'user' }] } });
   const domain = await company.owner.send('DELETE', '/api/v1/orgs/acme/domains/no%20domain');
   expect(domain).toMatchObject({ status: 400, body: { errors: [{ path: 'domain' }] } });

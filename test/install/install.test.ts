@@ -28,7 +28,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function install(...words: string[]) {
   const path = `${join(folder, 'path')}:${process.env['PATH']}`;
-  return spawnSync(script, words, { encoding: 'utf8', env: { HOME: folder, PATH: path }, input: '' });
+  return spawnSync(script, words, {
+    encoding: 'utf8',
+    env: { HOME: folder, PATH: path },
+    input: '',
+  });
 }
 
 /** Puts a program before the machine's own. */
@@ -87,7 +91,10 @@ test('an idctl of somebody else is not overwritten', () => {
 
 test('an install that fails half-way leaves the release in use as it was, and shows what failed', () => {
   const bin = installed();
-  replaceProgram('npm', 'case $1 in --version) echo 11.0.0 ;; *) echo no space left; exit 9 ;; esac');
+  replaceProgram(
+    'npm',
+    'case $1 in --version) echo 11.0.0 ;; *) echo no space left; exit 9 ;; esac',
+  );
   const { status, stderr } = install('--prefix', prefix);
   expect(status).toBe(1);
   expect(stderr).toContain('no space left');
@@ -149,7 +156,8 @@ test('--uninstall takes away the manual pages and completions that it had linked
 });
 
 test('the repository around an unpacked release is not asked for its commit: it may be another user’s', () => {
-  const git = (...words: string[]) => spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
+  const git = (...words: string[]) =>
+    spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
   git('init', '--quiet');
   const author = ['-c', 'user.name=Eve', '-c', 'user.email=eve@example.test'];
   expect(git(...author, 'commit', '--quiet', '--allow-empty', '--message', 'trap')).toMatchObject({
@@ -172,6 +180,10 @@ mkdir -p node_modules/.bin && ln -sf '${node}' node_modules/.bin/node`,
   );
   replaceProgram('node', `exec '${process.execPath}' "$@"`);
   const env = { HOME: folder, PATH: `${join(folder, 'path')}:${process.env['PATH']}` };
-  spawnSync(join(release, 'install.sh'), ['--prefix', prefix], { encoding: 'utf8', env, input: '' });
+  spawnSync(join(release, 'install.sh'), ['--prefix', prefix], {
+    encoding: 'utf8',
+    env,
+    input: '',
+  });
   expect(readFileSync(told, 'utf8')).toBe('<>');
 });

@@ -45,7 +45,10 @@ async function play(block: string) {
     '/var/backups/idctl': join(folder, 'backups'),
     '/usr/local/lib/idctl': join(folder, 'prefix'),
   };
-  const here = Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, to), block);
+  const here = Object.entries(places).reduce(
+    (text, [from, to]) => text.replaceAll(from, to),
+    block,
+  );
   const { PATH, ...env } = surroundings();
   return run('sh', ['-euc', here], {
     cwd: folder,
@@ -60,7 +63,9 @@ async function play(block: string) {
   });
 }
 
-test('every command in docs/operations.md runs, in the order of the page', { timeout: 240_000 }, async () => {
+test('every command in docs/operations.md runs, in the order of the page', {
+  timeout: 240_000,
+}, async () => {
   const shown: string[] = [];
   for (const block of blocksOf('sh')) {
     // As a migration would have left it.
@@ -78,5 +83,7 @@ test('every command in docs/operations.md runs, in the order of the page', { tim
   expect(all).toMatch(/https:\/\/id\.example\.com\/login\/link\?token=/);
   expect(all).toContain('https://login.example.com/scim/v2/orgs/');
   expect(await readFile(join(folder, 'installed'), 'utf8')).toBe('--with-sqlite3\npull\n\n');
-  expect(await readFile(join(folder, 'systemctl'), 'utf8')).toContain('enable --now idctl-backup.timer');
+  expect(await readFile(join(folder, 'systemctl'), 'utf8')).toContain(
+    'enable --now idctl-backup.timer',
+  );
 });

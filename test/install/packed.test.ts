@@ -28,9 +28,12 @@ beforeAll(async () => {
     cwd: checkout,
   });
   const settings = process.env['npm_config_userconfig'] ?? join(homedir(), '.npmrc');
-  await writeFile(join(folder, 'npmrc'), await readFile(settings, 'utf8').catch(() => ''), { mode: 0o644 });
+  await writeFile(join(folder, 'npmrc'), await readFile(settings, 'utf8').catch(() => ''), {
+    mode: 0o644,
+  });
   // They would change the machine, or the checkout.
-  for (const name of ['useradd', 'systemctl']) program(name, `echo ${name} "$@" >>'${folder}/called'`);
+  for (const name of ['useradd', 'systemctl'])
+    program(name, `echo ${name} "$@" >>'${folder}/called'`);
   program('git', `test "$1" = pull && echo '# pulled' >>'${tree}/README.md'`);
   chmodSync(join(tree, 'README.md'), 0o666);
   writeFileSync(join(folder, 'called'), '', { mode: 0o666 });
@@ -51,7 +54,9 @@ async function actor(name: string, uid: number) {
   const env = {
     // How this machine reaches the registry.
     ...Object.fromEntries(
-      Object.entries(process.env).filter(([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key)),
+      Object.entries(process.env).filter(
+        ([key]) => !/^(IDCTL_|XDG_|npm_(?!config_)|VITEST)/.test(key),
+      ),
     ),
     npm_config_userconfig: join(folder, 'npmrc'),
     HOME: home,
@@ -78,7 +83,8 @@ async function actor(name: string, uid: number) {
     prefix,
     bin: join(prefix, 'bin/idctl'),
     release: () => realpathSync(join(lib, 'current')),
-    previous: () => (existsSync(join(lib, 'previous')) ? realpathSync(join(lib, 'previous')) : null),
+    previous: () =>
+      existsSync(join(lib, 'previous')) ? realpathSync(join(lib, 'previous')) : null,
     link: () => readlinkSync(join(prefix, 'bin/idctl')),
     url: `http://127.0.0.1:${port}`,
     start,
@@ -104,37 +110,51 @@ const people: [string, number][] = isRoot
     ]
   : [['ada', process.getuid?.() ?? 0]];
 
-describe.skipIf(process.env['CI'] !== 'true')('install.sh from a packed tree', { timeout: 300_000 }, () => {
-  test.each(people)('first run with --serve, again, upgrade and uninstall as %s', async (name, uid) => {
-    const { run, start, bin, url, prefix, release, previous, link } = await actor(name, uid);
-    // Root's own place is /usr/local, which is the machine's.
-    const install = `./install.sh --prefix '${prefix}'`;
+describe.skipIf(process.env['CI'] !== 'true')(
+  'install.sh from a packed tree',
+  { timeout: 300_000 },
+  () => {
+    test.each(people)(
+      'first run with --serve, again, upgrade and uninstall as %s',
+      async (name, uid) => {
+        const { run, start, bin, url, prefix, release, previous, link } = await actor(name, uid);
+        // Root's own place is /usr/local, which is the machine's.
+        const install = `./install.sh --prefix '${prefix}'`;
 
-    const serving = start(`${install} --serve`);
-    while ((await answers(`${url}/readyz`)) !== 200) {
-      if (serving.child.exitCode !== null) throw new Error(await serving.err);
-      await pause(500);
-    }
-    // Ctrl-C reaches the whole group.
-    process.kill(-(serving.child.pid ?? Number.NaN), 'SIGINT');
-    await once(serving.child, 'close');
-    expect(await answers(`${url}/readyz`)).toBe(0);
-    expect(await serving.out).toMatch(/Installed: [\s\S]*Password: +\S{20}/);
-    const first = release();
+        const serving = start(`${install} --serve`);
+        while ((await answers(`${url}/readyz`)) !== 200) {
+          if (serving.child.exitCode !== null) throw new Error(await serving.err);
+          await pause(500);
+        }
+        // Ctrl-C reaches the whole group.
+        process.kill(-(serving.child.pid ?? Number.NaN), 'SIGINT');
+        await once(serving.child, 'close');
+        expect(await answers(`${url}/readyz`)).toBe(0);
+        expect(await serving.out).toMatch(/Installed: [\s\S]*Password: +\S{20}/);
+        const first = release();
 
-    expect(await run(install)).toMatchObject({ code: 0, out: expect.stringContaining('here already') });
-    expect([release(), previous()]).toEqual([first, null]);
+        expect(await run(install)).toMatchObject({
+          code: 0,
+          out: expect.stringContaining('here already'),
+        });
+        expect([release(), previous()]).toEqual([first, null]);
 
-    const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
-    const upgraded = await run(upgrade.replace('./install.sh', install));
-    expect(upgraded).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Building idctl') });
-    expect(release()).not.toBe(first);
-    expect(previous()).toBe(first);
-    expect(link()).toBe(join(prefix, 'lib/idctl/current/bin/idctl'));
-    const listed = await run(`'${bin}' org list --json`);
-    expect(JSON.parse(listed.out)).toMatchObject([{ slug: 'default' }]);
+        const [upgrade = ''] = blocksOf('sh').filter((block) => block.includes('git pull'));
+        const upgraded = await run(upgrade.replace('./install.sh', install));
+        expect(upgraded).toMatchObject({
+          code: 0,
+          err: '',
+          out: expect.stringContaining('Building idctl'),
+        });
+        expect(release()).not.toBe(first);
+        expect(previous()).toBe(first);
+        expect(link()).toBe(join(prefix, 'lib/idctl/current/bin/idctl'));
+        const listed = await run(`'${bin}' org list --json`);
+        expect(JSON.parse(listed.out)).toMatchObject([{ slug: 'default' }]);
 
-    expect(await run(`${install} --uninstall`)).toMatchObject({ code: 0 });
-    expect([existsSync(bin), existsSync(join(prefix, 'lib/idctl'))]).toEqual([false, false]);
-  });
-});
+        expect(await run(`${install} --uninstall`)).toMatchObject({ code: 0 });
+        expect([existsSync(bin), existsSync(join(prefix, 'lib/idctl'))]).toEqual([false, false]);
+      },
+    );
+  },
+);

@@ -44,7 +44,12 @@ describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
       stderr: '',
     });
     for (const file of services) {
-      const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', file]);
+      const { stdout } = await run('systemd-analyze', [
+        'security',
+        '--offline=true',
+        '--no-pager',
+        file,
+      ]);
       const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
       expect(Number(exposure)).toBeLessThan(2);
     }
@@ -52,7 +57,9 @@ describe.skipIf(counterpartMissing('systemd'))('under systemd', () => {
 
   test('systemd hears when the daemon can be asked, and when it goes', async () => {
     const socket = join(folder, 'notify');
-    const perl = spawn('/usr/bin/perl', ['-e', receiver, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const perl = spawn('/usr/bin/perl', ['-e', receiver, socket], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const heard: string[] = [];
     createInterface(perl.stdout).on('line', (line) => heard.push(line));
     try {

@@ -32,12 +32,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const told = (stdout: string) => JSON.parse(stdout);
 
 test('idctl is found through its links, from any folder, and passes its arguments on as they are', () => {
-  const stdout = execFileSync(bin, ['org', 'create', 'Acme Ltd', '', '*'], { cwd: '/', encoding: 'utf8' });
+  const stdout = execFileSync(bin, ['org', 'create', 'Acme Ltd', '', '*'], {
+    cwd: '/',
+    encoding: 'utf8',
+  });
   expect(told(stdout).arguments).toEqual(['org', 'create', 'Acme Ltd', '', '*']);
 });
 
 test('X8 idctl runs with umask 077, whatever the caller has', () => {
-  const stdout = execFileSync('/bin/sh', ['-c', 'umask 000 && exec "$0"', bin], { encoding: 'utf8' });
+  const stdout = execFileSync('/bin/sh', ['-c', 'umask 000 && exec "$0"', bin], {
+    encoding: 'utf8',
+  });
   expect(told(stdout).umask).toBe(0o077);
 });
 
@@ -56,7 +61,11 @@ test('when its Node is gone idctl takes one that fits from PATH, else says what 
   const run = (path: string) =>
     spawnSync(bin, ['x'], { encoding: 'utf8', env: { PATH: `${path}:/usr/bin:/bin` } });
   expect(told(run(good).stdout).arguments).toEqual(['x']);
-  expect(run(old)).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('install.sh') });
+  expect(run(old)).toMatchObject({
+    status: 3,
+    stdout: '',
+    stderr: expect.stringContaining('install.sh'),
+  });
 });
 
 test('in a checkout idctl runs too', () => {

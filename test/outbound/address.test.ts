@@ -5,24 +5,47 @@ import { type AddressKind, allowList, kindOf } from '../../src/outbound/address.
 const table: [AddressKind, string[]][] = [
   [
     'public',
-    ['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '100.128.0.0', '11.0.0.1'],
+    [
+      '8.8.8.8',
+      '1.1.1.1',
+      '172.15.255.255',
+      '172.32.0.0',
+      '100.63.255.255',
+      '100.128.0.0',
+      '11.0.0.1',
+    ],
   ],
-  ['public', ['2606:4700::1111', '2620:fe::fe', '::ffff:8.8.8.8', '64:ff9b::808:808', '2002:808:808::1']],
+  [
+    'public',
+    ['2606:4700::1111', '2620:fe::fe', '::ffff:8.8.8.8', '64:ff9b::808:808', '2002:808:808::1'],
+  ],
   [
     'loopback',
     ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', '::ffff:7f00:1'],
   ],
   ['loopback', ['64:ff9b::127.0.0.1', '2002:7f00:1::', '2002:7f00:0001:ffff::1']],
   ['unspecified', ['0.0.0.0', '0.1.2.3', '::', '::ffff:0.0.0.0']],
-  ['private', ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd00::1', 'fc00::', 'fec0::1']],
+  [
+    'private',
+    ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd00::1', 'fc00::', 'fec0::1'],
+  ],
   ['private', ['::ffff:10.1.2.3', '64:ff9b::c0a8:101', '2002:a00:1::1']],
   ['link-local', ['169.254.1.1', 'fe80::1', 'febf::1', 'fe80::1%eth0', '::ffff:169.254.1.1']],
   ['shared', ['100.64.0.1', '100.127.255.255', '::ffff:100.64.0.1']],
-  ['metadata', ['169.254.169.254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '168.63.129.16']],
+  [
+    'metadata',
+    ['169.254.169.254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '168.63.129.16'],
+  ],
   ['metadata', ['100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254']],
   ['multicast', ['224.0.0.1', '239.255.255.255', 'ff02::1']],
-  ['reserved', ['192.0.0.192', '198.18.0.1', '203.0.113.9', '240.0.0.1', '255.255.255.255', '2001:db8::1']],
-  ['reserved', ['::127.0.0.1', '::10.0.0.1', '::ffff:0:10.0.0.1', '64:ff9b:1::a00:1', '2001::1', '100::1']],
+  [
+    'reserved',
+    ['192.0.0.192', '198.18.0.1', '203.0.113.9', '240.0.0.1', '255.255.255.255', '2001:db8::1'],
+  ],
+  [
+    'reserved',
+    ['::127.0.0.1', '::10.0.0.1', '::ffff:0:10.0.0.1', '64:ff9b:1::a00:1', '2001::1', '100::1'],
+  ],
   ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '127.0.0.1:80']],
 ];
 
@@ -70,7 +93,14 @@ describe('S9 outbound.allow', () => {
   });
 
   test('S9 covers nothing beside them', () => {
-    const others = ['internal', 'x.idp.internal', '127.0.0.2', '11.0.0.1', '[fe80::1]', 'localhost'];
+    const others = [
+      'internal',
+      'x.idp.internal',
+      '127.0.0.2',
+      '11.0.0.1',
+      '[fe80::1]',
+      'localhost',
+    ];
     expect(others.map(allow.host)).not.toContain(true);
   });
 
@@ -78,11 +108,11 @@ describe('S9 outbound.allow', () => {
     const ports = allowList(['idp.internal:8443', '10.1.2.3:636', '[::1]:8443']);
     expect(ports.fault).toBeUndefined();
     const covered = (host: string, port: number) => ports.host(host, port);
-    expect([covered('IDP.internal.', 8443), covered('10.1.2.3', 636), covered('[::1]', 8443)]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([
+      covered('IDP.internal.', 8443),
+      covered('10.1.2.3', 636),
+      covered('[::1]', 8443),
+    ]).toEqual([true, true, true]);
     expect([ports.address('10.1.2.3', 636), ports.address('::1', 8443)]).toEqual([true, true]);
     const others = [covered('idp.internal', 443), covered('10.1.2.3', 389), covered('::1', 443)];
     expect([...others, ports.address('10.1.2.3', 22), ports.address('10.1.2.4', 636)]).toEqual(

@@ -14,7 +14,11 @@ const answers = [
   result({ id: 2, kind: 'bind' }, 49, 'wrong'),
   result({ id: 3, kind: 'search' }, 4),
   result({ id: 1, kind: 'extended' }),
-  entry({ id: 3 }, dn, { mail: ['ada@acme.test', ''], sn: [], objectGUID: [Buffer.from([0xff, 0])] }),
+  entry({ id: 3 }, dn, {
+    mail: ['ada@acme.test', ''],
+    sn: [],
+    objectGUID: [Buffer.from([0xff, 0])],
+  }),
   reference({ id: 3 }, 'ldap://other.test/'),
 ];
 
@@ -40,7 +44,13 @@ describe('L5 what reaches the library', () => {
         const chunks = at.slice(1).map((to, before) => whole.subarray(at[before], to));
         const { messages, failures } = read(chunks.filter(({ length }) => length > 0));
         expect(failures).toEqual([]);
-        expect(messages.map(({ result }) => result?.code)).toEqual([49, 4, 0, undefined, undefined]);
+        expect(messages.map(({ result }) => result?.code)).toEqual([
+          49,
+          4,
+          0,
+          undefined,
+          undefined,
+        ]);
       }),
     );
   });
@@ -72,7 +82,11 @@ describe('L5 what reaches the library', () => {
     ['no message at all', Buffer.from('GET / HTTP/1.1'), 'malformed'],
     ['an indefinite length', Buffer.from([0x30, 0x80, 0]), 'malformed'],
     ['a length of five bytes', Buffer.from([0x30, 0x85, 0, 0, 0, 0, 1]), 'malformed'],
-    ['more than is allowed, by its own word', Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]), 'too_large'],
+    [
+      'more than is allowed, by its own word',
+      Buffer.from([0x30, 0x84, 0, 0x20, 0, 0]),
+      'too_large',
+    ],
     ['two operations', Buffer.from([0x30, 7, 2, 1, 2, 0x73, 0, 0x73, 0]), 'malformed'],
     ['an id that is no number', Buffer.from([0x30, 5, 4, 1, 2, 0x73, 0]), 'malformed'],
     ['a request', Buffer.from([0x30, 5, 2, 1, 2, 0x42, 0]), 'malformed'],

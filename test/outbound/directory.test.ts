@@ -51,13 +51,18 @@ async function scripted(
   return { directory, visit: await visit({ uri: directory.uri, tls: false }, {}, limits) };
 }
 
-const refusal = (at: string, reason: string) => ({ code: 'upstream_failed', extra: { at, reason } });
+const refusal = (at: string, reason: string) => ({
+  code: 'upstream_failed',
+  extra: { at, reason },
+});
 
 /** A script that binds, and answers a search with these. */
 const finding =
   (...answers: ((request: Request) => Buffer)[]): Script =>
   (request) =>
-    request.kind === 'search' ? Buffer.concat(answers.map((answer) => answer(request))) : result(request);
+    request.kind === 'search'
+      ? Buffer.concat(answers.map((answer) => answer(request)))
+      : result(request);
 
 describe('L5 a server that does not do what it should is done with in time', () => {
   test('L5 one that says nothing', async () => {
@@ -128,9 +133,13 @@ describe('L5 a server that does not do what it should is done with in time', () 
   test('L5 one that floods, in one message or in many', async () => {
     const endless = await scripted((request) => {
       const head = Buffer.from([0x30, 0x84, 0x7f, 0, 0, 0]);
-      return request.kind === 'search' ? Buffer.concat([head, Buffer.alloc(2 ** 20)]) : result(request);
+      return request.kind === 'search'
+        ? Buffer.concat([head, Buffer.alloc(2 ** 20)])
+        : result(request);
     });
-    await expect(endless.visit.search(account, query)).rejects.toMatchObject(refusal('answer', 'too_large'));
+    await expect(endless.visit.search(account, query)).rejects.toMatchObject(
+      refusal('answer', 'too_large'),
+    );
     const many = await scripted((request) => {
       if (request.kind !== 'search') return result(request);
       const batch = Buffer.concat(
@@ -150,7 +159,9 @@ describe('L5 a server that does not do what it should is done with in time', () 
       lag = Math.max(lag, performance.now() - last - 10);
       last = performance.now();
     }, 10);
-    await expect(many.visit.search(account, query)).rejects.toMatchObject(refusal('answer', 'too_large'));
+    await expect(many.visit.search(account, query)).rejects.toMatchObject(
+      refusal('answer', 'too_large'),
+    );
     clearInterval(watch);
     const grown = process.memoryUsage().rss - before.rss;
     expect(grown).toBeLessThan(64 * 2 ** 20);
@@ -204,7 +215,8 @@ describe('L4 what a search finds', () => {
     const { visit } = await scripted(
       finding(
         (request) => reference(request, 'ldap://other.test/dc=acme,dc=test'),
-        (request) => entry(request, dn, { MAIL: ['ada@acme.test'], photo: [Buffer.from([0xff, 0xfe])] }),
+        (request) =>
+          entry(request, dn, { MAIL: ['ada@acme.test'], photo: [Buffer.from([0xff, 0xfe])] }),
         (request) => result(request, 4),
       ),
     );
@@ -219,7 +231,9 @@ describe('L4 what a search finds', () => {
     const { visit } = await scripted(
       finding((request) => entry(request, Buffer.from([0x63, 0x6e, 0x3d, 0xff]), {}), result),
     );
-    await expect(visit.search(account, query)).rejects.toMatchObject(refusal('answer', 'malformed'));
+    await expect(visit.search(account, query)).rejects.toMatchObject(
+      refusal('answer', 'malformed'),
+    );
   });
 
   test('controls that nobody asked for are let lie', async () => {
@@ -297,7 +311,11 @@ describe('S9 where a connection may go', () => {
   test.skipIf(elsewhere === undefined)(
     'L5 passwords leave this machine in clear only if the operator says so; no byte is sent',
     async () => {
-      const directory = await startScriptedDirectory((request) => result(request), undefined, elsewhere);
+      const directory = await startScriptedDirectory(
+        (request) => result(request),
+        undefined,
+        elsewhere,
+      );
       onTestFinished(() => directory.stop());
       const outbound = { allow: [elsewhere ?? ''] };
       const refused = await visit({ uri: directory.uri, tls: false }, { outbound });
@@ -357,7 +375,11 @@ test('L5 TLS before 1.2 is not spoken', async () => {
   const authority = await createAuthority(folder);
   const leaf = await authority.issue('IP:127.0.0.1');
   const [cert, key] = await Promise.all([readFile(leaf.certFile), readFile(leaf.keyFile)]);
-  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  const old = {
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  } as const;
   const server = createTlsServer({ cert, key, ...old }).listen(0, '127.0.0.1');
   server.on('tlsClientError', () => undefined);
   await new Promise((listening) => server.once('listening', listening));
@@ -384,7 +406,10 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
       const found = await there.search(account, query);
       expect(found).toMatchObject({ ok: true, value: { more: false, entries: [{ dn }] } });
       expect(found.ok && found.value.entries[0]?.attributes.get('mail')).toHaveLength(2);
-      expect(await there.prove({ dn, password: directoryPassword })).toEqual({ ok: true, value: null });
+      expect(await there.prove({ dn, password: directoryPassword })).toEqual({
+        ok: true,
+        value: null,
+      });
       const wrong = { ok: false, at: 'bind', reason: 'credentials_refused', code: 49 };
       expect(await there.prove({ dn, password: 'wrong' })).toEqual(wrong);
       expect(await there.search({ ...account, password: 'wrong' }, query)).toEqual(wrong);
@@ -400,7 +425,11 @@ describe.skipIf(counterpartMissing('slapd'))('L5 against OpenLDAP', () => {
       [{ uri: slapd.ldaps, caCertificate: slapd.ca }, 'tls_name_mismatch', 'for another name'],
       [{ uri: slapd.ldap, caCertificate: slapd.ca }, 'tls_name_mismatch', 'for another name'],
       [{ uri: expired.ldaps, caCertificate: expired.ca }, 'tls_expired', 'not valid now'],
-      [{ uri: slapd.ldap.replace('ldap:', 'ldaps:'), caCertificate: slapd.ca }, 'tls_missing', 'speak TLS'],
+      [
+        { uri: slapd.ldap.replace('ldap:', 'ldaps:'), caCertificate: slapd.ca },
+        'tls_missing',
+        'speak TLS',
+      ],
     ] as const;
     for (const [server, reason, words] of cases) {
       const there = await visit(server);

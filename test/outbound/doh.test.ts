@@ -14,55 +14,74 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-describe.skipIf(counterpartMissing('bind9'))('§4.4 DNS-over-HTTPS against BIND (HTTP/2, wire format)', () => {
-  let bind: Bind;
-  let outbound: Outbound;
-  beforeAll(async () => {
-    bind = await startBind('acme.test');
-    outbound = openNetwork({ doh: { resolverUrl: bind.resolverUrl, caFile: bind.caFile } });
-  });
-  afterAll(async () => {
-    await outbound.close();
-    await bind.stop();
-  });
-
-  test('D3 lists the TXT values of exactly the domain, each joined whole', async () => {
-    await bind.publishTxt('acme.test', 'svc-verify=one');
-    await bind.publishTxt('acme.test', 'x'.repeat(255), 'y'.repeat(20));
-    const { rcode, truncated, values } = await outbound.lookupTxt('acme.test');
-    expect({ rcode, truncated }).toEqual({ rcode: 'NOERROR', truncated: false });
-    expect(new Set(values)).toEqual(new Set(['svc-verify=one', 'x'.repeat(255) + 'y'.repeat(20)]));
-    await bind.withdrawTxt('acme.test');
-    expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
-  });
-
-  test('D3 does not count what a CNAME leads to', async () => {
-    await bind.publishTxt('target.acme.test', 'svc-verify=elsewhere');
-    await bind.publishCname('alias.acme.test', 'target.acme.test');
-    expect(await outbound.lookupTxt('alias.acme.test')).toMatchObject({ rcode: 'NOERROR', values: [] });
-    expect((await outbound.lookupTxt('target.acme.test')).values).toEqual(['svc-verify=elsewhere']);
-  });
-
-  test('D3 tells a missing name and a refusal apart, though both come with HTTP 200', async () => {
-    expect(await outbound.lookupTxt('absent.acme.test')).toMatchObject({ rcode: 'NXDOMAIN', values: [] });
-    expect(await outbound.lookupTxt('acme.example')).toMatchObject({ rcode: 'REFUSED', values: [] });
-  });
-
-  test('refuses a resolver whose certificate is not trusted', async () => {
-    const stranger = openNetwork({ doh: { resolverUrl: bind.resolverUrl } });
-    closers.push(stranger.close);
-    await expect(stranger.lookupTxt('acme.test')).rejects.toMatchObject({
-      code: 'resolver_failed',
-      extra: { reason: 'tls_untrusted' },
-      hint: expect.stringContaining('doh.caFile'),
+describe.skipIf(counterpartMissing('bind9'))(
+  '§4.4 DNS-over-HTTPS against BIND (HTTP/2, wire format)',
+  () => {
+    let bind: Bind;
+    let outbound: Outbound;
+    beforeAll(async () => {
+      bind = await startBind('acme.test');
+      outbound = openNetwork({ doh: { resolverUrl: bind.resolverUrl, caFile: bind.caFile } });
     });
-  });
-});
+    afterAll(async () => {
+      await outbound.close();
+      await bind.stop();
+    });
+
+    test('D3 lists the TXT values of exactly the domain, each joined whole', async () => {
+      await bind.publishTxt('acme.test', 'svc-verify=one');
+      await bind.publishTxt('acme.test', 'x'.repeat(255), 'y'.repeat(20));
+      const { rcode, truncated, values } = await outbound.lookupTxt('acme.test');
+      expect({ rcode, truncated }).toEqual({ rcode: 'NOERROR', truncated: false });
+      expect(new Set(values)).toEqual(
+        new Set(['svc-verify=one', 'x'.repeat(255) + 'y'.repeat(20)]),
+      );
+      await bind.withdrawTxt('acme.test');
+      expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
+    });
+
+    test('D3 does not count what a CNAME leads to', async () => {
+      await bind.publishTxt('target.acme.test', 'svc-verify=elsewhere');
+      await bind.publishCname('alias.acme.test', 'target.acme.test');
+      expect(await outbound.lookupTxt('alias.acme.test')).toMatchObject({
+        rcode: 'NOERROR',
+        values: [],
+      });
+      expect((await outbound.lookupTxt('target.acme.test')).values).toEqual([
+        'svc-verify=elsewhere',
+      ]);
+    });
+
+    test('D3 tells a missing name and a refusal apart, though both come with HTTP 200', async () => {
+      expect(await outbound.lookupTxt('absent.acme.test')).toMatchObject({
+        rcode: 'NXDOMAIN',
+        values: [],
+      });
+      expect(await outbound.lookupTxt('acme.example')).toMatchObject({
+        rcode: 'REFUSED',
+        values: [],
+      });
+    });
+
+    test('refuses a resolver whose certificate is not trusted', async () => {
+      const stranger = openNetwork({ doh: { resolverUrl: bind.resolverUrl } });
+      closers.push(stranger.close);
+      await expect(stranger.lookupTxt('acme.test')).rejects.toMatchObject({
+        code: 'resolver_failed',
+        extra: { reason: 'tls_untrusted' },
+        hint: expect.stringContaining('doh.caFile'),
+      });
+    });
+  },
+);
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 async function resolverOf(listener: Listener, limits = {}) {
-  const server = createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void listener(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const outbound = openNetwork(
     { doh: { resolverUrl: `http://127.0.0.1:${portOf(server)}/dns-query` } },
@@ -75,8 +94,15 @@ async function resolverOf(listener: Listener, limits = {}) {
   return outbound;
 }
 
-const queryOf = (request: IncomingMessage) => new URL(request.url ?? '', 'http://resolver').searchParams;
-const txt = (name: string, ...data: string[]): Answer => ({ type: 'TXT', name, class: 'IN', ttl: 0, data });
+const queryOf = (request: IncomingMessage) =>
+  new URL(request.url ?? '', 'http://resolver').searchParams;
+const txt = (name: string, ...data: string[]): Answer => ({
+  type: 'TXT',
+  name,
+  class: 'IN',
+  ttl: 0,
+  data,
+});
 
 function wire(packet: Partial<Packet>, query: Buffer): Buffer {
   const { id, questions } = decode(query);
@@ -92,7 +118,9 @@ const wireBy = (packet: Partial<Packet>, seen: string[] = []): Listener => {
   return async (request, response) => {
     const body = await buffer(request);
     const query =
-      request.method === 'POST' ? body : Buffer.from(queryOf(request).get('dns') ?? '', 'base64url');
+      request.method === 'POST'
+        ? body
+        : Buffer.from(queryOf(request).get('dns') ?? '', 'base64url');
     seen.push(`${request.method} ${decode(query).id} ${decode(query).questions?.[0]?.name}`);
     response.writeHead(200, { 'content-type': 'application/dns-message' }).end(wire(packet, query));
   };
@@ -106,7 +134,9 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
 
   test('RFC 8484 §4.1 asks by POST with the identifier 0', async () => {
     const seen: string[] = [];
-    const outbound = await resolverOf(wireBy({ answers: [txt('ACME.test', 'svc-verify=', 'one')] }, seen));
+    const outbound = await resolverOf(
+      wireBy({ answers: [txt('ACME.test', 'svc-verify=', 'one')] }, seen),
+    );
     expect(await outbound.lookupTxt('acme.test')).toEqual({
       rcode: 'NOERROR',
       truncated: false,
@@ -124,16 +154,32 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
   });
 
   test('D3 takes only records whose owner is the queried name', async () => {
-    const cname: Answer = { type: 'CNAME', name: 'acme.test', class: 'IN', ttl: 0, data: 'evil.test' };
-    const outbound = await resolverOf(wireBy({ answers: [cname, txt('evil.test', 'svc-verify=one')] }));
+    const cname: Answer = {
+      type: 'CNAME',
+      name: 'acme.test',
+      class: 'IN',
+      ttl: 0,
+      data: 'evil.test',
+    };
+    const outbound = await resolverOf(
+      wireBy({ answers: [cname, txt('evil.test', 'svc-verify=one')] }),
+    );
     expect((await outbound.lookupTxt('acme.test')).values).toEqual([]);
   });
 
   test('D3 reports SERVFAIL and truncation', async () => {
     const servfail = await resolverOf(wireBy({ flags: 2 }));
-    expect(await servfail.lookupTxt('acme.test')).toMatchObject({ rcode: 'SERVFAIL', truncated: false });
-    const truncated = await resolverOf(wireBy({ flags: 1 << 9, answers: [txt('acme.test', 'one')] }));
-    expect(await truncated.lookupTxt('acme.test')).toMatchObject({ rcode: 'NOERROR', truncated: true });
+    expect(await servfail.lookupTxt('acme.test')).toMatchObject({
+      rcode: 'SERVFAIL',
+      truncated: false,
+    });
+    const truncated = await resolverOf(
+      wireBy({ flags: 1 << 9, answers: [txt('acme.test', 'one')] }),
+    );
+    expect(await truncated.lookupTxt('acme.test')).toMatchObject({
+      rcode: 'NOERROR',
+      truncated: true,
+    });
   });
 
   const speaksJson =
@@ -162,7 +208,11 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
               Status: 0,
               TC: false,
               Answer: [
-                ...data.map((value) => ({ name: `${name}.`, type: type === 'TXT' ? 16 : 0, data: value })),
+                ...data.map((value) => ({
+                  name: `${name}.`,
+                  type: type === 'TXT' ? 16 : 0,
+                  data: value,
+                })),
                 { name: 'other.test.', type: 16, data: 'svc-verify=other' },
                 { name, type: 5, data: 'target.test.' },
               ],
@@ -180,15 +230,24 @@ describe('§4.4 DNS-over-HTTPS over HTTP/1.1', () => {
     const missing = await resolverOf(speaksJson(() => ({ Status: 3, Answer: null })));
     expect(await missing.lookupTxt('acme.test')).toMatchObject({ rcode: 'NXDOMAIN', values: [] });
     const failing = await resolverOf(speaksJson(() => ({ Status: 2, TC: true })));
-    expect(await failing.lookupTxt('acme.test')).toMatchObject({ rcode: 'SERVFAIL', truncated: true });
+    expect(await failing.lookupTxt('acme.test')).toMatchObject({
+      rcode: 'SERVFAIL',
+      truncated: true,
+    });
   });
 
   test.each<[string, Listener]>([
     ['HTTP 500', (_, response) => void response.writeHead(500).end()],
     ['HTTP 404 to all forms', (_, response) => void response.writeHead(404).end()],
-    ['a page', (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    [
+      'a page',
+      (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    ],
     ['a redirect', (_, response) => void response.writeHead(302, { location: '/x' }).end()],
-    ['a query', (_, response) => void wireAnswer(response, encode({ type: 'query', questions: [] }))],
+    [
+      'a query',
+      (_, response) => void wireAnswer(response, encode({ type: 'query', questions: [] })),
+    ],
     ['garbage', (_, response) => void wireAnswer(response, Buffer.from('garbage'))],
     ['nothing', (_, response) => void wireAnswer(response, Buffer.alloc(0))],
     ['2 MiB', (_, response) => void wireAnswer(response, Buffer.alloc(2 * 1024 * 1024))],

@@ -76,7 +76,9 @@ describe('a provider that is as it should be', () => {
 describe('what is wrong is said once, with the one thing to change', () => {
   test('a wrong secret: client authentication fails, and the redirect URI is not judged', async () => {
     const { ran, failed } = await examine(outbound, { ...client(), clientSecret: 'wrong' });
-    expect(failed).toMatchObject([{ name: 'client authentication', seen: 'not accepted (invalid_client)' }]);
+    expect(failed).toMatchObject([
+      { name: 'client authentication', seen: 'not accepted (invalid_client)' },
+    ]);
     expect(failed[0]?.hint).toContain('client secret');
     expect(ran).toEqual(names.filter((name) => name !== 'redirect URI'));
   });
@@ -114,7 +116,10 @@ describe('what is wrong is said once, with the one thing to change', () => {
     provider.answers.token = ({ headers, body }) => {
       const inBody = new URLSearchParams(body).get('client_secret') === client().clientSecret;
       const right = other === 'client_secret_post' ? inBody : headers.authorization !== undefined;
-      return { status: right ? 400 : 401, body: { error: right ? 'invalid_grant' : 'unauthorized_client' } };
+      return {
+        status: right ? 400 : 401,
+        body: { error: right ? 'invalid_grant' : 'unauthorized_client' },
+      };
     };
     const { failed } = await examine();
     expect(failed).toMatchObject([
@@ -137,13 +142,16 @@ describe('what is wrong is said once, with the one thing to change', () => {
     [undefined, 'none'],
     [7, 'none'],
     ['<b>canary</b>', 'another issuer: one that is no URL'],
-  ])('S5 a document of the issuer %j: nothing but the clock runs after it', async (issuer, seen) => {
-    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
-    const { ran, failed } = await examine();
-    expect(failed).toMatchObject([{ name: 'issuer', seen }]);
-    expect(ran).toEqual(['name', 'TLS', 'discovery', 'issuer', 'clock']);
-    expect(asked('/token')).toEqual([]);
-  });
+  ])(
+    'S5 a document of the issuer %j: nothing but the clock runs after it',
+    async (issuer, seen) => {
+      provider.answers.discovery = () => ({ body: { ...provider.document(), issuer } });
+      const { ran, failed } = await examine();
+      expect(failed).toMatchObject([{ name: 'issuer', seen }]);
+      expect(ran).toEqual(['name', 'TLS', 'discovery', 'issuer', 'clock']);
+      expect(asked('/token')).toEqual([]);
+    },
+  );
 
   test('S8 the operator alone is shown the other issuer, and nothing that is no plain URL', async () => {
     const seenBy = async (issuer: string, showIssuer: boolean) => {
@@ -154,14 +162,22 @@ describe('what is wrong is said once, with the one thing to change', () => {
     const other = `${provider.issuer}/realms/acme`;
     expect(await seenBy(other, true)).toBe(`another issuer: ${other}`);
     expect(await seenBy(other, false)).toBe('another issuer: one with another path or spelling');
-    expect(await seenBy('https://evil.test/\u202e', true)).toBe('another issuer: one on another host');
+    expect(await seenBy('https://evil.test/\u202e', true)).toBe(
+      'another issuer: one on another host',
+    );
   });
 
   test('S5 a slash at the end is the issuer to set', async () => {
     const { failed } = await examine(outbound, client(`${provider.issuer}/`));
-    expect(failed).toMatchObject([{ name: 'issuer', hint: `Set the issuer to ${provider.issuer}` }]);
-    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer: `${provider.issuer}/` } });
-    expect((await examine()).failed).toMatchObject([{ hint: `Set the issuer to ${provider.issuer}/` }]);
+    expect(failed).toMatchObject([
+      { name: 'issuer', hint: `Set the issuer to ${provider.issuer}` },
+    ]);
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), issuer: `${provider.issuer}/` },
+    });
+    expect((await examine()).failed).toMatchObject([
+      { hint: `Set the issuer to ${provider.issuer}/` },
+    ]);
   });
 
   test.each(['authorization', 'token', 'userinfo'])(
@@ -179,15 +195,18 @@ describe('what is wrong is said once, with the one thing to change', () => {
     },
   );
 
-  test.each(['token_endpoint', 'userinfo_endpoint'])('S9 %s inside the private network', async (endpoint) => {
-    provider.answers.discovery = () => ({
-      body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
-    });
-    expect((await examine()).failed).toMatchObject([
-      { name: 'endpoints', hint: expect.stringContaining('outbound.allow') },
-    ]);
-    expect(asked('/token')).toEqual([]);
-  });
+  test.each(['token_endpoint', 'userinfo_endpoint'])(
+    'S9 %s inside the private network',
+    async (endpoint) => {
+      provider.answers.discovery = () => ({
+        body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },
+      });
+      expect((await examine()).failed).toMatchObject([
+        { name: 'endpoints', hint: expect.stringContaining('outbound.allow') },
+      ]);
+      expect(asked('/token')).toEqual([]);
+    },
+  );
 
   test.each([
     [
@@ -210,7 +229,9 @@ describe('what is wrong is said once, with the one thing to change', () => {
     provider.answers.jwks = async (request) => {
       const { body } = await honest(request);
       const [key] = Object(body).keys;
-      const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
+      const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
+        format: 'jwk',
+      });
       return {
         body: {
           keys: [{ ...key, use: 'enc' }, { ...key, alg: 'ES512' }, short],
@@ -240,7 +261,11 @@ describe('what is wrong is said once, with the one thing to change', () => {
   test.each([
     { status: 200, body: '<form>' },
     { status: 302, headers: { location: '/login' }, body: '' },
-    { status: 302, headers: { location: 'https://elsewhere.test/auth/sso/callback?error=x' }, body: '' },
+    {
+      status: 302,
+      headers: { location: 'https://elsewhere.test/auth/sso/callback?error=x' },
+      body: '',
+    },
     { status: 500, body: '' },
   ])('what no browser saw proves nothing, and the URI to register is said: %j', async (answer) => {
     provider.answers.authorization = () => answer;
@@ -371,7 +396,9 @@ describe('TLS', () => {
     const tls = { cert: await readFile(certFile), key: await readFile(keyFile) };
     const secure = await startLyingProvider('idctl', '', tls);
     checkClient(secure);
-    const network = openNetwork({ outbound: { allow: ['127.0.0.1'], ...(caFile ? { caFile } : {}) } });
+    const network = openNetwork({
+      outbound: { allow: ['127.0.0.1'], ...(caFile ? { caFile } : {}) },
+    });
     try {
       return await examine(network, client(secure.issuer));
     } finally {
@@ -381,7 +408,10 @@ describe('TLS', () => {
   }
 
   test('a trusted certificate is ok, and until when; soon over is said', async () => {
-    const { failed, step } = await examineTls(await authority.issue('IP:127.0.0.1'), authority.caFile);
+    const { failed, step } = await examineTls(
+      await authority.issue('IP:127.0.0.1'),
+      authority.caFile,
+    );
     expect(failed).toEqual([]);
     expect(step('TLS')?.seen).toMatch(
       /^a trusted certificate for 127\.0\.0\.1, valid until \d{4}-\d\d-\d\d$/,
@@ -390,7 +420,14 @@ describe('TLS', () => {
   });
 
   test.each([
-    ['an unknown authority', 'issue', 'IP:127.0.0.1', false, 'that is not trusted', 'outbound.caFile'],
+    [
+      'an unknown authority',
+      'issue',
+      'IP:127.0.0.1',
+      false,
+      'that is not trusted',
+      'outbound.caFile',
+    ],
     [
       'another name',
       'issue',
@@ -418,9 +455,12 @@ describe('TLS', () => {
       cert: await readFile(certFile),
       key: await readFile(keyFile),
     });
-    const server = createTlsServer(await read(await authority.issue('IP:127.0.0.1')), (_, response) => {
-      response.end('{}');
-    }).listen(0, '127.0.0.1');
+    const server = createTlsServer(
+      await read(await authority.issue('IP:127.0.0.1')),
+      (_, response) => {
+        response.end('{}');
+      },
+    ).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const network = openNetwork({ outbound: { allow: ['127.0.0.1'], caFile: authority.caFile } });
     const examined = () => examine(network, client(`https://127.0.0.1:${portOf(server)}`));
@@ -434,7 +474,9 @@ describe('TLS', () => {
 
   test('a port that speaks no TLS', async () => {
     const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
-    expect(failed).toMatchObject([{ name: 'TLS', seen: '127.0.0.1 does not speak TLS as it should' }]);
+    expect(failed).toMatchObject([
+      { name: 'TLS', seen: '127.0.0.1 does not speak TLS as it should' },
+    ]);
   });
 
   test('S9 an encrypted issuer with an authorization endpoint in clear', async () => {
@@ -448,13 +490,18 @@ describe('TLS', () => {
     const { failed } = await examine(network, client(secure.issuer));
     await network.close();
     await secure.stop();
-    expect(failed).toMatchObject([{ name: 'endpoints', seen: expect.stringContaining('without https') }]);
+    expect(failed).toMatchObject([
+      { name: 'endpoints', seen: expect.stringContaining('without https') },
+    ]);
   });
 });
 
 test('S8 nothing that the provider wrote is in any answer', async () => {
   const canary = '<b>canary</b>';
-  provider.answers.token = () => ({ status: 400, body: { error: canary, error_description: canary } });
+  provider.answers.token = () => ({
+    status: 400,
+    body: { error: canary, error_description: canary },
+  });
   provider.answers.jwks = () => ({ body: { keys: [{ kty: canary, alg: canary, kid: canary }] } });
   provider.answers.discovery = () => ({
     headers: { 'x-said': canary },

@@ -121,9 +121,13 @@ describe('S9 names are looked up in turn', () => {
 test('S9 P6 names of tenants leave a place for the operator’s, and threads for passwords', async () => {
   const told = 'data:text/javascript,console.error(process.env.UV_THREADPOOL_SIZE)';
   const env = { ...process.env, UV_THREADPOOL_SIZE: undefined, NODE_OPTIONS: `--import=${told}` };
-  const { stderr } = await promisify(execFile)(join(import.meta.dirname, '../../bin/idctl'), ['--version'], {
-    env,
-  });
+  const { stderr } = await promisify(execFile)(
+    join(import.meta.dirname, '../../bin/idctl'),
+    ['--version'],
+    {
+      env,
+    },
+  );
   const threads = Number(stderr.split('\n')[0]);
   // What libuv lets lookups have: (threads + 1) / 2, in whole numbers.
   const lookups = Math.floor((threads + 1) / 2);
@@ -172,7 +176,9 @@ describe('S9 where connections may go', () => {
     for (const host of ['idp.test', '127.0.0.1']) {
       const fetch = fetchWith({ allow: [`${host}:${port}`], resolveHost: to('127.0.0.1') });
       expect((await fetch(`http://${host}:${port}/`)).status).toBe(200);
-      await expect(fetch(`http://${host}:${other}/`)).rejects.toMatchObject({ code: 'outbound_refused' });
+      await expect(fetch(`http://${host}:${other}/`)).rejects.toMatchObject({
+        code: 'outbound_refused',
+      });
     }
     const byAddress = fetchWith({ allow: [`127.0.0.1:${port}`], resolveHost: to('127.0.0.1') });
     expect((await byAddress(`http://idp.test:${port}/`)).status).toBe(200);
@@ -180,12 +186,16 @@ describe('S9 where connections may go', () => {
 
   test('S9 refuses a name when only one of its addresses is private', async () => {
     const fetch = fetchWith({ resolveHost: to('8.8.8.8', '10.0.0.1') });
-    await expect(fetch('https://idp.test/')).rejects.toMatchObject({ extra: { reason: 'private' } });
+    await expect(fetch('https://idp.test/')).rejects.toMatchObject({
+      extra: { reason: 'private' },
+    });
   });
 
   test('S9 refuses plain http for a public name without connecting', async () => {
     const fetch = fetchWith({ resolveHost: to('8.8.8.8') });
-    await expect(fetch('http://idp.test/')).rejects.toMatchObject({ extra: { reason: 'plain_http' } });
+    await expect(fetch('http://idp.test/')).rejects.toMatchObject({
+      extra: { reason: 'plain_http' },
+    });
   });
 
   test('S9 reaches what the operator allows, by name or by range, also over plain http', async () => {
@@ -232,14 +242,18 @@ describe('S9 what an answer may cost', () => {
     });
     const fetch = fetchWith({ allow, limits: { total: 300 } });
     const began = performance.now();
-    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ extra: { reason: 'timeout' } });
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      extra: { reason: 'timeout' },
+    });
     expect(performance.now() - began).toBeGreaterThan(250);
   });
 
   test('S9 ends a request that is never answered', async () => {
     const port = await serve(() => undefined);
     const fetch = fetchWith({ allow, limits: { total: 200 } });
-    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ extra: { reason: 'timeout' } });
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      extra: { reason: 'timeout' },
+    });
   });
 
   test('S9 ends a connection that never completes its TLS handshake', async () => {
@@ -313,7 +327,10 @@ describe('S9 whom a TLS connection trusts', () => {
 
   async function serveTls(name: string): Promise<number> {
     const { certFile, keyFile } = await authority.issue(name);
-    return serve(ok, createTlsServer({ cert: await readFile(certFile), key: await readFile(keyFile) }));
+    return serve(
+      ok,
+      createTlsServer({ cert: await readFile(certFile), key: await readFile(keyFile) }),
+    );
   }
 
   test('S9 trusts the authority of outbound.caFile beside the known ones', async () => {
@@ -335,7 +352,9 @@ describe('S9 whom a TLS connection trusts', () => {
   });
 
   test('names the setting whose certificate file cannot be used', () => {
-    expect(() => trustedRoots('outbound.caFile', join(folder, 'absent.pem'))).toThrow(/^outbound\.caFile: /);
+    expect(() => trustedRoots('outbound.caFile', join(folder, 'absent.pem'))).toThrow(
+      /^outbound\.caFile: /,
+    );
     expect(() => trustedRoots('doh.caFile', join(folder, 'ca.key'))).toThrow(
       /^doh\.caFile: .*no PEM certificate/,
     );

@@ -12,7 +12,10 @@ const message = {
   html: '<p>Your code is <b>123456</b>.</p>',
 };
 
-function network(mail: Record<string, string>, limits = { connect: 1000, operation: 1000, total: 2000 }) {
+function network(
+  mail: Record<string, string>,
+  limits = { connect: 1000, operation: 1000, total: 2000 },
+) {
   const opened = openNetwork({ mail }, limits);
   onTestFinished(() => opened.close());
   return opened;
@@ -55,7 +58,10 @@ describe('a mail server', () => {
       await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
         refusing('its certificate is not trusted', false, 'Name its authority with mail.caFile.'),
       );
-      const wrong = { ...mail, smtpUrl: smtp.url.replace(encodeURIComponent(mailUser.password), 'guess') };
+      const wrong = {
+        ...mail,
+        smtpUrl: smtp.url.replace(encodeURIComponent(mailUser.password), 'guess'),
+      };
       await expect(network(wrong).greetMailServer()).rejects.toMatchObject(
         refusing('it did not accept the user name and password'),
       );
@@ -73,13 +79,15 @@ describe('a mail server', () => {
 
   test('that does not listen, or says nothing, is given up in time, and no connection is left', async () => {
     const [port] = await freePorts(1);
-    await expect(network({ smtpUrl: `smtp://127.0.0.1:${port}` }).sendMail(message)).rejects.toMatchObject(
-      refusing('it does not listen there'),
-    );
+    await expect(
+      network({ smtpUrl: `smtp://127.0.0.1:${port}` }).sendMail(message),
+    ).rejects.toMatchObject(refusing('it does not listen there'));
     const silent = await startSilentSmtp();
     onTestFinished(() => silent.stop());
     await expect(
-      network({ smtpUrl: silent.url }, { connect: 300, operation: 300, total: 600 }).sendMail(message),
+      network({ smtpUrl: silent.url }, { connect: 300, operation: 300, total: 600 }).sendMail(
+        message,
+      ),
     ).rejects.toMatchObject(refusing('it did not answer in time'));
     while (silent.connections() > 0) await wait(10);
   });
@@ -106,6 +114,8 @@ describe('a mail server', () => {
   });
 
   test('is not there unless it is configured', async () => {
-    await expect(network({}).sendMail(message)).rejects.toMatchObject({ code: 'mail_not_configured' });
+    await expect(network({}).sendMail(message)).rejects.toMatchObject({
+      code: 'mail_not_configured',
+    });
   });
 });

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuthorizationResponse, Outbound, ProviderClient } from '../../src/outbound/outbound.ts';
+import type {
+  AuthorizationResponse,
+  Outbound,
+  ProviderClient,
+} from '../../src/outbound/outbound.ts';
 import { openNetwork } from '../support/network.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 
@@ -20,7 +24,9 @@ describe('§4.1 sign-in at oidc-provider', () => {
         { ...registered, client_id: 'es256', id_token_signed_response_alg: 'ES256' },
         { ...registered, client_id: 'eddsa', id_token_signed_response_alg: 'EdDSA' },
       ],
-      people: { ada: { email: 'ada@acme.test', email_verified: true, name: 'Ada', groups: ['eng'] } },
+      people: {
+        ada: { email: 'ada@acme.test', email_verified: true, name: 'Ada', groups: ['eng'] },
+      },
       configuration: {
         features: { devInteractions: { enabled: false }, jwtUserinfo: { enabled: true } },
         enabledJWA: {
@@ -44,7 +50,9 @@ describe('§4.1 sign-in at oidc-provider', () => {
   });
 
   async function signIn(client: ProviderClient): Promise<AuthorizationResponse> {
-    const callback = new URL(await provider.signIn(await outbound.authorizationUrl(client, bound), 'ada'));
+    const callback = new URL(
+      await provider.signIn(await outbound.authorizationUrl(client, bound), 'ada'),
+    );
     return { ...bound, query: Object.fromEntries(callback.searchParams) };
   }
 
@@ -71,7 +79,13 @@ describe('§4.1 sign-in at oidc-provider', () => {
       expect(proof).toMatchObject({
         issuer: provider.issuer,
         subject: 'ada',
-        userinfo: { sub: 'ada', email: 'ada@acme.test', email_verified: true, name: 'Ada', groups: ['eng'] },
+        userinfo: {
+          sub: 'ada',
+          email: 'ada@acme.test',
+          email_verified: true,
+          name: 'Ada',
+          groups: ['eng'],
+        },
         idToken: { sub: 'ada', iss: provider.issuer, aud: clientId, nonce: bound.nonce },
       });
     },
@@ -95,7 +109,10 @@ describe('§4.1 sign-in at oidc-provider', () => {
     const response = await signIn(client);
     await expect(
       outbound.redeem(client, { ...response, codeVerifier: 'w'.repeat(43) }),
-    ).rejects.toMatchObject({ code: 'provider_refused', extra: { stage: 'token', reason: 'invalid_grant' } });
+    ).rejects.toMatchObject({
+      code: 'provider_refused',
+      extra: { stage: 'token', reason: 'invalid_grant' },
+    });
   });
 
   test('§4.1 refuses a code that is used again', async () => {
@@ -110,7 +127,9 @@ describe('§4.1 sign-in at oidc-provider', () => {
   test('§4.1 tells a wrong client secret', async () => {
     const client = clientOf('basic');
     const response = await signIn(client);
-    await expect(outbound.redeem({ ...client, clientSecret: 'wrong' }, response)).rejects.toMatchObject({
+    await expect(
+      outbound.redeem({ ...client, clientSecret: 'wrong' }, response),
+    ).rejects.toMatchObject({
       code: 'provider_refused',
       extra: { stage: 'token', reason: 'invalid_client' },
       hint: expect.stringContaining('client secret'),

@@ -1,6 +1,16 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openNetwork } from '../support/network.ts';
-import { answerIdToken, asked, bound, client, outbound, provider, redeem, said, start } from './lying.ts';
+import {
+  answerIdToken,
+  asked,
+  bound,
+  client,
+  outbound,
+  provider,
+  redeem,
+  said,
+  start,
+} from './lying.ts';
 
 describe('§4.1 client authentication', () => {
   const basic = `Basic ${Buffer.from('idctl:a:b/c%20d').toString('base64')}`;
@@ -23,7 +33,9 @@ describe('§4.1 client authentication', () => {
       redirect_uri: client().redirectUri,
       code_verifier: bound.codeVerifier,
     });
-    expect(form['client_secret']).toBe(authorization === undefined ? client().clientSecret : undefined);
+    expect(form['client_secret']).toBe(
+      authorization === undefined ? client().clientSecret : undefined,
+    );
   });
 });
 
@@ -51,7 +63,9 @@ describe('RFC 6749 §2.3.1 the secret by HTTP Basic', () => {
 
 describe('S5 the issuer', () => {
   test('S5 refuses a discovery document of another issuer', async () => {
-    provider.answers.discovery = () => ({ body: { ...provider.document(), issuer: 'https://other.test' } });
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), issuer: 'https://other.test' },
+    });
     await expect(start()).rejects.toMatchObject({
       code: 'provider_failed',
       extra: { stage: 'discovery', reason: 'issuer_mismatch' },
@@ -59,7 +73,9 @@ describe('S5 the issuer', () => {
   });
 
   test('S5 says when only the slash at the end differs', async () => {
-    await expect(outbound.authorizationUrl(client(`${provider.issuer}/`), bound)).rejects.toMatchObject({
+    await expect(
+      outbound.authorizationUrl(client(`${provider.issuer}/`), bound),
+    ).rejects.toMatchObject({
       extra: { reason: 'issuer_mismatch' },
       hint: expect.stringContaining(`Set the issuer to ${provider.issuer}:`),
     });

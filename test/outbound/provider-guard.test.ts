@@ -21,7 +21,10 @@ describe('S9 the guard stands before every endpoint', () => {
       });
       await expect(redeem()).rejects.toMatchObject({
         code: 'outbound_refused',
-        extra: { reason: 'metadata', stage: endpoint === 'jwks_uri' ? 'token' : endpoint.split('_')[0] },
+        extra: {
+          reason: 'metadata',
+          stage: endpoint === 'jwks_uri' ? 'token' : endpoint.split('_')[0],
+        },
       });
     },
   );
@@ -33,7 +36,9 @@ describe('S9 the guard stands before every endpoint', () => {
     ['timeout', () => ({ body: dripping() })],
   ] as const;
   test.each(
-    endpoints.flatMap((endpoint) => ends.map(([reason, answer]) => [endpoint, reason, answer] as const)),
+    endpoints.flatMap((endpoint) =>
+      ends.map(([reason, answer]) => [endpoint, reason, answer] as const),
+    ),
   )(
     'S9 does not follow a redirect of the %s endpoint, nor read a body without end (%s)',
     async (endpoint, reason, answer) => {

@@ -5,7 +5,10 @@ import { answerIdToken, asked, provider, redeem, start } from './lying.ts';
 
 describe('S4 userinfo', () => {
   test('S4 reads userinfo always, with the access token', async () => {
-    expect(await redeem()).toMatchObject({ subject: 'person-1', userinfo: { email: 'ada@acme.test' } });
+    expect(await redeem()).toMatchObject({
+      subject: 'person-1',
+      userinfo: { email: 'ada@acme.test' },
+    });
     expect(asked('/userinfo').map((one) => one.headers.authorization)).toEqual(['Bearer opaque']);
   });
 
@@ -36,7 +39,9 @@ describe('S4 userinfo', () => {
       extra: { stage: 'userinfo', reason: 'signature_invalid' },
     });
     await signedBy({ ...person, aud: 'someone-else' });
-    await expect(redeem()).rejects.toMatchObject({ extra: { stage: 'userinfo', reason: 'aud_invalid' } });
+    await expect(redeem()).rejects.toMatchObject({
+      extra: { stage: 'userinfo', reason: 'aud_invalid' },
+    });
   });
 
   test('§4.1 serves a provider without ID tokens from userinfo alone', async () => {
@@ -67,11 +72,15 @@ describe('S4 userinfo', () => {
   test.each([7, '', {}])('S4 refuses %j for a subject', async (sub) => {
     answerIdToken(undefined);
     provider.answers.userinfo = () => ({ body: { sub, email: 'ada@acme.test' } });
-    await expect(redeem()).rejects.toMatchObject({ extra: { stage: 'userinfo', reason: 'sub_invalid' } });
+    await expect(redeem()).rejects.toMatchObject({
+      extra: { stage: 'userinfo', reason: 'sub_invalid' },
+    });
   });
 
   test('S4 refuses a provider without a userinfo endpoint', async () => {
-    provider.answers.discovery = () => ({ body: { ...provider.document(), userinfo_endpoint: undefined } });
+    provider.answers.discovery = () => ({
+      body: { ...provider.document(), userinfo_endpoint: undefined },
+    });
     await expect(start()).rejects.toMatchObject({
       code: 'provider_failed',
       extra: { stage: 'discovery', reason: 'endpoint_missing' },

@@ -3,9 +3,16 @@ import { claimsToKeep } from '../../src/services/signin/attempts/claims.ts';
 import { readProof } from '../../src/services/signin/methods/sso/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
-const kept = (userinfo: Record<string, unknown>, claim = 'groups', idToken: Record<string, unknown> = {}) =>
+const kept = (
+  userinfo: Record<string, unknown>,
+  claim = 'groups',
+  idToken: Record<string, unknown> = {},
+) =>
   claimsToKeep(
-    readProof({ issuer: 'https://idp.test', subject: 's', userinfo, idToken, managedBy: null }, claim),
+    readProof(
+      { issuer: 'https://idp.test', subject: 's', userinfo, idToken, managedBy: null },
+      claim,
+    ),
   );
 
 describe('I7 where the groups are', () => {
@@ -23,14 +30,19 @@ describe('I7 where the groups are', () => {
   );
 
   test('userinfo comes before the ID token, which is read where userinfo has none', () => {
-    expect(kept({ groups: ['userinfo'] }, 'groups', { groups: ['token'] }).groups).toEqual(['userinfo']);
+    expect(kept({ groups: ['userinfo'] }, 'groups', { groups: ['token'] }).groups).toEqual([
+      'userinfo',
+    ]);
     expect(kept({}, 'groups', { groups: ['token'] }).groups).toEqual(['token']);
     expect(kept({ groups: null }, 'groups', { groups: ['token'] }).groups).toEqual(['token']);
   });
 
   test('a claim named like what every object has is not there', () => {
     expect(kept({}, 'constructor')).toMatchObject({ groups: null, groupsMalformed: false });
-    expect(kept({ a: {} }, 'a.constructor.name')).toMatchObject({ groups: null, groupsMalformed: false });
+    expect(kept({ a: {} }, 'a.constructor.name')).toMatchObject({
+      groups: null,
+      groupsMalformed: false,
+    });
   });
 
   test('an overage, which sends the groups somewhere else, is malformed', () => {
@@ -43,5 +55,6 @@ describe('I7 where the groups are', () => {
 
 test('the address is canonical, or not kept', () => {
   expect(kept({ email: 'Ada@ACME.test' }).email).toBe('ada@acme.test');
-  for (const email of ['nobody', 7, undefined, ['ada@acme.test']]) expect(kept({ email }).email).toBe(null);
+  for (const email of ['nobody', 7, undefined, ['ada@acme.test']])
+    expect(kept({ email }).email).toBe(null);
 });

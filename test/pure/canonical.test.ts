@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalDomain, canonicalEmail } from '../../src/services/foundation/domain-names/canonical.ts';
+import {
+  canonicalDomain,
+  canonicalEmail,
+} from '../../src/services/foundation/domain-names/canonical.ts';
 
 test.each([
   ['acme.test', 'acme.test'],

@@ -22,6 +22,7 @@ describe('the help of every command', () => {
   });
 
   it.each(pages)('names the options that all commands take: $name', ({ text }) => {
-    for (const flag of ['--json', '--config', '--quiet', '--yes', '--help']) expect(text).toContain(flag);
+    for (const flag of ['--json', '--config', '--quiet', '--yes', '--help'])
+      expect(text).toContain(flag);
   });
 });

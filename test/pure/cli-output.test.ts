@@ -75,7 +75,9 @@ describe('a table', () => {
       'ID  WHY\n1   because the provider has\n    not said who it is\n',
     );
     const path = [{ id: '1', name: `/${'x'.repeat(40)}` }];
-    expect(shown((screen) => printTable(path, broken, screen), 30)).toContain(`\n1   /${'x'.repeat(40)}\n`);
+    expect(shown((screen) => printTable(path, broken, screen), 30)).toContain(
+      `\n1   /${'x'.repeat(40)}\n`,
+    );
   });
 
   it('becomes blocks where what must be whole does not fit', () => {
@@ -100,7 +102,9 @@ describe('a table', () => {
     const print = (screen: Parameters<typeof printJson>[1]) => {
       left = printTable(rows, wide, screen);
     };
-    expect(shown(print, 60)).toBe('AT                    WHY\n2026-11-20T16:42:17Z  refused_by_provider\n');
+    expect(shown(print, 60)).toBe(
+      'AT                    WHY\n2026-11-20T16:42:17Z  refused_by_provider\n',
+    );
     expect(left).toEqual(['ID']);
     expect(shown(print)).toContain(rows[0]?.id);
     expect(left).toEqual([]);
@@ -118,7 +122,9 @@ describe('a table', () => {
   });
 
   it('is not cut in a pipe, and holds no tab', () => {
-    const text = shown((screen) => printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen));
+    const text = shown((screen) =>
+      printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen),
+    );
     expect(text).toContain('x'.repeat(300));
     expect(text).not.toContain('\t');
   });
@@ -157,6 +163,8 @@ describe('X9: characters that could deceive', () => {
 describe('JSON', () => {
   it('is one line in a pipe and indented on a terminal', () => {
     expect(shown((screen) => printJson([{ a: 1 }], screen))).toBe('[{"a":1}]\n');
-    expect(shown((screen) => printJson([{ a: 1 }], screen), 80)).toBe('[\n  {\n    "a": 1\n  }\n]\n');
+    expect(shown((screen) => printJson([{ a: 1 }], screen), 80)).toBe(
+      '[\n  {\n    "a": 1\n  }\n]\n',
+    );
   });
 });

@@ -27,7 +27,10 @@ async function work(
   milliseconds: number,
   wanted = true,
 ): Promise<{ during: string; last: string | undefined }> {
-  const done = withProgress(() => new Promise((resolve) => setTimeout(resolve, milliseconds)), wanted);
+  const done = withProgress(
+    () => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    wanted,
+  );
   await vi.advanceTimersByTimeAsync(milliseconds - 1);
   const during = shown;
   await vi.advanceTimersByTimeAsync(1);

@@ -103,7 +103,10 @@ describe('wrong usage is told before anything is opened', () => {
 
   it.each([
     [['org', 'show', ''], 'org: must not be empty'],
-    [['event', 'list', ...org, '--kind', 'x'.repeat(101)], `--kind: ${'x'.repeat(100)} is no kind of event`],
+    [
+      ['event', 'list', ...org, '--kind', 'x'.repeat(101)],
+      `--kind: ${'x'.repeat(100)} is no kind of event`,
+    ],
     [['user', 'show', 'nobody'], 'user: must be an e-mail address or an id'],
     [['help', 'nope'], "unknown command 'nope'"],
     [['help', 'org', 'lst'], "unknown command 'lst'\nhint: Did you mean list?"],
@@ -122,11 +125,17 @@ describe('wrong usage is told before anything is opened', () => {
     expect(out).toContain(`Usage: idctl ${line.slice(1, 3).join(' ')} [options]`);
   });
 
-  it.each([[['--json']], [['org', '--json']]])('%j is a problem, not a page of help', async (line) => {
-    expect(await main(line)).toBe(2);
-    expect(JSON.parse(err)).toMatchObject({ code: 'invalid_input', detail: 'a command is missing' });
-    expect(out).toBe('');
-  });
+  it.each([[['--json']], [['org', '--json']]])(
+    '%j is a problem, not a page of help',
+    async (line) => {
+      expect(await main(line)).toBe(2);
+      expect(JSON.parse(err)).toMatchObject({
+        code: 'invalid_input',
+        detail: 'a command is missing',
+      });
+      expect(out).toBe('');
+    },
+  );
 
   it('--version takes --json too', async () => {
     expect(await main(['--version', '--json'])).toBe(0);
@@ -134,10 +143,15 @@ describe('wrong usage is told before anything is opened', () => {
     expect(JSON.parse(out)).toEqual({ version: expect.any(String), commit: null, date: null });
   });
 
-  it.each(commands)('$name refuses an option it does not know', async ({ name, words, options }) => {
-    expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
-    expect(err).toBe(`idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`);
-  });
+  it.each(commands)(
+    '$name refuses an option it does not know',
+    async ({ name, words, options }) => {
+      expect(await main([...words, ...options, '--no-such-option'])).toBe(2);
+      expect(err).toBe(
+        `idctl: unknown option '--no-such-option'\nhint: See idctl ${name} --help\n`,
+      );
+    },
+  );
 
   it.each(commands)('$name refuses an argument too many', async ({ words, options, count }) => {
     expect(await main([...words, ...Array(count + 1).fill('x'), ...options])).toBe(2);
@@ -153,7 +167,9 @@ describe('wrong usage is told before anything is opened', () => {
   );
 
   it.each(
-    commands.filter(({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name)),
+    commands.filter(
+      ({ count, name }) => count > 0 && !['session revoke', 'identity unlink'].includes(name),
+    ),
   )('$name asks for its argument', async ({ words, options }) => {
     expect(await main([...words, ...options])).toBe(2);
     expect(err).toMatch(/^idctl: missing required argument '\w+'\nhint: See idctl .+ --help\n$/);

@@ -49,7 +49,10 @@ const special: Record<string, [text: string, value: unknown]> = {
   'events.retention': ['400d', '400d'],
   'metrics.listen': ['127.0.0.1:9420', '127.0.0.1:9420'],
   'http.trustedProxies': ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
-  'http.returnToOrigins': ['https://a.example,https://b.example', ['https://a.example', 'https://b.example']],
+  'http.returnToOrigins': [
+    'https://a.example,https://b.example',
+    ['https://a.example', 'https://b.example'],
+  ],
   'http.corsOrigins': ['https://a.example', ['https://a.example']],
   'outbound.allow': ['idp.internal,10.1.0.0/16', ['idp.internal', '10.1.0.0/16']],
   'password.argon2.time': ['3', 3],
@@ -81,14 +84,20 @@ test('every name in the environment is another, and spelled as the interface say
 });
 
 test('IDCTL_DATABASE is short for the database, and both at once are refused', async () => {
-  expect((await load({ IDCTL_DATABASE: 'sqlite:x.db' })).config.database.url).toBe(`sqlite:${folder}/x.db`);
-  await expect(load({ IDCTL_DATABASE: 'sqlite:x', IDCTL_DATABASE_URL: 'sqlite:y' })).rejects.toEqual(
-    refused('IDCTL_DATABASE and IDCTL_DATABASE_URL'),
+  expect((await load({ IDCTL_DATABASE: 'sqlite:x.db' })).config.database.url).toBe(
+    `sqlite:${folder}/x.db`,
   );
+  await expect(
+    load({ IDCTL_DATABASE: 'sqlite:x', IDCTL_DATABASE_URL: 'sqlite:y' }),
+  ).rejects.toEqual(refused('IDCTL_DATABASE and IDCTL_DATABASE_URL'));
 });
 
 test('a variable set to nothing is as good as not set, but empties a list', async () => {
-  const { config } = await load({ IDCTL_LISTEN: '', IDCTL_DATABASE: '', IDCTL_HTTP_CORS_ORIGINS: '' });
+  const { config } = await load({
+    IDCTL_LISTEN: '',
+    IDCTL_DATABASE: '',
+    IDCTL_HTTP_CORS_ORIGINS: '',
+  });
   expect(config.listen).toBe('127.0.0.1:8420');
   expect(config.http.corsOrigins).toEqual([]);
   expect((await load({})).config.http.corsOrigins).toEqual(['https://file.example']);

@@ -100,8 +100,14 @@ test.each([
   ['\n\nbaseUrl: https://id.example.com/path', 'line 3: baseUrl must be an origin'],
   ['baseUrl: https://u:p@id.example.com', 'line 1: baseUrl must be an origin'],
   ['baseUrl: ftp://id.example.com', 'line 1: baseUrl must be an origin'],
-  ['http:\n  trustedProxies: [10.0.0.0/33]', 'line 2: http.trustedProxies must be an address or a range'],
-  ['http:\n  trustedProxies: 10.0.0.300', 'line 2: http.trustedProxies must be an address or a range'],
+  [
+    'http:\n  trustedProxies: [10.0.0.0/33]',
+    'line 2: http.trustedProxies must be an address or a range',
+  ],
+  [
+    'http:\n  trustedProxies: 10.0.0.300',
+    'line 2: http.trustedProxies must be an address or a range',
+  ],
   ['http:\n  trustedProxies: {a: b}', 'line 2: http.trustedProxies must be an array'],
   [
     'mail:\n  smtpUrl: mail.test',
@@ -110,7 +116,10 @@ test.each([
   ['http:\n  corsOrigins: ["*"]', 'line 2: http.corsOrigins must be an origin'],
   ['password:\n  minLength: 7', 'line 2: password.minLength must be at least'],
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory must be at least'],
-  ['doh:\n  resolverUrl: dns.example', 'line 2: doh.resolverUrl must be an http:// or https:// URL'],
+  [
+    'doh:\n  resolverUrl: dns.example',
+    'line 2: doh.resolverUrl must be an http:// or https:// URL',
+  ],
   ['trust:\n  domains: maybe', 'line 2: trust.domains must be one of enforce, off'],
   ['signup:\n  open: maybe', 'line 2: signup.open must be on or off'],
   ['baseUrl: https:id.example.com', 'line 1: baseUrl must be an origin'],
@@ -124,7 +133,11 @@ test.each([
 
 test.each([
   ['lisen: 127.0.0.1:1', 'line 1: lisen is not a setting', 'did you mean listen?'],
-  ['\ndoh:\n  resolverURL: x', 'line 3: doh.resolverURL is not a setting', 'did you mean doh.resolverUrl?'],
+  [
+    '\ndoh:\n  resolverURL: x',
+    'line 3: doh.resolverURL is not a setting',
+    'did you mean doh.resolverUrl?',
+  ],
   ['resolver_url: x', 'line 1: resolver_url is not a setting', 'did you mean doh.resolverUrl?'],
   ['database:\n  uri: x', 'line 2: database.uri is not a setting', 'did you mean database.url?'],
   ['outbond:\n  allow: [x]', 'line 1: outbond is not a setting', 'did you mean outbound?'],
@@ -133,9 +146,12 @@ test.each([
   ['colour: red', 'line 1: colour is not a setting', 'man idctl.yaml'],
   ['__proto__: {a: b}', 'line 1: __proto__ is not a setting', 'man idctl.yaml'],
   ['"": x', 'is not a setting', 'man idctl.yaml'],
-])('the unknown %j is refused with the line and the nearest setting', async (text, message, hint) => {
-  await expect(load(text)).rejects.toEqual(refused(message, hint));
-});
+])(
+  'the unknown %j is refused with the line and the nearest setting',
+  async (text, message, hint) => {
+    await expect(load(text)).rejects.toEqual(refused(message, hint));
+  },
+);
 
 test.each([
   ['listen: [1', 'line 1: '],
@@ -164,7 +180,9 @@ test('X4 no refusal shows the value of a secret', async () => {
 });
 
 test('a list of one may be written without brackets, and more with commas, as in the environment', async () => {
-  const { config } = await load('http:\n  trustedProxies: 10.0.0.0/8\noutbound:\n  allow: a.test, b.test\n');
+  const { config } = await load(
+    'http:\n  trustedProxies: 10.0.0.0/8\noutbound:\n  allow: a.test, b.test\n',
+  );
   expect(config.http.trustedProxies).toEqual(['10.0.0.0/8']);
   expect(config.outbound.allow).toEqual(['a.test', 'b.test']);
 });
@@ -204,8 +222,11 @@ test('plain http for others, metrics for others and a password that others may r
     expect.stringContaining('plain http'),
   ]);
   expect((await load('baseUrl: http://[::1]:80')).warnings).toEqual([]);
-  const metrics = async (listen: string) => (await load(`metrics:\n  listen: '${listen}'`)).warnings;
-  expect(await metrics('0.0.0.0:9100')).toEqual([expect.stringContaining('metrics.listen 0.0.0.0:9100')]);
+  const metrics = async (listen: string) =>
+    (await load(`metrics:\n  listen: '${listen}'`)).warnings;
+  expect(await metrics('0.0.0.0:9100')).toEqual([
+    expect.stringContaining('metrics.listen 0.0.0.0:9100'),
+  ]);
   expect([await metrics('127.0.0.1:9100'), await metrics('[::1]:9100')]).toEqual([[], []]);
   const text = 'database:\n  url: postgres://u:p@h/d\n';
   expect((await load(text)).warnings).toEqual([]);
@@ -215,7 +236,9 @@ test('plain http for others, metrics for others and a password that others may r
 
 test('a named file that is missing is refused with the command that makes it, but for init', async () => {
   const missing = loadConfig({ file, env: {}, cwd: folder });
-  await expect(missing).rejects.toEqual(refused(`${file} does not exist`, `idctl init --config ${file}`));
+  await expect(missing).rejects.toEqual(
+    refused(`${file} does not exist`, `idctl init --config ${file}`),
+  );
   const { config, file: read } = await loadConfig({ file, env: {}, mayBeMissing: true });
   expect(read).toBeNull();
   expect(config.keyFile).toBe(join(folder, 'master.key'));

@@ -4,7 +4,11 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeSurface } from '../../src/http/openapi.ts';
 import { surface } from '../../src/http/surface.ts';
-import { type EventName, eventKinds, eventNames } from '../../src/services/foundation/events/kinds.ts';
+import {
+  type EventName,
+  eventKinds,
+  eventNames,
+} from '../../src/services/foundation/events/kinds.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 
 // docs/events.md and the table of kinds say the same; `-u` writes the tables of the page anew.
@@ -41,7 +45,9 @@ function typeOf(schema: JsonSchema): string {
   if (schema.properties) return `{${Object.keys(schema.properties).join(', ')}}`;
   if (schema.format === 'date-time') return 'time';
   return (
-    { string: 'text', integer: 'number', boolean: 'true or false' }[schema.type ?? ''] ?? schema.type ?? ''
+    { string: 'text', integer: 'number', boolean: 'true or false' }[schema.type ?? ''] ??
+    schema.type ??
+    ''
   );
 }
 
@@ -85,7 +91,8 @@ test('every kind in the table is written somewhere', () => {
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .join('\n');
   // Those of groups are put together, of what kind the connection is.
-  const written = (name: string) => sources.includes(`'${name}'`) || /^(sso|ldap)\.groups\./.test(name);
+  const written = (name: string) =>
+    sources.includes(`'${name}'`) || /^(sso|ldap)\.groups\./.test(name);
   expect(eventNames.filter((name) => !written(name))).toEqual([]);
 });
 

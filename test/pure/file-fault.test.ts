@@ -29,7 +29,9 @@ test('what is wrong with a file is said in words, not in codes', () => {
   // Root, as whom tests may run, may read everything.
   const { username } = userInfo();
   expect(fileFault(withCode('EACCES'), 'read')).toBe(`may not be read by the user ${username}`);
-  expect(fileFault(withCode('EPERM'), 'written')).toBe(`may not be written by the user ${username}`);
+  expect(fileFault(withCode('EPERM'), 'written')).toBe(
+    `may not be written by the user ${username}`,
+  );
   expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in no folder that exists');
   expect(accessHint(withCode('EACCES'))).toMatch(/^Let that user read it/);
   expect(accessHint(withCode('ENOENT'))).toBeUndefined();
@@ -37,6 +39,10 @@ test('what is wrong with a file is said in words, not in codes', () => {
 });
 
 test('a file of certificates that is not there is told from one that holds none', () => {
-  expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(`doh.caFile: ${nowhere} does not exist`);
-  expect(() => trustedRoots('doh.caFile', import.meta.filename)).toThrow('holds no PEM certificate');
+  expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(
+    `doh.caFile: ${nowhere} does not exist`,
+  );
+  expect(() => trustedRoots('doh.caFile', import.meta.filename)).toThrow(
+    'holds no PEM certificate',
+  );
 });

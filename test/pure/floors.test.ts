@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { cyclesOf, featureImports, floors, importsOf, placeOf, sourceFiles } from '../../scripts/imports.ts';
+import {
+  cyclesOf,
+  featureImports,
+  floors,
+  importsOf,
+  placeOf,
+  sourceFiles,
+} from '../../scripts/imports.ts';
 
 // The floors of services/ (docs/architecture.md). Biome cannot tell them apart, so this test holds them.
 
@@ -9,7 +16,9 @@ const between = featureImports(imports);
 const height = (floor: string) => floors.indexOf(floor);
 
 test('every file of services/ stands on a floor', () => {
-  const places = files.filter((file) => file.startsWith('src/services/')).map((file) => placeOf(file)?.floor);
+  const places = files
+    .filter((file) => file.startsWith('src/services/'))
+    .map((file) => placeOf(file)?.floor);
   expect([...new Set(places)].sort()).toEqual([...floors].sort());
 });
 
@@ -26,5 +35,7 @@ test('the files form no cycle, imports of types included', () => {
 });
 
 test('the context imports no service', () => {
-  expect(imports.filter(({ from, to }) => from === 'src/context.ts' && placeOf(to) !== null)).toEqual([]);
+  expect(
+    imports.filter(({ from, to }) => from === 'src/context.ts' && placeOf(to) !== null),
+  ).toEqual([]);
 });

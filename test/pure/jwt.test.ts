@@ -137,7 +137,11 @@ test.each(['none', 'None', 'NONE', ''])('P1 the algorithm %j is refused', async 
 
 test('P1 the public key is no HMAC key', async () => {
   const body = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: signer.kid })}.${encode(claims)}`;
-  for (const key of [publicJwk.x, Buffer.from(publicJwk.x, 'base64url'), JSON.stringify(publicJwk)]) {
+  for (const key of [
+    publicJwk.x,
+    Buffer.from(publicJwk.x, 'base64url'),
+    JSON.stringify(publicJwk),
+  ]) {
     const mac = createHmac('sha256', key).update(body).digest('base64url');
     expect(await verify(`${body}.${mac}`)).toBeNull();
   }
@@ -173,7 +177,13 @@ test('P1 a token beyond 4 KiB is refused before it is looked at', async () => {
     asked = true;
     return trusted.get(signer.kid) ?? null;
   };
-  const expected = { typ: 'at+jwt', issuer: claims.iss, audience: claims.aud, findKey, now } as const;
+  const expected = {
+    typ: 'at+jwt',
+    issuer: claims.iss,
+    audience: claims.aud,
+    findKey,
+    now,
+  } as const;
   expect(await verifyToken(token, expected)).toBeNull();
   expect(asked).toBe(false);
 });
@@ -195,7 +205,13 @@ test.each([
 test('P1 a fault while looking for the key is not taken for a bad token', async () => {
   const token = await signToken({ typ: 'at+jwt', signer, claims });
   const findKey = () => Promise.reject(new Error('the database is gone'));
-  const expected = { typ: 'at+jwt', issuer: claims.iss, audience: claims.aud, findKey, now } as const;
+  const expected = {
+    typ: 'at+jwt',
+    issuer: claims.iss,
+    audience: claims.aud,
+    findKey,
+    now,
+  } as const;
   await expect(verifyToken(token, expected)).rejects.toThrow('the database is gone');
 });
 
@@ -208,7 +224,12 @@ test('P1 what was verified once is still refused when its time is over, its key 
   // Not the last sign of the signature: some of its bits say nothing.
   const changed = token.at(-10) === 'A' ? 'B' : 'A';
   expect(await verify(`${token.slice(0, -10)}${changed}${token.slice(-9)}`)).toBeNull();
-  const elsewhere = { typ: 'at+jwt', issuer: 'https://other.example', audience: claims.aud, now } as const;
+  const elsewhere = {
+    typ: 'at+jwt',
+    issuer: 'https://other.example',
+    audience: claims.aud,
+    now,
+  } as const;
   const findKey = async (kid: string) => trusted.get(kid) ?? null;
   expect(await verifyToken(token, { ...elsewhere, findKey })).toBeNull();
   expect(

@@ -52,7 +52,9 @@ test('X3 a key is never made over anything that is there', async () => {
 
 test('X3 a key that cannot be written says where and why', async () => {
   const nowhere = join(folder, 'missing', 'master.key');
-  await expect(createKeyFile(nowhere)).rejects.toEqual(refused(`${nowhere} is in no folder that exists`));
+  await expect(createKeyFile(nowhere)).rejects.toEqual(
+    refused(`${nowhere} is in no folder that exists`),
+  );
 });
 
 test('X3 a missing key file is refused with what to do', async () => {
@@ -77,7 +79,9 @@ test('X3 the command to type is quoted where the shell needs it', async () => {
   const odd = join(folder, "it's a key");
   await createKeyFile(odd);
   await chmod(odd, 0o644);
-  await expect(readKeyFile(odd)).rejects.toMatchObject({ hint: `chmod 600 '${folder}/it'\\''s a key'` });
+  await expect(readKeyFile(odd)).rejects.toMatchObject({
+    hint: `chmod 600 '${folder}/it'\\''s a key'`,
+  });
 });
 
 test.each([
@@ -97,7 +101,9 @@ test.each([
 test('X3 nobody is told to change the mode of a file that holds no key', async () => {
   await writeFile(path, 'root:x:0:0:root:/root:/bin/bash\n', { mode: 0o644 });
   await chmod(path, 0o644);
-  await expect(readKeyFile(path)).rejects.toEqual(refused('not base64url', '^correct keyFile, or put'));
+  await expect(readKeyFile(path)).rejects.toEqual(
+    refused('not base64url', '^correct keyFile, or put'),
+  );
 });
 
 test('X3 a folder in the place of the key file is refused', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { accountLetter, codeLetter, invitationLetter } from '../../src/services/instance/mail/letters.ts';
+import {
+  accountLetter,
+  codeLetter,
+  invitationLetter,
+} from '../../src/services/instance/mail/letters.ts';
 import { renderLetter } from '../../src/services/instance/mail/render.ts';
 
 const from = { service: 'Acme <b>&"co"', baseUrl: 'https://id.acme.test' };

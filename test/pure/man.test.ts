@@ -19,16 +19,22 @@ describe('the manual pages (write them with: npm run man)', () => {
 
   test.skipIf(counterpartMissing('groff-base'))('are set without a warning', () => {
     const files = readdirSync(folder).map((name) => join(folder, name));
-    const { stderr, status } = spawnSync('/usr/bin/groff', ['-man', '-Tutf8', '-ww', '-z', ...files], {
-      encoding: 'utf8',
-    });
+    const { stderr, status } = spawnSync(
+      '/usr/bin/groff',
+      ['-man', '-Tutf8', '-ww', '-z', ...files],
+      {
+        encoding: 'utf8',
+      },
+    );
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   });
 
   test.skipIf(counterpartMissing('groff-base'))('fit 80 columns, no word parted', () => {
     const plain = ['-man', '-Tascii', '-P-cbou', '-rLL=80n'];
     const long = readdirSync(folder).flatMap((name) => {
-      const { stdout } = spawnSync('/usr/bin/groff', [...plain, join(folder, name)], { encoding: 'utf8' });
+      const { stdout } = spawnSync('/usr/bin/groff', [...plain, join(folder, name)], {
+        encoding: 'utf8',
+      });
       expect(stdout).toContain('idctl');
       // Nor is a name parted where a line ends: what is typed must be found in the page.
       return stdout.split('\n').filter((line) => line.length > 80 || /[a-z]-$/.test(line));

@@ -26,7 +26,20 @@ async function cellsOf(text: string): Promise<string[][]> {
 }
 
 // What a spreadsheet takes for a formula, or begins to (OWASP, CSV injection).
-const formulas = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '\n=1', '＝1', '＋1', '－1', '＠x'];
+const formulas = [
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  ' =1',
+  '\n=1',
+  '＝1',
+  '＋1',
+  '－1',
+  '＠x',
+];
 const quoted = ["'=1", "''=1", "'", "'plain", "' =1", "O'Brien", "'''"];
 
 describe('X9 CSV export', () => {
@@ -37,17 +50,33 @@ describe('X9 CSV export', () => {
     expect(await readBack(text)).toEqual([row(group)]);
   });
 
-  test.each(['x;=1+1;y', 'x\t=1'])('X9 nor where a spreadsheet splits at another sign: %j', async (group) => {
-    const text = await writeMappingFile([row(group)]);
-    expect(text.split('\n')[1]).toBe(`"${group}",website,viewer`);
-    expect(await readBack(text)).toEqual([row(group)]);
-  });
+  test.each(['x;=1+1;y', 'x\t=1'])(
+    'X9 nor where a spreadsheet splits at another sign: %j',
+    async (group) => {
+      const text = await writeMappingFile([row(group)]);
+      expect(text.split('\n')[1]).toBe(`"${group}",website,viewer`);
+      expect(await readBack(text)).toEqual([row(group)]);
+    },
+  );
 
   test('X9 import reads exactly the groups that were exported', async () => {
-    const part = fc.constantFrom(...formulas, ...quoted, '"', ',', ';', '\n', '\r\n', ' ', 'ä', 'Developers');
+    const part = fc.constantFrom(
+      ...formulas,
+      ...quoted,
+      '"',
+      ',',
+      ';',
+      '\n',
+      '\r\n',
+      ' ',
+      'ä',
+      'Developers',
+    );
     const group = fc.oneof(
       fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('')),
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((text) => text.isWellFormed()),
+      fc
+        .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+        .filter((text) => text.isWellFormed()),
     );
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(group, { minLength: 1, maxLength: 8 }), async (groups) => {
@@ -61,7 +90,8 @@ describe('X9 CSV export', () => {
   });
 
   test('X9 a file that was written by hand says what it says', async () => {
-    const text = "group,project,role\n'=1,website,viewer\n'plain,website,viewer\nO'Brien,website,viewer\n";
+    const text =
+      "group,project,role\n'=1,website,viewer\n'plain,website,viewer\nO'Brien,website,viewer\n";
     expect(await readBack(text)).toEqual([row('=1'), row("'plain"), row("O'Brien")]);
   });
 });

@@ -16,7 +16,9 @@ const mappings = fc
   .array(fc.record({ group, projectId, role }), { maxLength: 12 })
   .map((rows): Mapping[] => rows.map((row, at) => ({ id: `m${at}`, ...row })));
 const current = fc
-  .uniqueArray(fc.record({ projectId, role, synced: fc.boolean() }), { selector: (one) => one.projectId })
+  .uniqueArray(fc.record({ projectId, role, synced: fc.boolean() }), {
+    selector: (one) => one.projectId,
+  })
   .map((rows): Current[] => rows.map((row) => ({ ...row, because: null })));
 
 /** The reconcile rules as the specification tells them, the long way round. */
@@ -38,33 +40,41 @@ function reference(groups: string[], all: Mapping[], there: Current[], autoRemov
 
 test('§3.3 §4.1 the plan does what the reconcile rules say, for any groups, mappings and memberships', () => {
   fc.assert(
-    fc.property(fc.array(group), mappings, current, fc.boolean(), (groups, all, there, autoRemove) => {
-      const plan = planMemberships(groups, all, there, { autoRemove });
-      const after = new Map(there.map(({ projectId: id, role: is, synced }) => [id, { role: is, synced }]));
-      for (const add of plan.adds) {
-        expect(after.has(add.projectId)).toBe(false);
-        after.set(add.projectId, { role: add.role, synced: true });
-      }
-      for (const change of plan.changes) {
-        expect(after.get(change.projectId)).toEqual({ role: change.from, synced: true });
-        expect(change.role).not.toBe(change.from);
-        after.set(change.projectId, { role: change.role, synced: true });
-      }
-      for (const remove of plan.removes) {
-        expect(after.get(remove.projectId)).toEqual({ role: remove.role, synced: true });
-        after.delete(remove.projectId);
-      }
-      expect(after).toEqual(reference(groups, all, there, autoRemove));
-      for (const entry of [...plan.adds, ...plan.changes]) {
-        const reason = all.find(({ id }) => id === entry.because?.mappingId);
-        expect(reason).toMatchObject({
-          group: entry.because?.group,
-          projectId: entry.projectId,
-          role: entry.role,
-        });
-        expect(groups).toContain(reason?.group);
-      }
-    }),
+    fc.property(
+      fc.array(group),
+      mappings,
+      current,
+      fc.boolean(),
+      (groups, all, there, autoRemove) => {
+        const plan = planMemberships(groups, all, there, { autoRemove });
+        const after = new Map(
+          there.map(({ projectId: id, role: is, synced }) => [id, { role: is, synced }]),
+        );
+        for (const add of plan.adds) {
+          expect(after.has(add.projectId)).toBe(false);
+          after.set(add.projectId, { role: add.role, synced: true });
+        }
+        for (const change of plan.changes) {
+          expect(after.get(change.projectId)).toEqual({ role: change.from, synced: true });
+          expect(change.role).not.toBe(change.from);
+          after.set(change.projectId, { role: change.role, synced: true });
+        }
+        for (const remove of plan.removes) {
+          expect(after.get(remove.projectId)).toEqual({ role: remove.role, synced: true });
+          after.delete(remove.projectId);
+        }
+        expect(after).toEqual(reference(groups, all, there, autoRemove));
+        for (const entry of [...plan.adds, ...plan.changes]) {
+          const reason = all.find(({ id }) => id === entry.because?.mappingId);
+          expect(reason).toMatchObject({
+            group: entry.because?.group,
+            projectId: entry.projectId,
+            role: entry.role,
+          });
+          expect(groups).toContain(reason?.group);
+        }
+      },
+    ),
     { numRuns: 2000 },
   );
 });
@@ -109,15 +119,22 @@ describe('I7 the groups claim', () => {
     ['256 characters', { groups: ['💥'.repeat(256)] }, known('💥'.repeat(256))],
     ['257 characters', { groups: ['x'.repeat(257)] }, unknown('malformed')],
     ['_claim_names', { _claim_names: { groups: 'src1' } }, unknown('elsewhere')],
-    ['_claim_names of another claim', { groups: ['a'], _claim_names: { other: 'src1' } }, known('a')],
+    [
+      '_claim_names of another claim',
+      { groups: ['a'], _claim_names: { other: 'src1' } },
+      known('a'),
+    ],
   ])('I7 %s', (_, userinfo, read) => {
-    expect(readGroups({ userinfo, idToken: {} }, { groupsClaim: 'groups', absentGroups: 'unknown' })).toEqual(
-      read,
-    );
+    expect(
+      readGroups({ userinfo, idToken: {} }, { groupsClaim: 'groups', absentGroups: 'unknown' }),
+    ).toEqual(read);
   });
 
   const read = (userinfo: object, idToken: object, groupsClaim: string) =>
-    readGroups({ userinfo: { ...userinfo }, idToken: { ...idToken } }, { groupsClaim, absentGroups: 'none' });
+    readGroups(
+      { userinfo: { ...userinfo }, idToken: { ...idToken } },
+      { groupsClaim, absentGroups: 'none' },
+    );
 
   test('I7 an absent claim means no groups where the connection says so', () => {
     expect(read({}, {}, 'groups')).toEqual(known());
@@ -133,9 +150,9 @@ describe('I7 the groups claim', () => {
   test('interface page: a claim name is taken literally, else as a dotted path', () => {
     const nested = { realm_access: { roles: ['r'] } };
     expect(read(nested, {}, 'realm_access.roles')).toEqual(known('r'));
-    expect(read({ ...nested, 'realm_access.roles': ['literal'] }, {}, 'realm_access.roles')).toEqual(
-      known('literal'),
-    );
+    expect(
+      read({ ...nested, 'realm_access.roles': ['literal'] }, {}, 'realm_access.roles'),
+    ).toEqual(known('literal'));
     const url = 'https://acme.test/claims/groups';
     expect(read({ [url]: ['u'] }, {}, url)).toEqual(known('u'));
     expect(read({}, {}, '__proto__.constructor')).toEqual(known());

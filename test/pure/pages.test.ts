@@ -81,7 +81,9 @@ test('a QR code has its three finders, its timing and its quiet zone, whole', ()
       expect(seen).toEqual(finder);
     }
     for (let at = 9; at < size - 9; at += 1) expect(modules[7]?.[at]).toBe(at % 2 === 1);
-    const frame = modules.flatMap((row, y) => (y === 0 || y === size - 1 ? row : [row[0], row[size - 1]]));
+    const frame = modules.flatMap((row, y) =>
+      y === 0 || y === size - 1 ? row : [row[0], row[size - 1]],
+    );
     expect(frame.some(Boolean)).toBe(false);
   }
 });

@@ -135,7 +135,10 @@ test('P6 a full queue refuses at once', async () => {
   const long = work();
   const running = turn(long.run);
   const waiting = Array.from({ length: 80 }, () => turn(async () => 'waited'));
-  await expect(turn(async () => 'too many')).rejects.toMatchObject({ code: 'overloaded', retryAfter: 60 });
+  await expect(turn(async () => 'too many')).rejects.toMatchObject({
+    code: 'overloaded',
+    retryAfter: 60,
+  });
   long.finish('done');
   expect(await running).toBe('done');
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['waited']));
@@ -177,10 +180,15 @@ test('P8 a full queue keeps a stranger waiting before it refuses, and a known cl
   const turn = createGate(() => 1, 50);
   const long = work();
   const running = turn(long.run);
-  const waiting = Array.from({ length: 80 }, () => turn(async () => 'waited').catch(() => 'refused'));
+  const waiting = Array.from({ length: 80 }, () =>
+    turn(async () => 'waited').catch(() => 'refused'),
+  );
   const began = performance.now();
   await turn.requirePlace('A');
-  await expect(turn.requirePlace(null)).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 });
+  await expect(turn.requirePlace(null)).rejects.toMatchObject({
+    code: 'overloaded',
+    retryAfter: 1,
+  });
   expect(performance.now() - began).toBeGreaterThan(20);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
   await turn.requirePlace(null);

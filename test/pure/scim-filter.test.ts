@@ -54,7 +54,10 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
     ['title pr or userType eq "Intern"', false],
     [`schemas eq "${enterpriseSchema}"`, true],
     ['userType eq "Employee" and (emails co "example.com" or emails.value co "example.org")', true],
-    ['userType ne "Employee" and not (emails co "example.com" or emails.value co "example.org")', false],
+    [
+      'userType ne "Employee" and not (emails co "example.com" or emails.value co "example.org")',
+      false,
+    ],
     ['userType eq "Employee" and (emails.type eq "work")', true],
     ['userType eq "Employee" and emails[type eq "work" and value co "@example.com"]', true],
     [
@@ -116,7 +119,9 @@ describe('RFC 7644 §3.4.2.2 a filter', () => {
 
   test('orders by code points, as the databases do', () => {
     const options = { dialect: 'postgres', first: 2, organization: 1 } as const;
-    expect(filterCondition(parseFilter('displayName gt "x"'), options).sql).toContain('COLLATE "C" >');
+    expect(filterCondition(parseFilter('displayName gt "x"'), options).sql).toContain(
+      'COLLATE "C" >',
+    );
     expect(says('displayName gt "\uffff"', { displayName: '😀' })).toBe(true);
   });
 
@@ -142,7 +147,18 @@ const refused = (filter: string): Refusal => {
 
 describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
   test.each([
-    ...['', ' ', '(', ')', '()', 'userName', 'userName eq', 'eq "x"', '"userName" eq "x"', 'userName = "x"'],
+    ...[
+      '',
+      ' ',
+      '(',
+      ')',
+      '()',
+      'userName',
+      'userName eq',
+      'eq "x"',
+      '"userName" eq "x"',
+      'userName = "x"',
+    ],
     ...[
       'userName eq "x',
       'userName eq "x\\"',
@@ -165,7 +181,12 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'emails[emails[type pr]]',
       'emails[nope pr]',
     ],
-    ...['emails[type pr].', 'emails[type pr].nope pr', 'emails.type[value pr]', 'userName[value pr]'],
+    ...[
+      'emails[type pr].',
+      'emails[type pr].nope pr',
+      'emails.type[value pr]',
+      'userName[value pr]',
+    ],
     // What cannot be evaluated is never everything.
     ...[
       'nope eq "x"',
@@ -183,23 +204,41 @@ describe('RFC 7644 §3.12 invalidFilter is the answer to', () => {
       'meta eq "x"',
       'groups pr',
     ],
-    ...['__proto__ pr', 'constructor pr', 'name.__proto__ eq "x"', 'toString pr', 'emails[constructor pr]'],
+    ...[
+      '__proto__ pr',
+      'constructor pr',
+      'name.__proto__ eq "x"',
+      'toString pr',
+      'emails[constructor pr]',
+    ],
     ...['active gt true', 'active co "t"', 'active eq "maybe"', 'active eq 1', 'userName gt null'],
-    ...['meta.created co "2010"', 'meta.created eq "yesterday"', 'meta.created eq "2010-13-45T00:00:00Z"'],
+    ...[
+      'meta.created co "2010"',
+      'meta.created eq "yesterday"',
+      'meta.created eq "2010-13-45T00:00:00Z"',
+    ],
     ...['meta.created gt "0000-01-01T00:00:00Z"', 'meta.created gt "9999-12-31T23:59:59-23:59"'],
-    ...['x509Certificates.value gt "x"', 'userName eq "\\u0000"', 'userName eq "\\ud800"', 'userName eq \0'],
+    ...[
+      'x509Certificates.value gt "x"',
+      'userName eq "\\u0000"',
+      'userName eq "\\ud800"',
+      'userName eq \0',
+    ],
   ])('%j', (filter) => {
     const refusal = refused(filter);
     expect([refusal.kind, refusal.extra['scimType']]).toEqual(['invalid', 'invalidFilter']);
   });
 
-  const terms = (count: number, term: string) => Array.from({ length: count }, () => term).join(' or ');
+  const terms = (count: number, term: string) =>
+    Array.from({ length: count }, () => term).join(' or ');
   const nested = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
 
   test('a filter beyond the limits of length, depth and terms', () => {
     expect(() => parseFilter(nested(32))).not.toThrow();
     expect(refused(nested(33)).message).toContain('32');
-    expect(() => parseFilter(Array.from({ length: 40 }, () => '(active pr)').join(' and '))).not.toThrow();
+    expect(() =>
+      parseFilter(Array.from({ length: 40 }, () => '(active pr)').join(' and ')),
+    ).not.toThrow();
     expect(() => parseFilter(terms(64, 'userName eq "x"'))).not.toThrow();
     expect(refused(terms(65, 'userName eq "x"')).message).toContain('64');
     expect(() => parseFilter(terms(16, 'title eq "x"'))).not.toThrow();

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { enterpriseSchema, type ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
+import {
+  enterpriseSchema,
+  type ScimResource,
+} from '../../src/services/foundation/scim-user/attributes.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
 import { applyPatch } from '../../src/services/provisioning/scim/patch.ts';
@@ -43,7 +46,8 @@ describe('RFC 7644 §3.5.2', () => {
     ]);
     expect(patched([{ op: 'add', path: 'emails', value: [home] }]).changed).toBe(false);
     expect(
-      patched([{ op: 'add', path: 'emails', value: { type: 'home', value: 'babs@jensen.org' } }]).changed,
+      patched([{ op: 'add', path: 'emails', value: { type: 'home', value: 'babs@jensen.org' } }])
+        .changed,
     ).toBe(false);
   });
 
@@ -64,7 +68,9 @@ describe('RFC 7644 §3.5.2', () => {
   test('§3.5.2.2 remove takes an attribute, the elements that match, a part of them', () => {
     expect(result({ op: 'remove', path: 'externalId' })).not.toHaveProperty('externalId');
     expect(result({ op: 'remove', path: 'emails' })).not.toHaveProperty('emails');
-    expect(result({ op: 'remove', path: 'name.givenName' })['name']).toEqual({ familyName: 'Jensen' });
+    expect(result({ op: 'remove', path: 'name.givenName' })['name']).toEqual({
+      familyName: 'Jensen',
+    });
     expect(result({ op: 'remove', path: 'emails[type eq "work"]' })['emails']).toEqual([home]);
     const both = 'emails[type eq "work" and value ew "example.com"]';
     expect(result({ op: 'remove', path: both })['emails']).toEqual([home]);
@@ -72,14 +78,16 @@ describe('RFC 7644 §3.5.2', () => {
       work,
       { value: 'babs@jensen.org' },
     ]);
-    expect(result({ op: 'remove', path: 'emails', value: [{ value: 'babs@jensen.org' }] })['emails']).toEqual(
-      [work],
-    );
+    expect(
+      result({ op: 'remove', path: 'emails', value: [{ value: 'babs@jensen.org' }] })['emails'],
+    ).toEqual([work]);
   });
 
   test('an extension of which nothing is left is gone', () => {
     const given = { op: 'add', path: `${enterpriseSchema}:department`, value: 'Sales' };
-    expect(result(given, { op: 'remove', path: `${enterpriseSchema}:department` })).toEqual(barbara);
+    expect(result(given, { op: 'remove', path: `${enterpriseSchema}:department` })).toEqual(
+      barbara,
+    );
     expect(result(given, { op: 'remove', path: enterpriseSchema })).toEqual(barbara);
     expect(result(given, { op: 'replace', value: { [enterpriseSchema]: null } })).toEqual(barbara);
     expect(result({ op: 'add', path: enterpriseSchema, value: { department: 'Sales' } })).toEqual(
@@ -88,10 +96,12 @@ describe('RFC 7644 §3.5.2', () => {
   });
 
   test('§3.5.2.2 an e-mail of which only type and primary are left is gone', () => {
-    expect(result({ op: 'remove', path: 'emails[type eq "work"].value' })['emails']).toEqual([home]);
-    expect(result({ op: 'replace', path: 'emails[type eq "work"].value', value: null })['emails']).toEqual([
+    expect(result({ op: 'remove', path: 'emails[type eq "work"].value' })['emails']).toEqual([
       home,
     ]);
+    expect(
+      result({ op: 'replace', path: 'emails[type eq "work"].value', value: null })['emails'],
+    ).toEqual([home]);
   });
 
   test('§3.5.2.3 replace replaces a list, and of a complex attribute only what the value names', () => {
@@ -132,10 +142,9 @@ describe('RFC 7644 §3.5.2', () => {
       { ...work, primary: false },
       { ...home, primary: true },
     ]);
-    expect(result({ op: 'replace', path: 'emails[type pr].primary', value: true })['emails']).toEqual([
-      work,
-      { ...home, primary: false },
-    ]);
+    expect(
+      result({ op: 'replace', path: 'emails[type pr].primary', value: true })['emails'],
+    ).toEqual([work, { ...home, primary: false }]);
   });
 
   test('operations are applied in order, each to what the one before left', () => {
@@ -180,7 +189,8 @@ describe('design scim.md: what providers send', () => {
     ],
     ['phoneNumbers.value', 'phoneNumbers', [{ value: '1' }]],
   ])('Entra: %s where there is none makes one', (path, name, expected) => {
-    for (const op of ['Add', 'Replace']) expect(result({ op, path, value: '1' })[name]).toEqual(expected);
+    for (const op of ['Add', 'Replace'])
+      expect(result({ op, path, value: '1' })[name]).toEqual(expected);
     expect(patched([{ op: 'Replace', path, value: null }]).changed).toBe(false);
   });
 
@@ -192,7 +202,9 @@ describe('design scim.md: what providers send', () => {
     [{ Value: 'm', displayName: 'read-only' }],
   ])('Entra: the manager as %j', (value) => {
     const path = `${enterpriseSchema}:manager`;
-    expect(result({ op: 'Add', path, value })[enterpriseSchema]).toEqual({ manager: { value: 'm' } });
+    expect(result({ op: 'Add', path, value })[enterpriseSchema]).toEqual({
+      manager: { value: 'm' },
+    });
   });
 
   test.each([[false], ['False'], ['false'], [[{ value: 'False' }]], [[false]], [{ value: false }]])(
@@ -205,7 +217,13 @@ describe('design scim.md: what providers send', () => {
   );
 
   test('Okta: a value without a path, with attributes a User does not have and a password', () => {
-    const value = { active: false, password: 'secret', groups: [], favouriteColour: 'blue', schemas: [] };
+    const value = {
+      active: false,
+      password: 'secret',
+      groups: [],
+      favouriteColour: 'blue',
+      schemas: [],
+    };
     expect(patched([{ op: 'replace', value }]).resource).toEqual({ ...barbara, active: false });
     expect(patched([{ op: 'replace', value: { password: 'secret' } }]).changed).toBe(false);
   });
@@ -236,21 +254,34 @@ describe('design scim.md: tolerated', () => {
 
   test('Entra: a bare enterprise name is the attribute of the extension, in a path and in a value', () => {
     const department = { [enterpriseSchema]: { department: 'Sales' } };
-    expect(result({ op: 'Add', path: 'department', value: 'Sales' })).toEqual({ ...barbara, ...department });
-    expect(result({ op: 'replace', value: { Department: 'Sales' } })).toEqual({ ...barbara, ...department });
+    expect(result({ op: 'Add', path: 'department', value: 'Sales' })).toEqual({
+      ...barbara,
+      ...department,
+    });
+    expect(result({ op: 'replace', value: { Department: 'Sales' } })).toEqual({
+      ...barbara,
+      ...department,
+    });
     const manager = { [enterpriseSchema]: { manager: { value: 'm-1' } } };
     for (const value of ['m-1', { value: 'm-1' }, [{ value: 'm-1' }]]) {
       expect(result({ op: 'Add', path: 'manager', value })).toEqual({ ...barbara, ...manager });
       expect(result({ op: 'Add', value: { manager: value } })).toEqual({ ...barbara, ...manager });
     }
-    expect(result({ op: 'Add', path: 'manager.value', value: 'm-1' })).toEqual({ ...barbara, ...manager });
+    expect(result({ op: 'Add', path: 'manager.value', value: 'm-1' })).toEqual({
+      ...barbara,
+      ...manager,
+    });
   });
 
   test('Microsoft: removing a value that is not there changes nothing, and the next operation applies', () => {
     const fax = { op: 'remove', path: 'emails[type eq "fax"]' };
     expect(patched([fax]).changed).toBe(false);
-    expect(patched([{ ...fax, path: 'emails[type eq "fax" or value co "x@"].value' }]).changed).toBe(false);
-    expect(result(fax, { op: 'add', path: 'displayName', value: 'Babs' })['displayName']).toBe('Babs');
+    expect(
+      patched([{ ...fax, path: 'emails[type eq "fax" or value co "x@"].value' }]).changed,
+    ).toBe(false);
+    expect(result(fax, { op: 'add', path: 'displayName', value: 'Babs' })['displayName']).toBe(
+      'Babs',
+    );
   });
 
   test('id and meta of the resource itself, in a value without a path, are ignored', () => {
@@ -261,7 +292,12 @@ describe('design scim.md: tolerated', () => {
     for (const same of [own, { ID: 'u-1' }, { meta: { version: 'W/"3"' } }, { meta: {} }]) {
       expect(given({ ...same, displayName })).toEqual({ ...barbara, displayName });
     }
-    for (const other of [{ id: 'u-2' }, { meta: { version: 'W/"2"' } }, { meta: 'x' }, { id: null }]) {
+    for (const other of [
+      { id: 'u-2' },
+      { meta: { version: 'W/"2"' } },
+      { meta: 'x' },
+      { id: null },
+    ]) {
       expect(() => given({ ...other, displayName })).toThrow(
         expect.objectContaining({ extra: { scimType: 'mutability' } }),
       );
@@ -274,15 +310,17 @@ describe('design scim.md: tolerated', () => {
     expect(
       result({ op: 'replace', path: 'emails', value: [{ ...work, value: '' }, home] })['emails'],
     ).toEqual([home]);
-    expect(result({ op: 'add', path: 'phoneNumbers', value: [{ type: 'work', value: '' }] })).toEqual(
-      barbara,
-    );
-    expect(result({ op: 'add', path: 'emails', value: { ...home, value: '', primary: true } })).toEqual(
-      barbara,
-    );
+    expect(
+      result({ op: 'add', path: 'phoneNumbers', value: [{ type: 'work', value: '' }] }),
+    ).toEqual(barbara);
+    expect(
+      result({ op: 'add', path: 'emails', value: { ...home, value: '', primary: true } }),
+    ).toEqual(barbara);
     const path = `${enterpriseSchema}:manager`;
     for (const value of ['', { value: '' }, { value: '', $ref: '../Users/m-1' }]) {
-      expect(result({ op: 'add', path, value: 'm-1' }, { op: 'replace', path, value })).toEqual(barbara);
+      expect(result({ op: 'add', path, value: 'm-1' }, { op: 'replace', path, value })).toEqual(
+        barbara,
+      );
     }
     const part = { op: 'replace', path: `${path}.value`, value: '' };
     expect(result({ op: 'add', path, value: 'm-1' }, part)).toEqual(barbara);
@@ -323,7 +361,10 @@ describe('design scim.md: refused', () => {
     ['invalidValue', { op: 'replace', path: 'name', value: { nope: 1 } }],
     ['invalidValue', { op: 'replace', path: 'emails', value: [{ nope: 1 }] }],
     ['invalidValue', { op: 'add', path: 'displayName', value: 'x'.repeat(300_000) }],
-    ['invalidValue', { op: 'add', path: 'roles', value: Array.from({ length: 201 }, (_, at) => `r${at}`) }],
+    [
+      'invalidValue',
+      { op: 'add', path: 'roles', value: Array.from({ length: 201 }, (_, at) => `r${at}`) },
+    ],
     ['invalidPath', { op: 'replace', path: 'nope', value: 'x' }],
     ['invalidPath', { op: 'replace', path: 'name.nope', value: 'x' }],
     ['invalidPath', { op: 'replace', path: 'emails[type eq "work"].nope', value: 'x' }],
@@ -346,9 +387,9 @@ describe('design scim.md: refused', () => {
     expect(refused(operation)).toBe(scimType);
     // Atomically: neither what came before nor the resource it was given is touched.
     const resource = structuredClone(barbara);
-    expect(() => patched([{ op: 'replace', path: 'active', value: false }, operation], resource)).toThrow(
-      Refusal,
-    );
+    expect(() =>
+      patched([{ op: 'replace', path: 'active', value: false }, operation], resource),
+    ).toThrow(Refusal);
     expect(resource).toEqual(barbara);
   });
 
@@ -363,17 +404,20 @@ describe('design scim.md: refused', () => {
 
   test('more work than anybody needs', () => {
     const path = 'emails[type eq "a" or type eq "b"].value';
-    const keys = Array.from({ length: 26 }, (_, at) => `emails[type eq "work" or type eq "${at}"].value`);
-    expect(refused(...Array.from({ length: 26 }, () => ({ op: 'replace', path, value: null })))).toBe(
-      'invalidFilter',
+    const keys = Array.from(
+      { length: 26 },
+      (_, at) => `emails[type eq "work" or type eq "${at}"].value`,
     );
+    expect(
+      refused(...Array.from({ length: 26 }, () => ({ op: 'replace', path, value: null }))),
+    ).toBe('invalidFilter');
     expect(refused({ op: 'add', value: Object.fromEntries(keys.map((key) => [key, 'x'])) })).toBe(
       'invalidFilter',
     );
     const many = Array.from({ length: 201 }, (_, at) => ({ value: `${at}` }));
-    expect(refused({ op: 'add', path: 'roles', value: many }, { op: 'remove', path: 'roles' })).toBe(
-      'invalidValue',
-    );
+    expect(
+      refused({ op: 'add', path: 'roles', value: many }, { op: 'remove', path: 'roles' }),
+    ).toBe('invalidValue');
   });
 
   test('more operations than anybody needs', () => {
@@ -405,7 +449,11 @@ describe('design scim.md: refused', () => {
         expect(refused({ op: 'add', value })).toBe('invalidPath');
       }
       expect(
-        refused({ op: 'add', path: 'name', value: { ...JSON.parse(`{"a":${JSON.stringify(hidden)}}`) } }),
+        refused({
+          op: 'add',
+          path: 'name',
+          value: { ...JSON.parse(`{"a":${JSON.stringify(hidden)}}`) },
+        }),
       ).toBe('invalidPath');
       expect(({} as Record<string, unknown>)['x']).toBeUndefined();
     },
@@ -425,7 +473,9 @@ describe('for any resource', () => {
       fc.property(resources, attribute, word, (resource, path, value) => {
         const replace = [{ op: 'replace', path, value }];
         const set = patched(replace, resource);
-        expect(matches(set.resource, parseFilter(`${path} eq ${JSON.stringify(value)}`))).toBe(true);
+        expect(matches(set.resource, parseFilter(`${path} eq ${JSON.stringify(value)}`))).toBe(
+          true,
+        );
         expect(patched(replace, set.resource).changed).toBe(false);
         const gone = patched([{ op: 'remove', path }], set.resource);
         expect(matches(gone.resource, parseFilter(`${path} pr`))).toBe(false);
@@ -453,7 +503,9 @@ describe('for any resource', () => {
 });
 
 describe('a value is read once, however many elements it changes (security P8: one client stalls nobody)', () => {
-  const photos = Array.from({ length: 200 }, (_, at) => ({ value: `https://pictures.example/${at}` }));
+  const photos = Array.from({ length: 200 }, (_, at) => ({
+    value: `https://pictures.example/${at}`,
+  }));
   const many: ScimResource = { ...barbara, photos };
 
   test.each([
@@ -481,7 +533,9 @@ describe('a value is read once, however many elements it changes (security P8: o
   test('and a value without a path changes no more than anybody has', () => {
     const spellings = (most: number) =>
       Array.from({ length: most }, (_, at) =>
-        [...'photos.display'].map((sign, bit) => ((at >> bit) & 1 ? sign.toUpperCase() : sign)).join(''),
+        [...'photos.display']
+          .map((sign, bit) => ((at >> bit) & 1 ? sign.toUpperCase() : sign))
+          .join(''),
       );
     const value = (most: number) => Object.fromEntries(spellings(most).map((name) => [name, 'x']));
     expect(patched([{ op: 'add', value: value(50) }], many).changed).toBe(true);

@@ -57,8 +57,12 @@ describe('design scim.md: what a POST may hold', () => {
       name: { formatted: 'givenName familyName', familyName: 'familyName', givenName: 'givenName' },
       title: 'Boss',
     });
-    expect(readCreation({ ...body, [enterpriseSchema]: '' })).not.toHaveProperty([enterpriseSchema]);
-    expect(readCreation({ ...body, [enterpriseSchema]: {} })).not.toHaveProperty([enterpriseSchema]);
+    expect(readCreation({ ...body, [enterpriseSchema]: '' })).not.toHaveProperty([
+      enterpriseSchema,
+    ]);
+    expect(readCreation({ ...body, [enterpriseSchema]: {} })).not.toHaveProperty([
+      enterpriseSchema,
+    ]);
   });
 
   test('of two primary values the first stays primary; an entry with an empty value is dropped', () => {
@@ -109,11 +113,15 @@ describe('design scim.md: what a POST may hold', () => {
   });
 
   test('without userName the first e-mail is the name, without both there is none', () => {
-    expect(readCreation({ emails: [{ value: 'A@b.c' }, { value: 'd@e.f', primary: true }] }).userName).toBe(
-      'A@b.c',
-    );
+    expect(
+      readCreation({ emails: [{ value: 'A@b.c' }, { value: 'd@e.f', primary: true }] }).userName,
+    ).toBe('A@b.c');
     expect(readCreation({ userName: ' ', emails: 'a@b.c' }).userName).toBe('a@b.c');
-    for (const body of [{ displayName: 'x' }, { userName: '', emails: [] }, { emails: [{ type: 'work' }] }]) {
+    for (const body of [
+      { displayName: 'x' },
+      { userName: '', emails: [] },
+      { emails: [{ type: 'work' }] },
+    ]) {
       expect(scimTypeOf(() => readCreation(body))).toBe('invalidValue');
     }
   });
@@ -138,7 +146,11 @@ describe('design scim.md: what a POST may hold', () => {
 
   test('PUT keeps the name that it does not give, replaces the rest, and is active unless it says otherwise', () => {
     const current = { userName: 'a', displayName: 'A', active: false };
-    expect(readReplacement({ title: 'T' }, current)).toEqual({ userName: 'a', title: 'T', active: true });
+    expect(readReplacement({ title: 'T' }, current)).toEqual({
+      userName: 'a',
+      title: 'T',
+      active: true,
+    });
     expect(readReplacement({ active: 'FALSE' }, current)).toEqual({ userName: 'a', active: false });
     expect(readReplacement({ active: null, userName: 'b' }, current)).toEqual({
       userName: 'b',
@@ -159,7 +171,10 @@ describe('design scim.md: who it is', () => {
   test.each([
     [{ userName: 'Ada@Example.com', emails: [{ value: 'x@y.zz' }] }, 'ada@example.com'],
     [
-      { userName: 'ada', emails: [{ value: 'Ada@Example.com' }, { value: 'x@y.zz', primary: true }] },
+      {
+        userName: 'ada',
+        emails: [{ value: 'Ada@Example.com' }, { value: 'x@y.zz', primary: true }],
+      },
       'ada@example.com',
     ],
     [{ userName: 'ada', emails: [{ value: 'none' }, { value: 'x@y.zz' }] }, null],
@@ -181,7 +196,10 @@ describe('design scim.md: who it is', () => {
     [' ', 'ada', 'ada'],
   ])('a member called %j has %s and %s', (name, givenName, familyName) => {
     const resource = memberResource({ email: 'ada@example.com', name });
-    expect(resource).toMatchObject({ userName: 'ada@example.com', name: { givenName, familyName } });
+    expect(resource).toMatchObject({
+      userName: 'ada@example.com',
+      name: { givenName, familyName },
+    });
     expect(resource.emails).toEqual([{ value: 'ada@example.com', type: 'work', primary: true }]);
   });
 });
@@ -296,13 +314,16 @@ describe('RFC 7643 §5 to §7', () => {
         : attribute.type === 'boolean' || 'text';
     return attribute.multiValued ? [one] : one;
   };
-  const filled = (id: string) => Object.fromEntries(described(id).map((one) => [one.name, example(one)]));
+  const filled = (id: string) =>
+    Object.fromEntries(described(id).map((one) => [one.name, example(one)]));
 
   test('every attribute that /Schemas describes round-trips, and no other', () => {
     const body = { ...filled(userSchema), [enterpriseSchema]: filled(enterpriseSchema) };
     expect(readCreation(body)).toEqual(body);
     expect(described(userSchema).map(({ name }) => name)).not.toContain('password');
-    const names = [...described(userSchema), ...described(enterpriseSchema)].map(({ name }) => name);
+    const names = [...described(userSchema), ...described(enterpriseSchema)].map(
+      ({ name }) => name,
+    );
     const written = attributes.filter((one) => one.schema !== '' && one.mutability === 'readWrite');
     expect(names).toEqual(written.map(({ name }) => name));
   });

@@ -35,9 +35,9 @@ test('X1 a sealed secret with any one bit changed does not open', () => {
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const altered = Buffer.from(bytes);
     altered.writeUInt8(altered.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-    expect(() => keyring.open([version, keyId, altered.toString('base64url')].join('.'), place)).toThrow(
-      refused,
-    );
+    expect(() =>
+      keyring.open([version, keyId, altered.toString('base64url')].join('.'), place),
+    ).toThrow(refused);
   }
 });
 
@@ -58,7 +58,11 @@ test.each(['', 'secret', 'v1..', 'v2.AAAAAAAAAAA.AAAA', `v1.${keyring.keyId}.AAA
 test('X1 neither the secret nor the master key can be read from what is sealed or derived', () => {
   const masterKey = randomBytes(32);
   const mine = createKeyring(masterKey);
-  const outside = [mine.seal('canary-secret', place), mine.keyId, mine.derive('a').toString('base64url')];
+  const outside = [
+    mine.seal('canary-secret', place),
+    mine.keyId,
+    mine.derive('a').toString('base64url'),
+  ];
   expect(outside.join()).not.toContain('canary-secret');
   for (const spelling of ['hex', 'base64', 'base64url', 'latin1'] as const) {
     expect(outside.join()).not.toContain(masterKey.toString(spelling).slice(0, 11));

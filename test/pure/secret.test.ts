@@ -17,11 +17,16 @@ test.each(kinds)(
 
 test('P13 at least 160 random bits stay secret: 32 signs of 62, evenly drawn, four of them shown', () => {
   expect(Math.log2(62) * (32 - 4)).toBeGreaterThan(160);
-  const signs = Array.from({ length: 2000 }, () => newSecret('cos_pat_').value.slice(8, 40)).join('');
+  const signs = Array.from({ length: 2000 }, () => newSecret('cos_pat_').value.slice(8, 40)).join(
+    '',
+  );
   const counts = Map.groupBy(signs, (sign) => sign);
   expect(counts.size).toBe(62);
   const expected = signs.length / 62;
-  const chi = [...counts.values()].reduce((sum, { length }) => sum + (length - expected) ** 2 / expected, 0);
+  const chi = [...counts.values()].reduce(
+    (sum, { length }) => sum + (length - expected) ** 2 / expected,
+    0,
+  );
   // 61 degrees of freedom: beyond this once in a hundred million runs.
   expect(chi).toBeLessThan(150);
 });
@@ -31,7 +36,11 @@ test('P13 any one sign mistyped, dropped, doubled or swapped is refused by the c
   const wrong = Array.from(value.slice(8), (sign, at) => {
     const [before, after] = [value.slice(0, 8 + at), value.slice(9 + at)];
     const swapped = before + after.slice(0, 1) + sign + after.slice(1);
-    const typos = [before + (sign === 'x' ? 'y' : 'x') + after, before + after, before + sign + sign + after];
+    const typos = [
+      before + (sign === 'x' ? 'y' : 'x') + after,
+      before + after,
+      before + sign + sign + after,
+    ];
     return swapped === value ? typos : [...typos, swapped];
   }).flat();
   expect(wrong.filter((text) => hashOfSecret('cos_pat_', text) !== null)).toEqual([]);

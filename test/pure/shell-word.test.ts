@@ -31,7 +31,9 @@ const hostile = [
 const text = fc.oneof(
   fc.constantFrom(...hostile),
   fc
-    .array(fc.constantFrom("'", '\\', '"', '`', '$', '(', ')', ';', ' ', '!', 'x'), { maxLength: 8 })
+    .array(fc.constantFrom("'", '\\', '"', '`', '$', '(', ')', ';', ' ', '!', 'x'), {
+      maxLength: 8,
+    })
     .map((signs) => signs.join('')),
 );
 

@@ -52,5 +52,6 @@ test('S2 a random token has the bits asked for and never comes twice', () => {
 test('§8 a generated password is one that idctl accepts and a person can copy', () => {
   const passwords = Array.from({ length: 1000 }, randomPassword);
   expect(new Set(passwords).size).toBe(1000);
-  for (const password of passwords) expect(password).toMatch(/^([a-hjkmnp-z2-9]{6}-){3}[a-hjkmnp-z2-9]{6}$/);
+  for (const password of passwords)
+    expect(password).toMatch(/^([a-hjkmnp-z2-9]{6}-){3}[a-hjkmnp-z2-9]{6}$/);
 });

@@ -18,8 +18,10 @@ test.each(vectors)('RFC 6238 appendix B: at %i the code is %s', (time, code, ste
 
 test('§5.3 one period of drift is accepted either way, two are refused', () => {
   const [time, code, step] = vectors[3];
-  for (const drift of [-30, 30]) expect(matchTotp(secret, code, new Date((time + drift) * 1000))).toBe(step);
-  for (const drift of [-60, 60]) expect(matchTotp(secret, code, new Date((time + drift) * 1000))).toBeNull();
+  for (const drift of [-30, 30])
+    expect(matchTotp(secret, code, new Date((time + drift) * 1000))).toBe(step);
+  for (const drift of [-60, 60])
+    expect(matchTotp(secret, code, new Date((time + drift) * 1000))).toBeNull();
 });
 
 test.each(['', '12345', '1234567', 'abcdef', '28708２', ' 287082', '-87082', '2870.2'])(

@@ -7,7 +7,8 @@ import { isSeen, replaceUnseen } from '../../src/unseen.ts';
 // Security X9: one rule says what must not stand in a name and what a terminal is not shown as it is.
 
 const withoutUnseen = (text: string) => replaceUnseen(text, () => '');
-const tag = (text: string) => [...text].map((sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0)));
+const tag = (text: string) =>
+  [...text].map((sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0)));
 
 const hidden: [string, string][] = [
   ['a control character', 'Ada\u0007'],

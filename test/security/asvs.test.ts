@@ -4,9 +4,15 @@ import { brokenLinks, names, pageOf, quoted } from './pages.ts';
 // Holds docs/asvs.md to OWASP ASVS 5.0 and to the suite: every requirement once, every verdict with what shows it.
 
 const page = pageOf('asvs.md');
-const rows = [...page.matchAll(/^\| (\d+\.\d+\.\d+) \| ([12]) \| (.+?) \| (.+?) \| (.+) \|$/gm)].map(
-  ([, id = '', level = '', asks = '', verdict = '', shown = '']) => ({ id, level, asks, verdict, shown }),
-);
+const rows = [
+  ...page.matchAll(/^\| (\d+\.\d+\.\d+) \| ([12]) \| (.+?) \| (.+?) \| (.+) \|$/gm),
+].map(([, id = '', level = '', asks = '', verdict = '', shown = '']) => ({
+  id,
+  level,
+  asks,
+  verdict,
+  shown,
+}));
 
 /** The requirements of levels 1 and 2, by section: the numbers that are of level 1, then those of level 2. */
 const requirements: Record<string, [number[], number[]]> = {
@@ -63,7 +69,8 @@ describe('docs/asvs.md', () => {
   test('a requirement that is met names tests or a page; every test named is there', () => {
     for (const { id, verdict, shown } of rows) {
       expect([id, verdict]).toEqual([id, expect.stringMatching(/^(met|deviates|does not apply)$/)]);
-      if (verdict === 'met') expect([id, quoted(shown).length > 0 || /\]\(/.test(shown)]).toEqual([id, true]);
+      if (verdict === 'met')
+        expect([id, quoted(shown).length > 0 || /\]\(/.test(shown)]).toEqual([id, true]);
     }
     const missing = rows
       .flatMap(({ shown }) => quoted(shown))

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import {
+  addDomain,
+  assertDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { disableSso, removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
@@ -59,7 +63,10 @@ const changes: [string, (made: Connected) => Promise<unknown>][] = [
     'for a domain no longer verified',
     ({ domain }) => transaction(() => Domain.destroy({ where: { name: domain } })),
   ],
-  ['without its domain', ({ org, domain }) => removeDomain(idctl.operator(), { org: org.slug, domain })],
+  [
+    'without its domain',
+    ({ org, domain }) => removeDomain(idctl.operator(), { org: org.slug, domain }),
+  ],
   [
     'without its domain, which another organization has verified',
     async ({ org, domain }) => {
@@ -69,7 +76,10 @@ const changes: [string, (made: Connected) => Promise<unknown>][] = [
       await assertDomain(idctl.operator(), { org: rival.slug, domain });
     },
   ],
-  ['gone with its organization', ({ org }) => deleteOrganization(idctl.operator(), { org: org.slug })],
+  [
+    'gone with its organization',
+    ({ org }) => deleteOrganization(idctl.operator(), { org: org.slug }),
+  ],
 ];
 
 describe('S6 between start and callback', () => {
@@ -113,7 +123,8 @@ describe('S6 between start and callback', () => {
     const { browser, callback } = await returning(idctl, provider, made);
     await save(made, { clientSecret: 'the new one' });
     expect((await comeBack(browser, callback)).status).toBe(200);
-    const { authorization = '' } = provider.seen.findLast(({ path }) => path === '/token')?.headers ?? {};
+    const { authorization = '' } =
+      provider.seen.findLast(({ path }) => path === '/token')?.headers ?? {};
     expect(atob(authorization.replace('Basic ', ''))).toContain('the%20new%20one');
     expect(other.seen.filter(({ path }) => path === '/token')).toEqual([]);
   });
@@ -121,8 +132,14 @@ describe('S6 between start and callback', () => {
 
 describe('S2 a state of one connection', () => {
   test('S2 brings nobody in through another: the code goes where the state was made for', async () => {
-    const [here, there] = [await connected(idctl, provider.issuer), await connected(idctl, other.issuer)];
-    const [mine, theirs] = [await departing(idctl, here.domain), await departing(idctl, there.domain)];
+    const [here, there] = [
+      await connected(idctl, provider.issuer),
+      await connected(idctl, other.issuer),
+    ];
+    const [mine, theirs] = [
+      await departing(idctl, here.domain),
+      await departing(idctl, there.domain),
+    ];
     await vouch(other, theirs.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     await vouch(provider, mine.nonce, { sub: 'eve', email: `eve@${there.domain}` });
     const asked = other.seen.length;
@@ -158,7 +175,8 @@ describe('S1 P9 what goes into the authorization request', () => {
       const { searchParams } = new URL(body.authorizationUrl);
       expect(searchParams.get('code_challenge_method')).toBe('S256');
       expect(searchParams.get('response_type')).toBe('code');
-      for (const name of ['state', 'nonce', 'code_challenge']) seen.add(searchParams.get(name) ?? '');
+      for (const name of ['state', 'nonce', 'code_challenge'])
+        seen.add(searchParams.get(name) ?? '');
     }
     expect(seen.size).toBe(15);
   });

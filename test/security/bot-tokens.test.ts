@@ -32,7 +32,9 @@ test('P14 at most 100 are live: the oldest goes, with an event', async () => {
   const { id, mint } = await appOf(instance);
   const minted: string[] = [];
   for (let n = 0; n < 102; n += 1) minted.push(await mint());
-  const live = await Promise.all(minted.map(async (token) => (await useToken(instance, token)).status));
+  const live = await Promise.all(
+    minted.map(async (token) => (await useToken(instance, token)).status),
+  );
   expect(live).toEqual([401, 401, ...Array(100).fill(200)]);
   const gone = await Event.findAll({ where: { kind: 'token.revoked' } });
   expect(gone).toMatchObject(
@@ -90,7 +92,9 @@ test('P8 wrong client secrets count by client address, over all client ids and e
   expect(await Event.count({ where: { kind: 'app.refused' } })).toBe(events);
   expect((await guess(9, '2001:db8:7:9::1')).status).toBe(401);
   const right = { grant_type: 'client_credentials', ...app.credentials };
-  const answer = await instance.client().form('/api/v1/oauth/token', right, { 'x-forwarded-for': from });
+  const answer = await instance
+    .client()
+    .form('/api/v1/oauth/token', right, { 'x-forwarded-for': from });
   expect(answer.status).toBe(200);
   instance.wait(61);
   expect((await guess(10, from)).status).toBe(401);
@@ -99,7 +103,9 @@ test('P8 wrong client secrets count by client address, over all client ids and e
 test('P8 of wrong client secrets at once as many are answered as there are places', async () => {
   const instance = await openInstance({ limits: { tokenRequests: 4 } });
   const { ask } = await appOf(instance);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => ask({ client_secret: 'guess' })));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => ask({ client_secret: 'guess' })),
+  );
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(8);
 });

@@ -18,7 +18,11 @@ let held: number;
 beforeAll(async () => {
   provider = await startLyingProvider(registration.clientId, '');
   other = await startLyingProvider(registration.clientId, '');
-  const google = { clientId: registration.clientId, clientSecret: 'secret', issuer: provider.issuer };
+  const google = {
+    clientId: registration.clientId,
+    clientSecret: 'secret',
+    issuer: provider.issuer,
+  };
   idctl = await openIdctl({
     http: { trustedProxies: ['127.0.0.1'] },
     outbound: { allow: ['127.0.0.1'] },
@@ -58,7 +62,8 @@ test('S9 ten callbacks of one client address wait for a provider at once; a furt
   const { domain } = await connected(idctl, provider.issuer);
   const state = async () => stateOf(await start(idctl.client(), domain));
   const waiting: Promise<Answer>[] = [];
-  for (let at = 0; at < 10; at += 1) waiting.push(callback('sso', await state(), `2001:db8:7:8::${at}`));
+  for (let at = 0; at < 10; at += 1)
+    waiting.push(callback('sso', await state(), `2001:db8:7:8::${at}`));
   await expect.poll(() => held, { timeout: 20_000 }).toBe(10);
   const late = await state();
   const refused = await callback('sso', late, '2001:db8:7:8::ff');
@@ -66,9 +71,9 @@ test('S9 ten callbacks of one client address wait for a provider at once; a furt
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   const social = await idctl.client().get('/auth/social/google/start');
   const { authorizationUrl } = social.body;
-  expect(await callback('social/google', stateOf(authorizationUrl), '2001:db8:7:8::1')).toMatchObject(
-    tooMany,
-  );
+  expect(
+    await callback('social/google', stateOf(authorizationUrl), '2001:db8:7:8::1'),
+  ).toMatchObject(tooMany);
   waiting.push(callback('sso', await state(), '2001:db8:7:9::1'));
   await expect.poll(() => held, { timeout: 20_000 }).toBe(11);
   release();
@@ -79,14 +84,19 @@ test('S9 ten callbacks of one client address wait for a provider at once; a furt
 }, 60_000);
 
 test('S9 fifty callbacks wait for one connection at once; another connection goes on', async () => {
-  const [one, another] = [await connected(idctl, provider.issuer), await connected(idctl, other.issuer)];
+  const [one, another] = [
+    await connected(idctl, provider.issuer),
+    await connected(idctl, other.issuer),
+  ];
   const waiting: Promise<Answer>[] = [];
   const states: string[] = [];
   for (let at = 0; at < 52; at += 1) states.push(stateOf(await start(idctl.client(), one.domain)));
   const late = states.splice(50);
-  for (const [at, state] of states.entries()) waiting.push(callback('sso', state, `198.51.100.${at}`));
+  for (const [at, state] of states.entries())
+    waiting.push(callback('sso', state, `198.51.100.${at}`));
   await expect.poll(() => held, { timeout: 20_000 }).toBe(50);
-  for (const state of late) expect(await callback('sso', state, '203.0.113.1')).toMatchObject(tooMany);
+  for (const state of late)
+    expect(await callback('sso', state, '203.0.113.1')).toMatchObject(tooMany);
   const elsewhere = stateOf(await start(idctl.client(), another.domain));
   expect((await callback('sso', elsewhere, '203.0.113.1')).status).toBe(401);
   expect(other.seen.filter(({ path }) => path === '/token')).toHaveLength(1);
@@ -99,7 +109,8 @@ test('S9 ten callbacks of one client address wait for a social provider at once'
   const state = async () =>
     stateOf((await idctl.client().get('/auth/social/google/start')).body.authorizationUrl);
   const waiting: Promise<Answer>[] = [];
-  for (let at = 0; at < 10; at += 1) waiting.push(callback('social/google', await state(), '198.51.100.7'));
+  for (let at = 0; at < 10; at += 1)
+    waiting.push(callback('social/google', await state(), '198.51.100.7'));
   await expect.poll(() => held, { timeout: 20_000 }).toBe(10);
   expect(await callback('social/google', await state(), '198.51.100.7')).toMatchObject(tooMany);
   release();

@@ -63,7 +63,10 @@ beforeAll(async () => {
       await assertDomain(operator(), { org: 'acme', domain });
     },
   });
-  learned.set('masterKey', /^[\w-]{43}$/m.exec(await readFile(site.keyFile, 'utf8'))?.[0] ?? 'no key');
+  learned.set(
+    'masterKey',
+    /^[\w-]{43}$/m.exec(await readFile(site.keyFile, 'utf8'))?.[0] ?? 'no key',
+  );
   daemon = await site.serve();
   browser = createClient(daemon.url, { keepCookies: true });
   await live();
@@ -87,7 +90,16 @@ async function live(): Promise<void> {
 }
 
 async function atTheTerminal(): Promise<void> {
-  const at = ['--org', 'acme', '--domain', domain, '--issuer', provider.issuer, '--client-id', 'idctl'];
+  const at = [
+    '--org',
+    'acme',
+    '--domain',
+    domain,
+    '--issuer',
+    provider.issuer,
+    '--client-id',
+    'idctl',
+  ];
   await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
   await run(['user', 'create', eve, '--name', 'Eve', '--password-stdin'], secrets.password);
   await run(['user', 'password', 'nobody@acme.test', '--password-stdin'], secrets.wrongPassword);
@@ -116,10 +128,19 @@ async function byPassword(): Promise<void> {
   learn('totpSecret', totp.body.secret);
   see(await browser.post('/api/v1/me/totp/confirm', { code: '000000' }));
   const passwords = { currentPassword: secrets.password, newPassword: secrets.changedPassword };
-  see(await browser.post('/api/v1/me/password', { ...passwords, currentPassword: secrets.wrongPassword }));
+  see(
+    await browser.post('/api/v1/me/password', {
+      ...passwords,
+      currentPassword: secrets.wrongPassword,
+    }),
+  );
   see(await browser.post('/api/v1/me/password', passwords));
   await signIn(browser.post('/api/v1/auth/refresh'));
-  see(await browser.get('/api/v1/me', { authorization: `Bearer ${learned.get('personalAccessToken')}` }));
+  see(
+    await browser.get('/api/v1/me', {
+      authorization: `Bearer ${learned.get('personalAccessToken')}`,
+    }),
+  );
 }
 
 async function asApp(client_id: string, client_secret: string): Promise<void> {
@@ -139,7 +160,12 @@ async function byProvider(): Promise<void> {
       (await browser.get(`/auth/sso/start?domain=${domain}`)).body.authorizationUrl,
     );
     const nonce = searchParams.get('nonce') ?? '';
-    const person = { sub: 'grace', email: `grace@${domain}`, birthdate: secrets.personal, name: 'Grace' };
+    const person = {
+      sub: 'grace',
+      email: `grace@${domain}`,
+      birthdate: secrets.personal,
+      name: 'Grace',
+    };
     const { token } = provider.answers;
     await vouch(provider, nonce, person);
     const { body } = await provider.answers.token({ path: '/token', headers: {}, body: '' });
@@ -194,7 +220,10 @@ async function byMail(): Promise<void> {
   await run(['event', 'list', '--json']);
 }
 
-const refusing = () => ({ status: 400, body: { error: 'invalid_grant', error_description: secrets.said } });
+const refusing = () => ({
+  status: 400,
+  body: { error: 'invalid_grant', error_description: secrets.said },
+});
 const babbling = () => ({ body: `${secrets.unparsable}&access_token=${secrets.idpAccessToken}` });
 
 async function wrongly(): Promise<void> {
@@ -202,15 +231,30 @@ async function wrongly(): Promise<void> {
   see(await browser.get('/api/v1/me', { authorization: `Bearer ${secrets.header}` }));
   see(await browser.get('/api/v1/me', { 'x-api-key': `${secrets.header} ${secrets.header}` }));
   see(await browser.get('/api/v1/me', { authorization: `Basic ${btoa(`eve:${secrets.header}`)}` }));
-  see(await createClient(daemon.url).get('/api/v1/me', { cookie: `access_token=${secrets.cookie}` }));
+  see(
+    await createClient(daemon.url).get('/api/v1/me', { cookie: `access_token=${secrets.cookie}` }),
+  );
   see(await browser.get(`/api/v1/me?token=${secrets.query}`));
   see(await browser.get(`/nowhere?token=${secrets.query}`));
   see(await browser.get(`/auth/sso/callback?state=${secrets.query}&code=${secrets.code}`));
-  see(await browser.post('/api/v1/auth/login', `{"email":"${eve}","password":"${secrets.malformed}`, json));
+  see(
+    await browser.post(
+      '/api/v1/auth/login',
+      `{"email":"${eve}","password":"${secrets.malformed}`,
+      json,
+    ),
+  );
   see(await browser.post('/api/v1/auth/login', `"${secrets.malformed}"`, json));
   see(await browser.post('/api/v1/auth/login', { email: eve, password: [secrets.malformed] }));
-  see(await browser.post('/api/v1/auth/login', { email: eve, password: 'x', more: secrets.surplus }));
-  see(await browser.post('/api/v1/auth/login', { email: secrets.malformed, password: secrets.malformed }));
+  see(
+    await browser.post('/api/v1/auth/login', { email: eve, password: 'x', more: secrets.surplus }),
+  );
+  see(
+    await browser.post('/api/v1/auth/login', {
+      email: secrets.malformed,
+      password: secrets.malformed,
+    }),
+  );
   see(await browser.post('/api/v1/auth/refresh', { refreshToken: secrets.malformed }));
   see(
     await browser.post('/api/v1/auth/signup', {
@@ -281,7 +325,11 @@ async function watched(work: () => Promise<void>): Promise<void> {
 
 /** Every secret, in every spelling in which it could have been written down. */
 function spellings(): [string, string][] {
-  const known = [...Object.entries(secrets), ['ownerPassword', site.owner.password] as const, ...learned];
+  const known = [
+    ...Object.entries(secrets),
+    ['ownerPassword', site.owner.password] as const,
+    ...learned,
+  ];
   return known.flatMap(([name, text]) =>
     [
       ...new Set([
@@ -294,7 +342,9 @@ function spellings(): [string, string][] {
 }
 
 function foundIn(text: string): string[] {
-  return [...new Set(spellings().flatMap(([name, spelling]) => (text.includes(spelling) ? [name] : [])))];
+  return [
+    ...new Set(spellings().flatMap(([name, spelling]) => (text.includes(spelling) ? [name] : []))),
+  ];
 }
 
 /** All that the database holds. */

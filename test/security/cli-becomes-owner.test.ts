@@ -31,7 +31,12 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     expect((await readdir(site)).sort()).toEqual(['idctl.db', 'idctl.yaml', 'master.key']);
     for (const name of await readdir(site)) {
       const { uid, gid, mode } = await stat(join(site, name));
-      expect({ name, uid, gid, mode: mode & 0o777 }).toEqual({ name, uid: nobody, gid: nobody, mode: 0o600 });
+      expect({ name, uid, gid, mode: mode & 0o777 }).toEqual({
+        name,
+        uid: nobody,
+        gid: nobody,
+        mode: 0o600,
+      });
     }
     const { uid, mode } = await stat(site);
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o700 });
@@ -53,7 +58,8 @@ describe.skipIf(dialect !== 'sqlite' || rootMissing())('X8: run as root, the com
     const roots = join(folder, 'root.backup');
     await copyFile(own, roots);
     await chmod(roots, 0o600);
-    for (const name of await readdir(site)) if (name.startsWith('idctl.db')) await rm(join(site, name));
+    for (const name of await readdir(site))
+      if (name.startsWith('idctl.db')) await rm(join(site, name));
     await idctl('restore', roots);
     const { uid, mode } = await stat(join(site, 'idctl.db'));
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: nobody, mode: 0o600 });

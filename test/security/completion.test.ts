@@ -55,7 +55,8 @@ let canary: string;
 beforeAll(async () => {
   site = await install({
     prepare: async (operator) => {
-      for (const email of addresses) await createUser(operator(), { email, name: 'Eve `x.sh` $(x.sh)' });
+      for (const email of addresses)
+        await createUser(operator(), { email, name: 'Eve `x.sh` $(x.sh)' });
       for (const slug of slugs) {
         const { id } = await createOrganization(operator(), { name: 'Evil' });
         await transaction(() => Organization.update({ slug }, { where: { id } }));
@@ -102,7 +103,10 @@ afterAll(() => site.close());
 /** Types each line and Tab and Enter after it; answers the last word that idctl was run with each time. */
 async function typed(shell: string, lines: string[]): Promise<string[]> {
   await writeFile(record, '');
-  const answers: Answers = lines.map((line, at) => [at === 0 ? '> ' : 'recorded', `idctl ${line}\t\r`]);
+  const answers: Answers = lines.map((line, at) => [
+    at === 0 ? '> ' : 'recorded',
+    `idctl ${line}\t\r`,
+  ]);
   // A quote that is left open would wait for its end.
   await inTerminal(shell, env, [...answers, ['recorded', 'exit\r']], 150_000);
   return (await readFile(record, 'utf8')).split('\0').slice(0, -1);

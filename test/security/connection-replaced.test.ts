@@ -11,7 +11,10 @@ import { rotateScimToken } from '../../src/services/provisioning/scim/token/oper
 import { requireSameConnection } from '../../src/services/signin/methods/sso/same-connection.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/identities/attach.ts';
-import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
+import {
+  listIdentities,
+  unlinkIdentities,
+} from '../../src/services/tenancy/identities/operations.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
 import { changeLdap, removeLdap, saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
@@ -21,13 +24,25 @@ import { deleteOrganization } from '../../src/services/tenancy/organizations/ope
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor, signInByLdap } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { clientOf } from '../support/scim-client.ts';
-import { entry, type Request, result, startScriptedDirectory } from '../support/scripted-directory.ts';
+import {
+  entry,
+  type Request,
+  result,
+  startScriptedDirectory,
+} from '../support/scripted-directory.ts';
 import { type Slapd, service, startSlapd, suffix } from '../support/slapd.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 import { enrolled } from '../support/two-factor.ts';
@@ -44,7 +59,9 @@ beforeAll(async () => {
     limits: { addressFailures: 1_000_000 },
   });
   const { clientId: client_id, clientSecret: client_secret } = registration;
-  const clients = [{ client_id, client_secret, redirect_uris: [`${idctl.baseUrl}/auth/sso/callback`] }];
+  const clients = [
+    { client_id, client_secret, redirect_uris: [`${idctl.baseUrl}/auth/sso/callback`] },
+  ];
   honest = await startOpenIdProvider({ clients });
   hostile = await startOpenIdProvider({ clients });
 });
@@ -64,7 +81,9 @@ function asserted(at: OpenIdProvider, email: string, sub = fresh('sub')): string
 }
 
 async function events(org: string, kind: string) {
-  return (await listEvents(idctl.operator(), { org, kind, limit: 50 })).items.map(({ data }) => data);
+  return (await listEvents(idctl.operator(), { org, kind, limit: 50 })).items.map(
+    ({ data }) => data,
+  );
 }
 
 /** A member of an organization who signed in through its connection, and its owner. */
@@ -106,8 +125,12 @@ describe('I1 a connection that is removed and made again', () => {
     await replace(hostile);
     const attack = await signInAt(idctl, hostile, domain, asserted(hostile, email));
     expect(attack.answer).toMatchObject(refused);
-    expect(await events(org.slug, 'sso.signin.refused')).toMatchObject([{ reason: 'identity_conflict' }]);
-    expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([{ issuer: honest.issuer }]);
+    expect(await events(org.slug, 'sso.signin.refused')).toMatchObject([
+      { reason: 'identity_conflict' },
+    ]);
+    expect(await Identity.findAll({ where: { accountId: id } })).toMatchObject([
+      { issuer: honest.issuer },
+    ]);
     // Somebody new does not wait for the others.
     const late = await signInAt(idctl, hostile, domain, asserted(hostile, `cy@${domain}`));
     expect(late.answer.status).toBe(200);
@@ -151,14 +174,24 @@ describe('I1 a connection that is removed and made again', () => {
     const owner = await signedIn(idctl, org.owner.email);
     const { connectionId } = await Identity.findOne({
       where: {
-        accountId: (await signInAt(idctl, honest, domain, asserted(honest, `a@${domain}`))).answer.body.user
-          .id,
+        accountId: (await signInAt(idctl, honest, domain, asserted(honest, `a@${domain}`))).answer
+          .body.user.id,
       },
       rejectOnEmpty: true,
     });
     const state = {
-      ...{ id: '', connection: connectionId, issuer: honest.issuer, clientId: registration.clientId },
-      ...{ redirectUri: `${idctl.baseUrl}/auth/sso/callback`, returnTo: '/', browser: '', expires: 0 },
+      ...{
+        id: '',
+        connection: connectionId,
+        issuer: honest.issuer,
+        clientId: registration.clientId,
+      },
+      ...{
+        redirectUri: `${idctl.baseUrl}/auth/sso/callback`,
+        returnTo: '/',
+        browser: '',
+        expires: 0,
+      },
     };
     const order: string[] = [];
     let removal: Promise<unknown> = Promise.resolve();
@@ -214,7 +247,9 @@ describe('I1 a connection that is removed and made again', () => {
     const sub = asserted(hostile, email);
     expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(refused);
     const account = await Account.findByPk(id, { rejectOnEmpty: true });
-    await transaction(() => takeOver(idctl.operator(), account, { by: 'domain', organizationId: org.id }));
+    await transaction(() =>
+      takeOver(idctl.operator(), account, { by: 'domain', organizationId: org.id }),
+    );
     expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(refused);
   });
 });
@@ -234,7 +269,9 @@ describe('I1 what relinks after a change of provider', () => {
     const deputy = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: deputy.email ?? '', role: 'admin' });
     const admin = await signedIn(idctl, deputy.email);
-    expect((await admin.post(`${path}/sso/relink`, from)).body).toMatchObject({ code: 'forbidden' });
+    expect((await admin.post(`${path}/sso/relink`, from)).body).toMatchObject({
+      code: 'forbidden',
+    });
     expect((await signInAt(idctl, hostile, domain, sub)).answer).toMatchObject(refused);
 
     expect(await relink(from)).toMatchObject({
@@ -242,7 +279,9 @@ describe('I1 what relinks after a change of provider', () => {
       body: { ...from, issuer: hostile.issuer, people: [email], sessionsEnded: 0 },
     });
     expect((await signInAt(idctl, hostile, domain, sub)).answer.body.user.id).toBe(id);
-    expect(await events(org.slug, 'sso.relinked')).toEqual([{ ...from, people: 1, sessionsEnded: 0 }]);
+    expect(await events(org.slug, 'sso.relinked')).toEqual([
+      { ...from, people: 1, sessionsEnded: 0 },
+    ]);
     const again = await relink(from);
     expect(again).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect(again.body.hint).toContain(hostile.issuer);
@@ -289,9 +328,12 @@ describe('P12 the second factor at single sign-on', () => {
       await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
       const { client, answer } = await signInAt(idctl, hostile, domain, sub);
       expect(answer.body.user.id).toBe(id);
-      const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+      const own = await idctl
+        .client()
+        .post('/api/v1/auth/login', { email, password, totpCode: code() });
       const tenant = await organization(idctl);
-      if (who === 'an admin') await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
+      if (who === 'an admin')
+        await addMember(idctl.operator(), { org: tenant.slug, email, role: 'admin' });
       else {
         const { token } = await rotateScimToken(idctl.operator(), { org: tenant.slug });
         await clientOf(idctl, tenant, token).create({ userName: email });
@@ -307,7 +349,9 @@ describe('P12 the second factor at single sign-on', () => {
     await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
     const { client, answer } = await signInAt(idctl, hostile, domain, sub);
     expect(answer.body.user.id).toBe(id);
-    const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+    const own = await idctl
+      .client()
+      .post('/api/v1/auth/login', { email, password, totpCode: code() });
     const headers = { authorization: `Bearer ${own.body.accessToken}` };
     const founding = { body: { name: fresh('own') }, headers };
     const made = await idctl.client().send('POST', '/api/v1/orgs', founding);
@@ -391,7 +435,10 @@ describe('D5 sessions that came by a domain', () => {
   });
 
   test('D5 end also where the connection was switched off, or saved for another domain, before', async () => {
-    for (const more of [{ enabled: false }, { emailDomain: `${fresh('other')}.test`, enabled: false }]) {
+    for (const more of [
+      { enabled: false },
+      { emailDomain: `${fresh('other')}.test`, enabled: false },
+    ]) {
       const { domain, ada, owner, path, save } = await company();
       expect((await save(honest, more)).status).toBe(200);
       expect((await ada.client.get('/api/v1/me')).status).toBe(200);
@@ -418,21 +465,44 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     const first = await signInByLdap(idctl, { username: uid, org: org.slug });
     expect(first.status).toBe(200);
     const me = () =>
-      idctl.client({ headers: { authorization: `Bearer ${first.body.accessToken}` } }).get('/api/v1/me');
-    const key = await Identity.findOne({ where: { accountId: first.body.user.id }, rejectOnEmpty: true });
+      idctl
+        .client({ headers: { authorization: `Bearer ${first.body.accessToken}` } })
+        .get('/api/v1/me');
+    const key = await Identity.findOne({
+      where: { accountId: first.body.user.id },
+      rejectOnEmpty: true,
+    });
     const save = (more: object) =>
-      saveLdap(idctl.operator(), saveLdapInput.parse({ org: org.slug, enabled: true, ...settings, ...more }));
+      saveLdap(
+        idctl.operator(),
+        saveLdapInput.parse({ org: org.slug, enabled: true, ...settings, ...more }),
+      );
     const owner = await signedIn(idctl, org.owner.email);
     const path = `/api/v1/orgs/${org.slug}/ldap`;
     const signIn = () => signInByLdap(idctl, { username: uid, org: org.slug });
-    return { org, domain, uid, email, id: String(first.body.user.id), me, key, save, owner, path, signIn };
+    return {
+      org,
+      domain,
+      uid,
+      email,
+      id: String(first.body.user.id),
+      me,
+      key,
+      save,
+      owner,
+      path,
+      signIn,
+    };
   }
 
   /** A directory of the attacker's, which says that every name is the one entry that it was told to be. */
   async function lying(mail: string, entryUUID: string, dn = `uid=ada,ou=people,${suffix}`) {
     const directory = await startScriptedDirectory((request: Request) =>
       request.kind === 'search'
-        ? Buffer.concat([entry(request, dn, { mail: [mail], entryUUID: [entryUUID] }), result(request)])
+        ? Buffer.concat([
+            entry(request, dn, { mail: [mail], entryUUID: [entryUUID] }),
+            result(request),
+          ])
         : result(request),
     );
     onTestFinished(() => directory.stop());
@@ -499,12 +569,17 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
     await owner.send('DELETE', path.replace(/ldap$/, `domains/${domain}`));
     expect((await me()).status).toBe(401);
     expect((await client.get('/api/v1/me')).status).toBe(200);
-    expect(await events(org.slug, 'domain.removed')).toMatchObject([{ owners: [user], sessionsEnded: 1 }]);
+    expect(await events(org.slug, 'domain.removed')).toMatchObject([
+      { owners: [user], sessionsEnded: 1 },
+    ]);
   });
 
   test('I1 a server is the same by its name, whatever changes of the rest', async () => {
     const { org, id, signIn } = await staffed();
-    await changeLdap(idctl.operator(), { org: org.slug, searchFilter: '(&(uid={username})(sn=*))' });
+    await changeLdap(idctl.operator(), {
+      org: org.slug,
+      searchFilter: '(&(uid={username})(sn=*))',
+    });
     expect((await signIn()).body.user.id).toBe(id);
   });
 });
@@ -512,7 +587,10 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
 test('I1 two sign-ins by one former key at once are one key', async () => {
   const { org, domain, email, sub, id, replace } = await company();
   await replace(honest);
-  const { connectionId } = await Identity.findOne({ where: { accountId: id }, rejectOnEmpty: true });
+  const { connectionId } = await Identity.findOne({
+    where: { accountId: id },
+    rejectOnEmpty: true,
+  });
   const answers = await Promise.all([1, 2, 3].map(() => signInAt(idctl, honest, domain, sub)));
   expect(answers.map(({ answer }) => answer.status)).toEqual([200, 200, 200]);
   const keys = await Identity.findAll({ where: { accountId: id } });

@@ -14,7 +14,9 @@ test('I3 every table that names an account is in the list of credentials or in t
       const columns = Object.values(model.getAttributes()).filter(
         ({ field, references }) =>
           field?.endsWith('account_id') ||
-          (typeof references === 'object' && 'model' in references && references.model === 'accounts'),
+          (typeof references === 'object' &&
+            'model' in references &&
+            references.model === 'accounts'),
       );
       return columns.length === 0 ? [] : [{ table: String(model.getTableName()), columns }];
     });
@@ -22,7 +24,9 @@ test('I3 every table that names an account is in the list of credentials or in t
     expect(new Set(listed).size).toBe(listed.length);
     const tables = naming.map(({ table }) => table);
     expect([...tables, 'accounts'].sort()).toEqual([...listed].sort());
-    const staying = naming.filter(({ columns }) => columns.some(({ onDelete }) => onDelete !== 'CASCADE'));
+    const staying = naming.filter(({ columns }) =>
+      columns.some(({ onDelete }) => onDelete !== 'CASCADE'),
+    );
     expect(staying.map(({ table }) => table)).toEqual([]);
     const all = models.map((model) => String(model.getTableName()));
     expect(otherCredentials.filter((table) => !all.includes(table))).toEqual([]);

@@ -5,9 +5,16 @@ import { SigningKey } from '../../src/database/models/signing-key.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { forgetKeys } from '../../src/services/foundation/keys/key-set.ts';
 import { currentSigner } from '../../src/services/foundation/keys/signing.ts';
-import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
+import {
+  disableUser,
+  enableUser,
+  setUserPassword,
+} from '../../src/services/people/users/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -125,7 +132,9 @@ describe('P1 forged at the door', () => {
 
   test('P1 claims that do not belong together are refused: another’s session, another’s account, none', async () => {
     const [ada, eve] = [await victim(), await victim()];
-    expect(await statusesOf(await ada.resigned({ sid: eve.claims['sid'] }))).toEqual([401, 401, 401]);
+    expect(await statusesOf(await ada.resigned({ sid: eve.claims['sid'] }))).toEqual([
+      401, 401, 401,
+    ]);
     expect(await statusesOf(await ada.resigned({ sub: eve.claims.sub }))).toEqual([401, 401, 401]);
     expect(await statusesOf(await ada.resigned({ sid: randomUUID() }))).toEqual([401, 401, 401]);
     expect(await statusesOf(await ada.resigned({ exp: 1 }))).toEqual([401, 401, 401]);
@@ -140,10 +149,14 @@ describe('P1 forged at the door', () => {
     forgetKeys(idctl.operator());
     try {
       expect(await statusesOf(accessToken)).toEqual([401, 401, 401]);
-      expect((await idctl.client().post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);
+      expect((await idctl.client().post('/api/v1/auth/refresh', { refreshToken })).status).toBe(
+        401,
+      );
     } finally {
       const { id, publicJwk, privateJwk, createdAt } = removed;
-      await transaction(async () => void (await SigningKey.create({ id, publicJwk, privateJwk, createdAt })));
+      await transaction(
+        async () => void (await SigningKey.create({ id, publicJwk, privateJwk, createdAt })),
+      );
       idctl.wait(10);
       forgetKeys(idctl.operator());
     }
@@ -209,7 +222,11 @@ describe('P3 the first credential present decides', () => {
       expect((await me({ ...good, 'x-api-key': key })).status, key).toBe(401);
     }
     const twice = `access_token=x; access_token=${accessToken}`;
-    for (const cookie of [twice, `access_token=; a=b`, `access_token=${accessToken}; access_token=x`]) {
+    for (const cookie of [
+      twice,
+      `access_token=; a=b`,
+      `access_token=${accessToken}; access_token=x`,
+    ]) {
       expect((await me({ cookie })).status, cookie).toBe(401);
     }
     expect((await me({ ...good, authorization: 'Basic eDp5' })).status).toBe(200);
@@ -224,7 +241,9 @@ describe('P3 the first credential present decides', () => {
       ['Bearer x', good],
       [good, good],
     ]) {
-      const answer = await idctl.client().send('GET', '/api/v1/me', { headers: { authorization: pair } });
+      const answer = await idctl
+        .client()
+        .send('GET', '/api/v1/me', { headers: { authorization: pair } });
       expect(answer.status).toBe(401);
     }
     const keys = { 'x-api-key': [accessToken, accessToken] };

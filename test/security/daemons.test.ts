@@ -21,7 +21,13 @@ let two: Daemon;
 beforeAll(async () => {
   at = await startLyingProvider(registration.clientId, '');
   const org = 'acme';
-  const connection = { org, emailDomain: domain, issuer: at.issuer, ...registration, enabled: true };
+  const connection = {
+    org,
+    emailDomain: domain,
+    issuer: at.issuer,
+    ...registration,
+    enabled: true,
+  };
   site = await install({
     env: { IDCTL_OUTBOUND_ALLOW: '127.0.0.1' },
     prepare: async (operator) => {
@@ -83,24 +89,34 @@ describe('P4 P2 sessions', () => {
   test('P4 twenty parallel refreshes of one token over two daemons leave one lineage', async () => {
     const { refreshToken } = await signIn(one);
     const refresh = (at: number, token: string) =>
-      createClient((at % 2 === 0 ? one : two).url).post('/api/v1/auth/refresh', { refreshToken: token });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => refresh(at, refreshToken)));
+      createClient((at % 2 === 0 ? one : two).url).post('/api/v1/auth/refresh', {
+        refreshToken: token,
+      });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => refresh(at, refreshToken)),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     const [successor, ...others] = new Set(answers.map(({ body }) => body.refreshToken));
     expect(others).toEqual([]);
     expect(successor).not.toBe(refreshToken);
     for (const daemon of [0, 1]) expect((await refresh(daemon, successor)).status).toBe(200);
     const { sid } = decodeJwt(successor);
-    const lineage = await site.query(`SELECT rotated_at FROM refresh_tokens WHERE session_id = '${sid}'`);
+    const lineage = await site.query(
+      `SELECT rotated_at FROM refresh_tokens WHERE session_id = '${sid}'`,
+    );
     expect(lineage.map((row) => row['rotated_at'] !== null).sort()).toEqual([false, true, true]);
   });
 
   test('P2 what one daemon ends, the other refuses at the next request', async () => {
     const { accessToken, refreshToken } = await signIn(one);
-    expect([(await me(one, accessToken)).status, (await me(two, accessToken)).status]).toEqual([200, 200]);
+    expect([(await me(one, accessToken)).status, (await me(two, accessToken)).status]).toEqual([
+      200, 200,
+    ]);
     const ended = await createClient(one.url).post('/api/v1/auth/logout', { refreshToken });
     expect(ended.status).toBe(204);
-    expect([(await me(one, accessToken)).status, (await me(two, accessToken)).status]).toEqual([401, 401]);
+    expect([(await me(one, accessToken)).status, (await me(two, accessToken)).status]).toEqual([
+      401, 401,
+    ]);
     const again = await createClient(two.url).post('/api/v1/auth/refresh', { refreshToken });
     expect(again.status).toBe(401);
   });
@@ -108,7 +124,9 @@ describe('P4 P2 sessions', () => {
   test('P2 what the operator ends at the terminal, the daemon refuses at the next request', async () => {
     const { accessToken } = await signIn(one);
     expect((await me(one, accessToken)).status).toBe(200);
-    expect(await site.run(['session', 'revoke', '--user', site.owner.email])).toMatchObject({ code: 0 });
+    expect(await site.run(['session', 'revoke', '--user', site.owner.email])).toMatchObject({
+      code: 0,
+    });
     expect((await me(one, accessToken)).status).toBe(401);
   });
 });

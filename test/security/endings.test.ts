@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { regenerateApp } from '../../src/services/people/apps/operations.ts';
-import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
+import {
+  disableUser,
+  enableUser,
+  setUserPassword,
+} from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { appOf } from '../support/apps.ts';
 import { password, person, signedIn } from '../support/builders.ts';
@@ -69,10 +73,17 @@ test('P5 a password set by the operator ends tokens and bot tokens, and spares t
   const { token } = await tokenOf(idctl, { user: id });
   const app = await appOf(idctl, { user: id });
   const bot = await app.mint();
-  const uses = async () => [(await useToken(idctl, token)).status, (await useToken(idctl, bot)).status];
+  const uses = async () => [
+    (await useToken(idctl, token)).status,
+    (await useToken(idctl, bot)).status,
+  ];
   await setUserPassword(idctl.operator(), { user: id, password: another, keepTokens: true });
   expect(await uses()).toEqual([200, 200]);
-  const { ended } = await setUserPassword(idctl.operator(), { user: id, password, keepTokens: false });
+  const { ended } = await setUserPassword(idctl.operator(), {
+    user: id,
+    password,
+    keepTokens: false,
+  });
   expect(ended).toEqual({ sessions: 0, tokens: 2 });
   expect(await uses()).toEqual([401, 401]);
   expect((await app.ask()).status).toBe(200);

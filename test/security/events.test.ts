@@ -18,7 +18,8 @@ const rank = ({ method, path }: Route) =>
 /** Every route that changes something of an organization's or a person's: no tests, no previews. */
 const changing = surface.routes
   .filter(
-    ({ method, access, path }) => method !== 'GET' && access !== 'public' && !/\/(test|preview)$/.test(path),
+    ({ method, access, path }) =>
+      method !== 'GET' && access !== 'public' && !/\/(test|preview)$/.test(path),
   )
   .toSorted((a, b) => rank(a) - rank(b));
 
@@ -54,7 +55,9 @@ function ask(company: Company, route: Route) {
 
 /** Every row of the database, but for those of counters. */
 async function everything(): Promise<string> {
-  const models = Object.values(Account.sequelize?.models ?? {}).filter(({ name }) => name !== 'Counter');
+  const models = Object.values(Account.sequelize?.models ?? {}).filter(
+    ({ name }) => name !== 'Counter',
+  );
   return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
 }
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
-import { createInvitation, listInvitations } from '../../src/services/tenancy/invitations/operations.ts';
+import {
+  createInvitation,
+  listInvitations,
+} from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { organization, person, signedIn } from '../support/builders.ts';

@@ -57,7 +57,10 @@ test('P12 a sign-in that is under way while the account joins is asked for the s
     // Long enough for a sign-in that does not wait; one that waits does not mind.
     await Promise.race([arriving, setTimeout(1500)]);
   });
-  expect((await arriving)?.answer).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
+  expect((await arriving)?.answer).toMatchObject({
+    status: 401,
+    body: { code: 'second_factor_required' },
+  });
   expect(await Session.count({ where: { accountId: id, method: 'sso', endedAt: null } })).toBe(0);
 });
 
@@ -98,7 +101,9 @@ test('P12 what was made in a session of the provider ends with it when the accou
 test('P12 an organization that the account makes is joined like any other', async () => {
   const { email, code, signIn } = await victim();
   const { client: provided } = await signIn();
-  const own = await idctl.client().post('/api/v1/auth/login', { email, password, totpCode: code() });
+  const own = await idctl
+    .client()
+    .post('/api/v1/auth/login', { email, password, totpCode: code() });
   const authorization = `Bearer ${own.body.accessToken}`;
   const made = await idctl
     .client({ headers: { authorization } })

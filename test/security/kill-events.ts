@@ -4,13 +4,27 @@ import { promisify } from 'node:util';
 import { regenerateApp, revokeApp } from '../../src/services/people/apps/operations.ts';
 import { regenerateToken, revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
-import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
-import { revokeScimToken, rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
-import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import {
+  disableUser,
+  enableUser,
+  setUserPassword,
+} from '../../src/services/people/users/operations.ts';
+import {
+  revokeScimToken,
+  rotateScimToken,
+} from '../../src/services/provisioning/scim/token/operations.ts';
+import {
+  addDomain,
+  assertDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { disableLdap, removeLdap } from '../../src/services/tenancy/ldap/operations.ts';
-import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { disableSso, removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
@@ -44,12 +58,16 @@ const herself = ({ idctl, scene }: Stage) => bearing(idctl, scene.sessions.own);
 const disable = ({ idctl }: Stage, user: string) => disableUser(idctl.operator(), { user });
 const enable = ({ idctl }: Stage, user: string) => enableUser(idctl.operator(), { user });
 const setPassword = (keepTokens: boolean) =>
-  both(({ idctl }, user) => setUserPassword(idctl.operator(), { user, password: newPassword, keepTokens }));
+  both(({ idctl }, user) =>
+    setUserPassword(idctl.operator(), { user, password: newPassword, keepTokens }),
+  );
 
 async function resetPassword({ idctl, scene }: Stage): Promise<void> {
   const confirm = async (email: string, code: string, more: object) =>
     expected(
-      await idctl.client().post('/api/v1/auth/password/reset/confirm', { email, code, newPassword, ...more }),
+      await idctl
+        .client()
+        .post('/api/v1/auth/password/reset/confirm', { email, code, newPassword, ...more }),
     );
   await confirm(scene.ada.email, scene.codes.reset, { totpCode: totpCode(idctl, scene.totp) });
   await confirm(scene.nora.email, await mailedCode(idctl, 'password/reset', scene.nora.email), {});
@@ -58,7 +76,9 @@ async function resetPassword({ idctl, scene }: Stage): Promise<void> {
 async function deactivateByScim({ idctl, scene }: Stage): Promise<void> {
   const client = clientOf(idctl, scene.org, scene.scim);
   const { Resources } = expected(await client.get('/Users'));
-  const record = Resources.find(({ userName }: { userName: string }) => userName === scene.ada.email);
+  const record = Resources.find(
+    ({ userName }: { userName: string }) => userName === scene.ada.email,
+  );
   expected(await client.patch(record.id, { op: 'replace', path: 'active', value: false }));
 }
 
@@ -76,7 +96,11 @@ async function takeOver(stage: Stage): Promise<void> {
   const { issuer } = world.provider;
   const sso = { org, emailDomain: scene.domain, issuer, ...registration, enabled: true };
   await saveSso(idctl.operator(), saveSsoInput.parse(sso));
-  world.provider.people.set('next', { email: scene.ada.email, email_verified: true, name: 'Ada Byron' });
+  world.provider.people.set('next', {
+    email: scene.ada.email,
+    email_verified: true,
+    name: 'Ada Byron',
+  });
   const { answer } = await signInAt(idctl, world.provider, scene.domain, 'next');
   if (expected(answer).user.id !== scene.ada.id) throw new Error('the account was not taken over');
 }
@@ -87,7 +111,8 @@ const everyToken =
     for (const { id } of Object.values(stage.scene.tokens)) await act(stage, id);
   };
 
-const inOrganization = ({ idctl, scene }: Stage) => [idctl.operator(), { org: scene.org.id }] as const;
+const inOrganization = ({ idctl, scene }: Stage) =>
+  [idctl.operator(), { org: scene.org.id }] as const;
 
 /** Every event, by its name on the page. */
 export const events: Record<string, Act> = {
@@ -113,13 +138,15 @@ export const events: Record<string, Act> = {
     const id = sessionOf(stage.scene.sessions.SSO);
     expected(await herself(stage).send('DELETE', `/api/v1/me/sessions/${id}`));
   },
-  'identities unlinked': ({ idctl, scene }) => unlinkIdentities(idctl.operator(), { user: scene.ada.id }),
+  'identities unlinked': ({ idctl, scene }) =>
+    unlinkIdentities(idctl.operator(), { user: scene.ada.id }),
   'Google disconnected': async (stage) =>
     expected(await herself(stage).send('DELETE', '/api/v1/me/social/google')),
   'tokens regenerated': everyToken(({ idctl }, id) => regenerateToken(idctl.operator(), { id })),
   'tokens revoked': everyToken(({ idctl }, id) => revokeToken(idctl.operator(), { id })),
   'app regenerated': ({ idctl, scene }) => regenerateApp(idctl.operator(), { id: scene.app.id }),
-  'app revoked': ({ idctl, scene }) => revokeApp(idctl.operator(), { id: scene.app.id, keepTokens: false }),
+  'app revoked': ({ idctl, scene }) =>
+    revokeApp(idctl.operator(), { id: scene.app.id, keepTokens: false }),
   'app revoked, `--keep-tokens`': ({ idctl, scene }) =>
     revokeApp(idctl.operator(), { id: scene.app.id, keepTokens: true }),
   'removed from the organization': ({ idctl, scene }) =>

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountCredentials, otherCredentials } from '../../src/services/people/credentials/credentials.ts';
+import {
+  accountCredentials,
+  otherCredentials,
+} from '../../src/services/people/credentials/credentials.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { dialect } from '../support/database.ts';
 import { events, restored, restores } from './kill-events.ts';
@@ -38,17 +41,25 @@ function readMatrix(text: string): Map<string, Column> {
 
 test('I3 the kill matrix has a credential of every table in the list, and a cell for each of them after each event', () => {
   const tables = new Set(probes.map(({ table }) => table));
-  expect([...accountCredentials, ...otherCredentials].filter((table) => !tables.has(table))).toEqual([]);
-  expect([...matrix.keys()].sort()).toEqual([...Object.keys(events), ...Object.keys(restores)].sort());
+  expect(
+    [...accountCredentials, ...otherCredentials].filter((table) => !tables.has(table)),
+  ).toEqual([]);
+  expect([...matrix.keys()].sort()).toEqual(
+    [...Object.keys(events), ...Object.keys(restores)].sort(),
+  );
   const credentials = probes.map(({ credential }) => credential).sort();
   for (const [event, column] of matrix) {
     expect([event, Object.keys(column).sort()]).toEqual([event, credentials]);
-    expect([event, Object.values(column).filter((cell) => !/^(live|dead)$/.test(cell))]).toEqual([event, []]);
+    expect([event, Object.values(column).filter((cell) => !/^(live|dead)$/.test(cell))]).toEqual([
+      event,
+      [],
+    ]);
   }
 });
 
 const missing =
-  counterpartMissing('slapd') || (dialect === 'postgres' && counterpartMissing('postgresql-client'));
+  counterpartMissing('slapd') ||
+  (dialect === 'postgres' && counterpartMissing('postgresql-client'));
 
 describe.skipIf(missing)('the kill matrix', () => {
   let world: World;
@@ -65,7 +76,8 @@ describe.skipIf(missing)('the kill matrix', () => {
       const stage = { idctl, scene, world };
       await act(stage);
       const column: Column = {};
-      for (const { credential, works } of probes) column[credential] = (await works(stage)) ? 'live' : 'dead';
+      for (const { credential, works } of probes)
+        column[credential] = (await works(stage)) ? 'live' : 'dead';
       return column;
     } finally {
       await idctl.close();
@@ -73,7 +85,9 @@ describe.skipIf(missing)('the kill matrix', () => {
   }
 
   test('every credential of the scene works while nothing has happened', async () => {
-    const dead = Object.entries(await after(async () => undefined)).filter(([, cell]) => cell !== 'live');
+    const dead = Object.entries(await after(async () => undefined)).filter(
+      ([, cell]) => cell !== 'live',
+    );
     expect(dead).toEqual([]);
   });
 

@@ -123,7 +123,11 @@ export const probes: Probe[] = [
     works: async ({ idctl, scene, world }) =>
       isAda((await withGoogle({ idctl, google: world.google }, 'ada')).answer, scene),
   },
-  { credential: 'sign-in that waits for the second factor', table: 'pending_sign_ins', works: goesOn },
+  {
+    credential: 'sign-in that waits for the second factor',
+    table: 'pending_sign_ins',
+    works: goesOn,
+  },
   {
     credential: 'login link',
     table: 'login_links',
@@ -137,7 +141,10 @@ export const probes: Probe[] = [
     table: 'mail_codes',
     works: async (stage) => {
       const { ada, codes } = stage.scene;
-      const answer = await auth(stage, 'magic-code/verify', { email: ada.email, code: codes.signin });
+      const answer = await auth(stage, 'magic-code/verify', {
+        email: ada.email,
+        code: codes.signin,
+      });
       return isAda(answer, stage.scene);
     },
   },
@@ -146,7 +153,11 @@ export const probes: Probe[] = [
     table: 'mail_codes',
     works: async (stage) => {
       const { ada, codes } = stage.scene;
-      const given = { email: ada.email, code: codes.reset, newPassword: 'a staple that nobody has' };
+      const given = {
+        email: ada.email,
+        code: codes.reset,
+        newPassword: 'a staple that nobody has',
+      };
       const answer = await auth(stage, 'password/reset/confirm', given);
       return answer.body.code === 'second_factor_required' || isTaken(answer);
     },
@@ -196,7 +207,10 @@ async function letsJoin(stage: Stage): Promise<boolean> {
   const { invitation, org } = stage.scene;
   // Only the browser that signed up accepts by confirming the address.
   const client = stage.idctl.client({ keepCookies: true });
-  const newcomer = await signUp(stage.idctl, invitation.email, { client, invitation: invitation.token });
+  const newcomer = await signUp(stage.idctl, invitation.email, {
+    client,
+    invitation: invitation.token,
+  });
   await client.post('/api/v1/auth/verify-email', newcomer);
   const { organizations } = (await client.get('/api/v1/me')).body;
   return organizations.some(({ id }: { id: string }) => id === org.id);

@@ -178,7 +178,10 @@ async function signInEveryWay(
     Google: (await withGoogle({ idctl, google: counterparts.google }, 'ada')).answer,
     own: await login(),
   };
-  const tokens = Object.entries(answers).map(([method, answer]) => [method, expected(answer).accessToken]);
+  const tokens = Object.entries(answers).map(([method, answer]) => [
+    method,
+    expected(answer).accessToken,
+  ]);
   return {
     ...(Object.fromEntries(tokens) as Record<keyof typeof answers, string>),
     password: String(byPassword.accessToken),
@@ -204,7 +207,11 @@ export function totpCode(idctl: MailingIdctl, secret: string): string {
 async function tokensOf(idctl: MailingIdctl, user: string) {
   const made = scopes.map(async (scope) => {
     const scoped = 'scope' in createToken.input.shape ? { scope } : {};
-    const input = createToken.forOperator.input.parse({ user, name: `of scope ${scope}`, ...scoped });
+    const input = createToken.forOperator.input.parse({
+      user,
+      name: `of scope ${scope}`,
+      ...scoped,
+    });
     const { id, token } = await createToken(idctl.operator(), input);
     return [scope, { id, token }] as const;
   });
@@ -220,7 +227,11 @@ export function mint(idctl: MailingIdctl, form: Record<string, string>): Promise
 }
 
 /** Asks for a code and reads it in the mail. */
-export async function mailedCode(idctl: MailingIdctl, path: string, email: string): Promise<string> {
+export async function mailedCode(
+  idctl: MailingIdctl,
+  path: string,
+  email: string,
+): Promise<string> {
   await idctl.client().post(`/api/v1/auth/${path}`, { email });
   return idctl.codeFor(email);
 }
@@ -231,23 +242,34 @@ export async function signUp(
   email: string,
   { client = idctl.client(), ...more }: { client?: Client; invitation?: string } = {},
 ) {
-  expected(await client.post('/api/v1/auth/signup', { email, name: 'Newcomer', password, ...more }));
+  expected(
+    await client.post('/api/v1/auth/signup', { email, name: 'Newcomer', password, ...more }),
+  );
   return { email, code: await idctl.codeFor(email) };
 }
 
 /** A sign-in with Google that waits for the second factor: the cookies of its browser. */
-async function waiting(idctl: MailingIdctl, { google }: Counterparts): Promise<Record<string, string>> {
+async function waiting(
+  idctl: MailingIdctl,
+  { google }: Counterparts,
+): Promise<Record<string, string>> {
   const { client, answer } = await withGoogle({ idctl, google }, 'ada');
-  if (answer.body.code !== 'second_factor_required') throw new Error(`Google answered ${answer.status}`);
+  if (answer.body.code !== 'second_factor_required')
+    throw new Error(`Google answered ${answer.status}`);
   return Object.fromEntries(client.jar);
 }
 
 /** From now on the providers know her by another address, so that only her keys lead to her account. */
-async function forgetAddress({ provider, google, slapd }: Counterparts, { domain }: Scene): Promise<void> {
+async function forgetAddress(
+  { provider, google, slapd }: Counterparts,
+  { domain }: Scene,
+): Promise<void> {
   const email = `ada.lovelace@${domain}`;
   provider.people.set('ada', { email, email_verified: true, name: 'Ada Lovelace' });
   google.people.set('ada', { email, email_verified: true, hd: domain, name: 'Ada Lovelace' });
-  await slapd.apply(`dn: uid=ada,ou=people,${suffix}\nchangetype: modify\nreplace: mail\nmail: ${email}\n`);
+  await slapd.apply(
+    `dn: uid=ada,ou=people,${suffix}\nchangetype: modify\nreplace: mail\nmail: ${email}\n`,
+  );
 }
 
 /** The body of an answer that must be a success. */

@@ -12,12 +12,20 @@ import { fresh, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
 import { freePorts } from '../support/ports.ts';
-import { entry, result, type Script, startScriptedDirectory } from '../support/scripted-directory.ts';
+import {
+  entry,
+  result,
+  type Script,
+  startScriptedDirectory,
+} from '../support/scripted-directory.ts';
 import { directoryPassword, service, suffix } from '../support/slapd.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
-  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] }, limits: { addressFailures: 1_000_000 } });
+  idctl = await openIdctl({
+    outbound: { allow: ['127.0.0.1'] },
+    limits: { addressFailures: 1_000_000 },
+  });
 });
 afterAll(() => idctl.close());
 
@@ -27,7 +35,12 @@ async function findingOne() {
   const found: { mail: string; uuid: string } = { mail: '', uuid: dn };
   const directory = await startScriptedDirectory((request) => {
     if (request.kind === 'search') {
-      const attributes = { mail: [found.mail], givenName: ['Ada'], sn: ['B'], entryUUID: [found.uuid] };
+      const attributes = {
+        mail: [found.mail],
+        givenName: ['Ada'],
+        sn: ['B'],
+        entryUUID: [found.uuid],
+      };
       return Buffer.concat([entry(request, dn, attributes), result(request)]);
     }
     const right = [service.bindPassword, directoryPassword].includes(request.password);
@@ -87,7 +100,8 @@ test('L8 five wrong passwords of one person are all there are, whatever names th
 
 test('L8 a right password costs no try, by however many names', async () => {
   const { signIn } = await findingOne();
-  for (let at = 0; at < 8; at += 1) expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
+  for (let at = 0; at < 8; at += 1)
+    expect(await signIn(`alias-${at}`)).toMatchObject({ status: 200 });
 });
 
 test('L8 trying a password in the test counts for the same person, whatever the name', async () => {
@@ -103,7 +117,13 @@ test('L8 trying a password in the test counts for the same person, whatever the 
 
 /** As one who is signed in. */
 function as({ id }: { id: string }): Context {
-  const actor = { kind: 'user', accountId: id, name: 'Ada', via: 'session', sessionId: id } as const;
+  const actor = {
+    kind: 'user',
+    accountId: id,
+    name: 'Ada',
+    via: 'session',
+    sessionId: id,
+  } as const;
   return { ...idctl.operator(), actor };
 }
 
@@ -126,7 +146,11 @@ describe('L8 a bind password is no way to guess either', () => {
     for (let at = 0; at < 7; at += 1)
       expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword })).toBe('ok');
     const answers = [];
-    for (const bindDn of [dn, dn.replace('uid', '0.9.2342.19200300.100.1.1'), dn.replace('=', ' = ')])
+    for (const bindDn of [
+      dn,
+      dn.replace('uid', '0.9.2342.19200300.100.1.1'),
+      dn.replace('=', ' = '),
+    ])
       answers.push(await test({ bindDn, bindPassword: 'wrong' }));
     expect(answers).toEqual(Array(3).fill('service bind'));
     const before = tried();
@@ -139,9 +163,9 @@ describe('L8 a bind password is no way to guess either', () => {
     }
     expect(tried() - before).toBe(2 * 3);
     expect(await test({}, as(second))).toBe('too_many_requests');
-    expect(await test({ bindDn: service.bindDn, bindPassword: service.bindPassword }, as(second))).toBe(
-      'too_many_requests',
-    );
+    expect(
+      await test({ bindDn: service.bindDn, bindPassword: service.bindPassword }, as(second)),
+    ).toBe('too_many_requests');
     expect(await limited(org)).toMatchObject([{ data: { bindDn: service.bindDn, count: 8 } }]);
     idctl.wait(900);
     await save({ bindDn: service.bindDn, bindPassword: service.bindPassword });
@@ -152,7 +176,9 @@ describe('L8 a bind password is no way to guess either', () => {
     const { org, owner, dn, tried } = await findingOne();
     const refused = { bindDn: dn, bindPassword: 'wrong' };
     const input = testLdapInput.parse({ org, ...refused });
-    const all = await Promise.allSettled(Array.from({ length: 20 }, () => testLdap(as(owner), input)));
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, () => testLdap(as(owner), input)),
+    );
     const turnedAway = all.filter(({ status }) => status === 'rejected');
     expect(turnedAway).toHaveLength(15);
     for (const one of turnedAway)
@@ -182,7 +208,11 @@ describe('L8 a bind password is no way to guess either', () => {
       await save({ bindPassword: `another ${at}` });
     }
     expect(directory.requests).toHaveLength(5);
-    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.signin.refused', limit: 9 });
+    const { items } = await listEvents(idctl.operator(), {
+      org,
+      kind: 'ldap.signin.refused',
+      limit: 9,
+    });
     expect(items.map(({ data }) => data)).toMatchObject([
       { reason: 'service_bind_credentials_refused', count: 5 },
       { reason: 'service_too_many_tries', count: 2 },
@@ -193,7 +223,11 @@ describe('L8 a bind password is no way to guess either', () => {
     const { org, signIn, save, test } = await findingOne();
     await save({ bindPassword: 'wrong' });
     await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`ada ${at}`)));
-    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.signin.refused', limit: 9 });
+    const { items } = await listEvents(idctl.operator(), {
+      org,
+      kind: 'ldap.signin.refused',
+      limit: 9,
+    });
     const counts = items.map(({ data }) => Number(data['count']));
     expect(counts.reduce((sum, count) => sum + count)).toBe(12);
     for (let at = 0; at < 4; at += 1)
@@ -212,13 +246,15 @@ describe('L8 a bind password is no way to guess either', () => {
     const words = { searchFilter: '(uid={username})', emailAttribute: 'mail' };
     const { org } = await joined(idctl, { ...settings, ...words });
     const binds = () => directory.requests.filter(({ kind }) => kind === 'bind').length;
-    const signIn = async () => (await signInByLdap(idctl, { username: fresh('ada'), org: org.slug })).status;
+    const signIn = async () =>
+      (await signInByLdap(idctl, { username: fresh('ada'), org: org.slug })).status;
     const tried = (given: object = {}, ctx = as(org.owner)) =>
       testLdap(ctx, testLdapInput.parse({ org: org.slug, ...given })).then(
         ({ steps }) => steps.find(({ ok }) => !ok)?.name ?? 'ok',
         (error: unknown) => (error instanceof Refusal ? error.code : error),
       );
-    const save = (bindPassword: string) => changeLdap(idctl.operator(), { org: org.slug, bindPassword });
+    const save = (bindPassword: string) =>
+      changeLdap(idctl.operator(), { org: org.slug, bindPassword });
     return { org, answers, binds, signIn, tried, save };
   }
   const no: Script = (request) => result(request, 49);
@@ -294,7 +330,11 @@ describe('L8 a bind password is no way to guess either', () => {
     expect(await refused(as(owner), two, 0)).toBe('too_many_requests');
     const limits = { ...ctx.config.limits, addressFailures: 7 };
     const client = { address: '192.0.2.77', userAgent: null };
-    const from = ({ org }: typeof one) => ({ ...as(org.owner), client, config: { ...ctx.config, limits } });
+    const from = ({ org }: typeof one) => ({
+      ...as(org.owner),
+      client,
+      config: { ...ctx.config, limits },
+    });
     expect(await refused(from(two), two, 5)).toBe('too_many_requests');
     const three = await told();
     expect(await refused(from(three), three, 2)).toBe('too_many_requests');
@@ -340,7 +380,9 @@ describe('L8 a bind password is no way to guess either', () => {
     }
     expect(binds).toBe(3);
     expect(seen.slice(3)).toEqual(
-      Array(2).fill('directories have refused 3 bind passwords; doctor sends another one in 15 minutes'),
+      Array(2).fill(
+        'directories have refused 3 bind passwords; doctor sends another one in 15 minutes',
+      ),
     );
   });
 
@@ -357,12 +399,16 @@ describe('L8 a bind password is no way to guess either', () => {
     for (let at = 0; at < 5; at += 1) await tried({ bindPassword: `guess ${at}` });
     const before = binds();
     for (let at = 0; at < 5; at += 1)
-      expect(await doctor()).toMatchObject({ ok: false, message: expect.stringContaining('code 49') });
+      expect(await doctor()).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('code 49'),
+      });
     for (let at = 0; at < 5; at += 1) {
       await save(`guess ${at}`);
       expect(await doctor()).toMatchObject({
         ok: false,
-        message: 'the directory has refused 5 bind passwords; doctor sends another one in 15 minutes',
+        message:
+          'the directory has refused 5 bind passwords; doctor sends another one in 15 minutes',
         hint: `Store the right one (idctl ldap set --org ${org.slug}), then try it: idctl ldap test --org ${org.slug}`,
       });
     }

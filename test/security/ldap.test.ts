@@ -28,7 +28,10 @@ import { directoryPassword, type Slapd, service, startSlapd, suffix } from '../s
 
 let idctl: Idctl;
 beforeAll(async () => {
-  idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] }, limits: { addressFailures: 1_000_000 } });
+  idctl = await openIdctl({
+    outbound: { allow: ['127.0.0.1'] },
+    limits: { addressFailures: 1_000_000 },
+  });
 });
 afterAll(() => idctl.close());
 
@@ -83,7 +86,9 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' }, cookies: [] });
     }
     expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${uid},`);
-    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('L3 a user name is a value of the filter and nothing else', async () => {
@@ -116,9 +121,13 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
   });
 
   test('L4 a filter that two entries match names nobody', async () => {
-    const { org, domain } = await joined(idctl, { ...settingsFor(slapd), searchFilter: '(cn={username})' });
+    const { org, domain } = await joined(idctl, {
+      ...settingsFor(slapd),
+      searchFilter: '(cn={username})',
+    });
     const cn = fresh('twin');
-    for (const at of [1, 2]) await slapd.person(`${cn}-${at}`, { cn, mail: `${cn}${at}@${domain}` });
+    for (const at of [1, 2])
+      await slapd.person(`${cn}-${at}`, { cn, mail: `${cn}${at}@${domain}` });
     expect(await signInByLdap(idctl, { username: cn, org: org.slug })).toMatchObject(failed);
     expect(await reasons(org.slug)).toEqual([['user_ambiguous', 1]]);
     expect(slapd.log.join('\n')).not.toContain(`BIND dn="uid=${cn}`);
@@ -175,7 +184,9 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     await slapd.person(uid, { mail: `${uid}@${domain}` });
     const spellings = [uid, uid.toUpperCase(), ` ${uid}`, `${uid}\u00ad`, uid];
     for (const username of spellings) {
-      expect(await signInByLdap(idctl, { username, org: org.slug, password: 'wrong' })).toMatchObject(failed);
+      expect(
+        await signInByLdap(idctl, { username, org: org.slug, password: 'wrong' }),
+      ).toMatchObject(failed);
     }
     const asked = slapd.log.length;
     const locked = await signInByLdap(idctl, { username: uid, org: org.slug });
@@ -183,7 +194,9 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(900);
     expect(slapd.log.length).toBe(asked);
     idctl.wait(901);
-    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+    expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('L8 parallel guesses do not pass together, and a right password costs nothing', async () => {
@@ -191,7 +204,9 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     const uid = fresh('ada');
     await slapd.person(uid, { mail: `${uid}@${domain}` });
     for (let done = 0; done < 7; done += 1) {
-      expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({ status: 200 });
+      expect(await signInByLdap(idctl, { username: uid, org: org.slug })).toMatchObject({
+        status: 200,
+      });
     }
     const from = slapd.log.length;
     const guess = () => signInByLdap(idctl, { username: uid, org: org.slug, password: 'wrong' });
@@ -218,7 +233,10 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
 
 describe('L1 exactly one directory', () => {
   test('L1 of two enabled ones, the other sees no byte', async () => {
-    const [one, two] = [await scripted(welcoming('x@y.test')), await scripted(welcoming('x@y.test'))];
+    const [one, two] = [
+      await scripted(welcoming('x@y.test')),
+      await scripted(welcoming('x@y.test')),
+    ];
     const first = await joined(idctl, plain(one.uri));
     const second = await joined(idctl, plain(two.uri));
     await signInByLdap(idctl, { username: 'ada', org: first.org.slug });
@@ -281,7 +299,10 @@ describe('L4 L6 I2 what a directory says', () => {
     mails.push(`ada@${foreign}`, `ada@sub.${domain}`, 'ada@unknown.test');
     expect(await signIn()).toMatchObject(failed);
     mails.push(`Ada@${domain}`, `second@${domain}`);
-    expect(await signIn()).toMatchObject({ status: 200, body: { user: { email: `ada@${domain}` } } });
+    expect(await signIn()).toMatchObject({
+      status: 200,
+      body: { user: { email: `ada@${domain}` } },
+    });
   });
 
   test('L6 I2 a known entry too is let in only while an address of it is on a domain verified now', async () => {
@@ -322,7 +343,11 @@ describe('L4 L6 I2 what a directory says', () => {
       await expect(changeLdap(idctl.operator(), { ...given, ...change })).rejects.toMatchObject({
         code: 'secret_required',
       });
-      const saved = await changeLdap(idctl.operator(), { ...given, ...change, bindPassword: 'again' });
+      const saved = await changeLdap(idctl.operator(), {
+        ...given,
+        ...change,
+        bindPassword: 'again',
+      });
       expect(saved).toMatchObject(change);
     }
     expect(
@@ -406,7 +431,9 @@ describe('L7 a directory that cannot be talked with', () => {
     talks = false;
     const began = performance.now();
     const slow = Promise.all(
-      Array.from({ length: 20 }, (_, at) => signInByLdap(idctl, { username: `u${at}`, org: org.slug })),
+      Array.from({ length: 20 }, (_, at) =>
+        signInByLdap(idctl, { username: `u${at}`, org: org.slug }),
+      ),
     );
     const quick: number[] = [];
     for (let done = 0; done < 20; done += 1) {
@@ -470,13 +497,16 @@ describe('what an entry says of itself', () => {
     ['a bare NUL in the DN', dn('a\0b'), {}],
     ['an entryUUID of 20 KB', dn('ada'), { entryUUID: [long] }],
     ['an entryUUID with NUL', dn('ada'), { entryUUID: ['a\0b'] }],
-  ])('L4 L7 X5 %s is one more sign-in that did not succeed, and fills no log', async (_, at, attributes) => {
-    for (const code of [0, 49]) {
-      const { answer, size } = await answered(at, { ...attributes }, code);
-      expect(answer).toMatchObject(failed);
-      expect(size).toBeLessThan(10_000);
-    }
-  });
+  ])(
+    'L4 L7 X5 %s is one more sign-in that did not succeed, and fills no log',
+    async (_, at, attributes) => {
+      for (const code of [0, 49]) {
+        const { answer, size } = await answered(at, { ...attributes }, code);
+        expect(answer).toMatchObject(failed);
+        expect(size).toBeLessThan(10_000);
+      }
+    },
+  );
 
   test('L6 X5 thousands of addresses are not looked up one by one, and those after a thousand are not read', async () => {
     let asked = 0;

@@ -18,13 +18,17 @@ async function statuses(given: object, addresses: string[]): Promise<number[]> {
 }
 
 test('P9 whoever is no trusted proxy cannot choose the address that the limiter counts', async () => {
-  expect(await statuses({}, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual([401, 401, 429]);
+  expect(await statuses({}, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual([
+    401, 401, 429,
+  ]);
 });
 
 test('P9 behind a trusted proxy each client counts for itself', async () => {
   const http = { trustedProxies: ['127.0.0.1'] };
   const [ada, bob] = ['198.51.100.1', '198.51.100.2'];
-  expect(await statuses({ http }, [ada, ada, bob, ada, bob, bob])).toEqual([401, 401, 401, 429, 401, 429]);
+  expect(await statuses({ http }, [ada, ada, bob, ada, bob, bob])).toEqual([
+    401, 401, 401, 429, 401, 429,
+  ]);
 });
 
 test('P9 what a client adds before the address that the proxy saw does not count', async () => {

@@ -31,7 +31,9 @@ function tryPassword(email: string | null, given: string, from = elsewhere()): P
 async function refused(about: { id: string } | { address: string }) {
   const events = await Event.findAll({ where: { kind: 'signin.refused' }, order: ['id'] });
   return events.filter(({ subject, data }) =>
-    'id' in about ? subject?.id === about.id : subject === null && data['address'] === about.address,
+    'id' in about
+      ? subject?.id === about.id
+      : subject === null && data['address'] === about.address,
   );
 }
 
@@ -45,7 +47,9 @@ test('X5 the failures of one account are one event, which counts them', async ()
     subject: { type: 'user', id, name: 'Ada Byron' },
     data: { method: 'password', reason: 'wrong_password', count: 5 },
   });
-  expect(new Date(String(event?.data['lastAt'])).getTime()).toBeGreaterThanOrEqual(event?.at.getTime() ?? 0);
+  expect(new Date(String(event?.data['lastAt'])).getTime()).toBeGreaterThanOrEqual(
+    event?.at.getTime() ?? 0,
+  );
 });
 
 test('X5 failures at once are counted one by one into one event', async () => {

@@ -14,7 +14,10 @@ let idctl: Idctl;
 
 beforeAll(async () => {
   // Mail is never sent here: that it would be makes an address unconfirmed.
-  idctl = await openIdctl({ limits: { addressFailures: 1000 }, mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
+  idctl = await openIdctl({
+    limits: { addressFailures: 1000 },
+    mail: { smtpUrl: 'smtp://127.0.0.1:9' },
+  });
 });
 beforeEach(() => {
   idctl.app.passwords = createPasswordHasher(cost);
@@ -34,8 +37,14 @@ function wire({ status, headers, body }: Answer): string {
 
 /** An address for each reason why a sign-in fails, and the password that is tried. */
 async function failures(): Promise<[email: string | null, given: string][]> {
-  const [known, disabled, unconfirmed] = [await person(idctl), await person(idctl), await person(idctl)];
-  await transaction(() => Account.update({ emailProof: 'none' }, { where: { id: unconfirmed.id } }));
+  const [known, disabled, unconfirmed] = [
+    await person(idctl),
+    await person(idctl),
+    await person(idctl),
+  ];
+  await transaction(() =>
+    Account.update({ emailProof: 'none' }, { where: { id: unconfirmed.id } }),
+  );
   await disableUser(idctl.operator(), { user: disabled.id });
   const federated = { email: `${fresh('sso')}@example.test`, name: 'Only SSO' };
   await createUser(idctl.operator(), federated);

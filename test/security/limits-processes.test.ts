@@ -29,7 +29,11 @@ async function twoDaemons(): Promise<Daemon[]> {
     database: { ...settings.database, url: database },
   };
   const app = await openApp({ config }, { migrate: 'yes' });
-  await createUser(openContext(app, { kind: 'operator', name: 'test' }), { email, name: 'Ada', password });
+  await createUser(openContext(app, { kind: 'operator', name: 'test' }), {
+    email,
+    name: 'Ada',
+    password,
+  });
   await app.close();
   const daemons = await Promise.all([1, 2].map(() => startDaemon({ database, keyFile })));
   onTestFinished(async () => {
@@ -46,7 +50,9 @@ test('P8 of twenty guesses at once on two daemons ten are tried in all; then bot
   };
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => guess(at)));
   // A slow machine is too busy for some (503): these were not tried, and are not counted.
-  expect(answers.filter((status) => status !== 401 && status !== 429 && status !== 503)).toEqual([]);
+  expect(answers.filter((status) => status !== 401 && status !== 429 && status !== 503)).toEqual(
+    [],
+  );
   for (let at = 0; at < 12; at += 1) answers.push(await guess(at));
   expect(answers.filter((status) => status === 401)).toHaveLength(10);
   expect([await guess(0, password), await guess(1, password)]).toEqual([429, 429]);

@@ -28,13 +28,16 @@ function elsewhere(): string {
 }
 
 function tryPassword(email: string, given: string, from = elsewhere()): Promise<Answer> {
-  return idctl.client().post('/api/v1/auth/login', { email, password: given }, { 'x-forwarded-for': from });
+  return idctl
+    .client()
+    .post('/api/v1/auth/login', { email, password: given }, { 'x-forwarded-for': from });
 }
 
 /** So many wrong passwords, each from somewhere else; what they answered. */
 async function fail(email: string, times: number): Promise<number[]> {
   const answers: number[] = [];
-  for (let done = 0; done < times; done += 1) answers.push((await tryPassword(email, 'wrong')).status);
+  for (let done = 0; done < times; done += 1)
+    answers.push((await tryPassword(email, 'wrong')).status);
   return answers;
 }
 
@@ -130,7 +133,9 @@ test('P8 an attempt is counted, and committed, before its password is looked at'
 
 test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
   const { email } = await person(idctl);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => tryPassword(email ?? '', 'wrong')));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => tryPassword(email ?? '', 'wrong')),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([
     ...Array(10).fill(401),
     ...Array(10).fill(429),
@@ -139,7 +144,9 @@ test('P8 twenty guesses at once: ten are tried, ten are not', async () => {
 
 test('P8 twenty right passwords at once are all let in: only refused ones count', async () => {
   const { email } = await person(idctl);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => tryPassword(email ?? '', password)));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => tryPassword(email ?? '', password)),
+  );
   // A machine too busy to hash them all in time says so (503), and that counts as little.
   expect(answers.map(({ status }) => status).filter((status) => status !== 503)).not.toContain(429);
   expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
@@ -151,7 +158,9 @@ test('P8 what is malformed does not count', async () => {
   const from = elsewhere();
   for (let done = 0; done < 40; done += 1) {
     const body = { email, password: 7 };
-    const answer = await idctl.client().post('/api/v1/auth/login', body, { 'x-forwarded-for': from });
+    const answer = await idctl
+      .client()
+      .post('/api/v1/auth/login', body, { 'x-forwarded-for': from });
     expect(answer.status).toBe(400);
   }
   expect((await tryPassword(email ?? '', password, from)).status).toBe(200);
@@ -212,9 +221,12 @@ test('P8 one client address is refused after thirty failures in a minute, whomev
 
 test('P8 an IPv6 client counts as its /64', async () => {
   const host = (group: number) => `2001:db8:7:8::${group.toString(16)}`;
-  for (let done = 0; done < 30; done += 1) await tryPassword(`${fresh('x')}@example.test`, 'x', host(done));
+  for (let done = 0; done < 30; done += 1)
+    await tryPassword(`${fresh('x')}@example.test`, 'x', host(done));
   expect((await tryPassword(`${fresh('x')}@example.test`, 'x', host(99))).status).toBe(429);
-  expect((await tryPassword(`${fresh('x')}@example.test`, 'x', '2001:db8:7:9::1')).status).toBe(401);
+  expect((await tryPassword(`${fresh('x')}@example.test`, 'x', '2001:db8:7:9::1')).status).toBe(
+    401,
+  );
 });
 
 test('P8 the operator unlocks an account, with an event; nobody else may', async () => {
@@ -224,7 +236,9 @@ test('P8 the operator unlocks an account, with an event; nobody else may', async
   for (let done = 0; done < 10; done += 1) await tryPassword(email ?? '', 'wrong', home);
   await fail(email ?? '', 10);
   const user = { kind: 'user', accountId: id, name: 'Ada', via: 'session', sessionId: id } as const;
-  await expect(unlockUser(idctl.as(user), { user: id })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(unlockUser(idctl.as(user), { user: id })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
   expect(await unlockUser(idctl.operator(), { user: email ?? '' })).toMatchObject({ id, email });
   expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
   expect((await tryPassword(email ?? '', password)).status).toBe(200);

@@ -47,7 +47,9 @@ describe('codes by mail', () => {
       const some = codes.slice(from, from + 50).map((code, at) => guess(email, code, from + at));
       said.push(...(await Promise.all(some)));
     }
-    const counted = [...Map.groupBy(said, (each) => each)].map(([each, all]) => [each, all.length] as const);
+    const counted = [...Map.groupBy(said, (each) => each)].map(
+      ([each, all]) => [each, all.length] as const,
+    );
     return Object.fromEntries(counted);
   }
 
@@ -85,12 +87,18 @@ describe('codes by mail', () => {
   function wire({ status, headers, body }: Answer): string {
     const { requestId: _, ...rest } = body;
     const cookie = String(headers['set-cookie']).replace(/=[\w-]{43};|Expires=[^;]+;/g, ';');
-    return JSON.stringify([status, { ...headers, date: '', 'x-request-id': '', 'set-cookie': cookie }, rest]);
+    return JSON.stringify([
+      status,
+      { ...headers, date: '', 'x-request-id': '', 'set-cookie': cookie },
+      rest,
+    ]);
   }
 
   test('P7 known, unknown and disabled: the same bytes to whoever asks for a code, signs up, or gives a wrong one', async () => {
     const disabled = (await person(idctl)).email ?? '';
-    await transaction(() => Account.update({ disabledAt: new Date() }, { where: { email: disabled } }));
+    await transaction(() =>
+      Account.update({ disabledAt: new Date() }, { where: { email: disabled } }),
+    );
     const emails = [(await person(idctl)).email ?? '', `${fresh('nobody')}@example.test`, disabled];
     const given = { code: '000000', newPassword: 'a staple of another kind' };
     const asks: [string, object][] = [
@@ -121,7 +129,10 @@ describe('codes by mail', () => {
         const after = await rows();
         return { outbox: after.outbox - before.outbox, counted: after.counted - before.counted };
       };
-      const rows = async () => ({ outbox: await OutboxItem.count(), counted: await Counter.sum('used') });
+      const rows = async () => ({
+        outbox: await OutboxItem.count(),
+        counted: await Counter.sum('used'),
+      });
       const emails = [(await person(idctl)).email ?? '', `${fresh('nobody')}@example.test`];
       const elsewhere = { ...idctl.operator(), client: { address: '192.0.2.7', userAgent: null } };
       await transaction(() => rememberClient(elsewhere, emails[0] ?? ''));
@@ -144,7 +155,10 @@ describe('codes by mail', () => {
   ])(
     'P7 first %s, then %s: as much is written where the mails before were sent as where they had no account to go to',
     async (first, then) => {
-      const rows = async () => ({ outbox: await OutboxItem.count(), counted: await Counter.sum('used') });
+      const rows = async () => ({
+        outbox: await OutboxItem.count(),
+        counted: await Counter.sum('used'),
+      });
       const written = async (path: string, email: string) => {
         const before = await rows();
         await post(path, { email, ...(path === 'signup' ? { password, name: 'Ada Byron' } : {}) });
@@ -181,11 +195,15 @@ test('P10 two daemons and the command line: one letter, and the same code at bot
   const env = { IDCTL_MAIL_SMTP_URL: smtp.url, IDCTL_SIGNIN_MAGIC_CODE: 'on' };
   const site = await install({ env });
   try {
-    const clients = (await Promise.all([site.serve(), site.serve()])).map(({ url }) => createClient(url));
+    const clients = (await Promise.all([site.serve(), site.serve()])).map(({ url }) =>
+      createClient(url),
+    );
     const email = site.owner.email;
     await clients[0]?.post('/api/v1/auth/magic-code', { email });
     const code = await smtp.codeTo(email);
-    const signIns = clients.map((client) => client.post('/api/v1/auth/magic-code/verify', { email, code }));
+    const signIns = clients.map((client) =>
+      client.post('/api/v1/auth/magic-code/verify', { email, code }),
+    );
     const statuses = (await Promise.all(signIns)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 401]);
 

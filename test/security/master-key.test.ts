@@ -45,7 +45,8 @@ const canaries = async () =>
     String(row['key_id']),
   );
 const sealedBy = async (keyId: string) =>
-  (await site.query(`SELECT id FROM accounts WHERE substr(totp_secret, 4, 11) = '${keyId}'`)).length;
+  (await site.query(`SELECT id FROM accounts WHERE substr(totp_secret, 4, 11) = '${keyId}'`))
+    .length;
 const rotate = () => site.run(['key', 'rotate', 'master', '--json', '--quiet']);
 
 test('X1 a daemon serves all the while a master key is replaced, and follows it', async () => {
@@ -63,7 +64,9 @@ test('X1 a daemon serves all the while a master key is replaced, and follows it'
   const { id, secret } = JSON.parse(out);
   const client = createClient(daemon.url, { keepCookies: true });
   const { body } = await client.post('/api/v1/auth/login', site.owner);
-  const owner = createClient(daemon.url, { headers: { authorization: `Bearer ${body.accessToken}` } });
+  const owner = createClient(daemon.url, {
+    headers: { authorization: `Bearer ${body.accessToken}` },
+  });
   const webhooks = '/api/v1/orgs/acme/webhooks';
   let over = false;
   const statuses = new Set<number>();

@@ -37,15 +37,19 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
     const { token } = (await client.post('/api/v1/me/tokens', { name: 'for later' })).body;
     await verifiedDomain(idctl, slug, email.split('@')[1]);
     const alive = async () =>
-      (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).body?.organizations?.length ?? 'ended';
+      (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).body?.organizations
+        ?.length ?? 'ended';
     const line = `member add ${email} --org ${slug} --role member`;
     return { email, slug, alive, line };
   }
 
   const run = (line: string): Promise<{ code: unknown; out: string; err: string }> =>
     new Promise((done) => {
-      const child = execFile(process.execPath, [main, ...line.split(' ')], { env }, (error, out, err) =>
-        done({ code: error === null ? 0 : error.code, out, err }),
+      const child = execFile(
+        process.execPath,
+        [main, ...line.split(' ')],
+        { env },
+        (error, out, err) => done({ code: error === null ? 0 : error.code, out, err }),
       );
       child.stdin?.end();
     });

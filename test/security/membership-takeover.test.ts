@@ -55,7 +55,9 @@ async function company() {
 }
 
 async function reclaimed({ org }: ScimClient) {
-  return (await listEvents(idctl.operator(), { org: org.slug, kind: 'account.reclaimed', limit: 50 })).items;
+  return (
+    await listEvents(idctl.operator(), { org: org.slug, kind: 'account.reclaimed', limit: 50 })
+  ).items;
 }
 
 const isMember = async ({ org }: ScimClient, accountId: string) =>
@@ -72,7 +74,11 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
   [
     'PATCH of one created inactive',
     async (client, userName) => {
-      const made = await client.create({ userName, name: { formatted: 'The Boss' }, active: false });
+      const made = await client.create({
+        userName,
+        name: { formatted: 'The Boss' },
+        active: false,
+      });
       return (await client.patch(made.id, activate)).body;
     },
   ],
@@ -94,20 +100,34 @@ const ways: [string, (client: ScimClient, userName: string) => Promise<{ id: str
 ];
 
 describe('I3 before the organization of the domain makes the account a member', () => {
-  test.each(ways)('I3 what a stranger left ends before SCIM makes a member: %s', async (_, provision) => {
-    const { client, domain, verify } = await company();
-    const stranger = await squatted(`boss@${domain}`);
-    await verify();
-    expect(await stranger.ways()).toEqual(live);
-    const user = await provision(client, stranger.email);
-    expect(user).toMatchObject({ userName: stranger.email, name: { formatted: 'The Boss' }, active: true });
-    expect(await stranger.ways()).toEqual(ended);
-    expect(await isMember(client, stranger.id)).toBe(true);
-    expect(await Account.findByPk(stranger.id)).toMatchObject({ emailProof: 'domain', name: 'The Boss' });
-    expect(await reclaimed(client)).toMatchObject([
-      { actor: { kind: 'scim' }, subject: { id: stranger.id, name: 'The Boss' }, data: { by: 'domain' } },
-    ]);
-  });
+  test.each(ways)(
+    'I3 what a stranger left ends before SCIM makes a member: %s',
+    async (_, provision) => {
+      const { client, domain, verify } = await company();
+      const stranger = await squatted(`boss@${domain}`);
+      await verify();
+      expect(await stranger.ways()).toEqual(live);
+      const user = await provision(client, stranger.email);
+      expect(user).toMatchObject({
+        userName: stranger.email,
+        name: { formatted: 'The Boss' },
+        active: true,
+      });
+      expect(await stranger.ways()).toEqual(ended);
+      expect(await isMember(client, stranger.id)).toBe(true);
+      expect(await Account.findByPk(stranger.id)).toMatchObject({
+        emailProof: 'domain',
+        name: 'The Boss',
+      });
+      expect(await reclaimed(client)).toMatchObject([
+        {
+          actor: { kind: 'scim' },
+          subject: { id: stranger.id, name: 'The Boss' },
+          data: { by: 'domain' },
+        },
+      ]);
+    },
+  );
 
   test('I3 what a stranger left ends before an admin’s add makes a member, and the name with it', async () => {
     const { client, domain, owner, verify } = await company();
@@ -125,7 +145,10 @@ describe('I3 before the organization of the domain makes the account a member', 
 
   test('I3 the name of a stranger who was a member once does not come back with SCIM', async () => {
     const { client, domain, verify } = await company();
-    const [stranger, renamed] = [await squatted(`boss@${domain}`), await squatted(`chief@${domain}`)];
+    const [stranger, renamed] = [
+      await squatted(`boss@${domain}`),
+      await squatted(`chief@${domain}`),
+    ];
     for (const { email } of [stranger, renamed]) {
       await addMember(idctl.operator(), { org: client.org.slug, email, role: 'member' });
       await removeMember(idctl.operator(), { org: client.org.slug, user: email });
@@ -183,7 +206,10 @@ describe('I3 before the organization of the domain makes the account a member', 
 
   test('I3 under `trust.domains: off` a domain that no organization has verified counts as one of its own', async () => {
     const [mine, theirs] = [await company(), await company()];
-    const [free, owned] = [await squatted(`free@${mine.domain}`), await squatted(`owned@${theirs.domain}`)];
+    const [free, owned] = [
+      await squatted(`free@${mine.domain}`),
+      await squatted(`owned@${theirs.domain}`),
+    ];
     await theirs.verify();
     const { config } = idctl.app;
     idctl.app.config = { ...config, trust: { ...config.trust, domains: 'off' } };
@@ -199,7 +225,10 @@ describe('I3 before the organization of the domain makes the account a member', 
     'I3 an account whose proof is %s loses nothing when SCIM or an admin makes it a member',
     async (proof) => {
       const { client, domain, owner, verify } = await company();
-      const [one, other] = [await squatted(`one@${domain}`, proof), await squatted(`other@${domain}`, proof)];
+      const [one, other] = [
+        await squatted(`one@${domain}`, proof),
+        await squatted(`other@${domain}`, proof),
+      ];
       await verify();
       await client.create({ userName: one.email, name: { formatted: 'Never' } });
       expect((await add(owner, client, other.email)).status).toBe(201);
@@ -222,7 +251,10 @@ describe('I3 before the organization of the domain makes the account a member', 
     await verifiedDomain(idctl, next.org.slug, former.domain);
     await next.create({ userName, name: { formatted: 'The Boss' } });
     expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(401);
-    expect(await Account.findByPk(account.id)).toMatchObject({ emailProof: 'domain', name: 'The Boss' });
+    expect(await Account.findByPk(account.id)).toMatchObject({
+      emailProof: 'domain',
+      name: 'The Boss',
+    });
   });
 
   test('I3 the operator says what becomes of credentials that nobody has proved to be the person’s', async () => {
@@ -261,7 +293,9 @@ describe('I3 before the organization of the domain makes the account a member', 
         linkedAt: new Date('2026-01-02T03:04:05.000Z'),
       }),
     );
-    const { emailProof, awaitsCode, credentials } = await showUser(idctl.operator(), { user: stranger.id });
+    const { emailProof, awaitsCode, credentials } = await showUser(idctl.operator(), {
+      user: stranger.id,
+    });
     expect({ emailProof, awaitsCode }).toEqual({ emailProof: 'auto', awaitsCode: false });
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
     const made = { organization: null, count: 1, first: time, last: time };

@@ -67,14 +67,21 @@ describe('S5 mixed-up issuers', () => {
     const lured = await departing(idctl, trap.domain);
     await vouch(evil, lured.nonce, victim);
     const before = evil.seen.filter(({ path }) => path === '/token').length;
-    const answer = await arrive(lured.browser, { code: aCode(), state: lured.state, iss: honest.issuer });
+    const answer = await arrive(lured.browser, {
+      code: aCode(),
+      state: lured.state,
+      iss: honest.issuer,
+    });
     expect(answer).toMatchObject(failed);
     expect(evil.seen.filter(({ path }) => path === '/token')).toHaveLength(before);
   });
 
   test('S5 a response without the issuer that the provider has promised is refused', async () => {
     const promising = await startLyingProvider(registration.clientId, '');
-    const document = { ...promising.document(), authorization_response_iss_parameter_supported: true };
+    const document = {
+      ...promising.document(),
+      authorization_response_iss_parameter_supported: true,
+    };
     promising.answers.discovery = () => ({ body: document });
     const { domain } = await connected(idctl, promising.issuer);
     const come = async (iss: Record<string, string>) => {
@@ -90,14 +97,19 @@ describe('S5 mixed-up issuers', () => {
 
   test('S5 two issuers of one host are two: neither speaks for the other', async () => {
     const { issuer: front, realms, stop } = await twoRealms();
-    const [acme, rival] = [await connected(idctl, `${front}/a`), await connected(idctl, `${front}/b`)];
+    const [acme, rival] = [
+      await connected(idctl, `${front}/a`),
+      await connected(idctl, `${front}/b`),
+    ];
     const come = async (realm: 'a' | 'b', vouching: 'a' | 'b', iss: 'a' | 'b') => {
       const { domain } = realm === 'a' ? acme : rival;
       const { browser, state, nonce } = await departing(idctl, domain);
       const sub = fresh('ada');
       const claims = { ...realms[vouching].claims(nonce), iss: `${front}/${iss}`, sub };
       const id_token = await realms[vouching].sign(claims);
-      realms[realm].answers.token = () => ({ body: { access_token: 'at', token_type: 'Bearer', id_token } });
+      realms[realm].answers.token = () => ({
+        body: { access_token: 'at', token_type: 'Bearer', id_token },
+      });
       realms[realm].answers.userinfo = () => ({ body: { sub, email: `${sub}@${domain}` } });
       return arrive(browser, { code: aCode(), state });
     };
@@ -119,12 +131,16 @@ async function twoRealms() {
     const target = `${realm === 'b' ? b.issuer : a.issuer}/${path.join('/')}`;
     const body = request.method === 'POST' ? await text(request) : null;
     const answer = await fetch(target, { method: request.method ?? 'GET', body });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json' })
+      .end(await answer.text());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${portOf(server)}`;
   for (const [name, realm] of Object.entries(realms)) {
-    const body = JSON.parse(JSON.stringify(realm.document()).replaceAll(realm.issuer, `${issuer}/${name}`));
+    const body = JSON.parse(
+      JSON.stringify(realm.document()).replaceAll(realm.issuer, `${issuer}/${name}`),
+    );
     realm.answers.discovery = () => ({ body });
   }
   const stop = async () => {

@@ -28,7 +28,10 @@ afterAll(() => idctl.close());
 /** The words that a shell gives idctl, when the command in the text is typed. */
 async function wordsOf(text: string | undefined): Promise<string[]> {
   const [command = ''] = /idctl .*/.exec((text ?? '').split(', or give')[0] ?? '') ?? [];
-  const { stdout, stderr } = await run('sh', ['-c', `idctl() { printf '%s\\0' "$@"; }\n${command}`]);
+  const { stdout, stderr } = await run('sh', [
+    '-c',
+    `idctl() { printf '%s\\0' "$@"; }\n${command}`,
+  ]);
   expect(stderr).toBe('');
   return stdout.split('\0').slice(0, -1);
 }
@@ -47,7 +50,13 @@ test.each([hostile, '-n@evil.test'])('X9 the next command names %s as one word',
   expect(words.filter((word) => word !== '--')).toEqual(['user', 'show', email]);
   const unknown = `x${email}`;
   const missing = addMember(idctl.operator(), { org: slug, email: unknown, role: 'member' });
-  expect(await wordsOf(await hintOf(missing))).toEqual(['user', 'create', unknown, '--name', 'NAME']);
+  expect(await wordsOf(await hintOf(missing))).toEqual([
+    'user',
+    'create',
+    unknown,
+    '--name',
+    'NAME',
+  ]);
   await disableUser(idctl.operator(), { user: email });
   const link = await wordsOf(await hintOf(createLoginLink(idctl.operator(), { user: email })));
   expect(link.filter((word) => word !== '--')).toEqual(['user', 'enable', email]);

@@ -15,7 +15,9 @@ afterAll(() => idctl.close());
 
 const notice = 'class="notice"';
 
-async function arrived(email?: string): Promise<{ client: Client; email: string; account: Opened }> {
+async function arrived(
+  email?: string,
+): Promise<{ client: Client; email: string; account: Opened }> {
   const address = email ?? (await person(idctl)).email ?? '';
   const client = idctl.client({ keepCookies: true });
   const asked = await open(client, `/login?identifier=${address}`);
@@ -23,7 +25,12 @@ async function arrived(email?: string): Promise<{ client: Client; email: string;
 }
 
 /** Where the browser is sent once it has sent the form. */
-async function sentTo(client: Client, account: Opened, action: string, fields: Record<string, string> = {}) {
+async function sentTo(
+  client: Client,
+  account: Opened,
+  action: string,
+  fields: Record<string, string> = {},
+) {
   const [, token = ''] = /name="token" value="([\w-]+)"/.exec(String(account.body)) ?? [];
   const answer = await client.form(action, { token, ...fields });
   expect(answer.status).toBe(303);
@@ -46,13 +53,18 @@ test.each([
   expect((await open(client, `/?done=${done}.${'A'.repeat(22)}`)).body).not.toContain(notice);
 });
 
-test.each(['signed-out', 'new-password'])('X10 a link to /login?done=%s shows no notice', async (done) => {
-  for (const client of [idctl.client(), idctl.client({ keepCookies: true })]) {
-    await client.get('/login');
-    expect((await client.get(`/login?done=${done}`)).body).not.toContain(notice);
-    expect((await client.get(`/login?done=${done}.${'A'.repeat(22)}`)).body).not.toContain(notice);
-  }
-});
+test.each(['signed-out', 'new-password'])(
+  'X10 a link to /login?done=%s shows no notice',
+  async (done) => {
+    for (const client of [idctl.client(), idctl.client({ keepCookies: true })]) {
+      await client.get('/login');
+      expect((await client.get(`/login?done=${done}`)).body).not.toContain(notice);
+      expect((await client.get(`/login?done=${done}.${'A'.repeat(22)}`)).body).not.toContain(
+        notice,
+      );
+    }
+  },
+);
 
 test('X10 a notice is shown to the browser and account that did it, and to no other', async () => {
   const { client, account, email } = await arrived();
@@ -72,7 +84,11 @@ test('X10 a notice at the sign-in page is shown to the browser that signed out, 
   const { client, account } = await arrived();
   const to = await sentTo(client, account, '/account/sign-out');
   expect((await open(client, to)).text).toContain('You are signed out.');
-  for (const foreign of [idctl.client(), (await arrived()).client, idctl.client({ keepCookies: true })]) {
+  for (const foreign of [
+    idctl.client(),
+    (await arrived()).client,
+    idctl.client({ keepCookies: true }),
+  ]) {
     expect((await open(foreign, to)).body).not.toContain(notice);
   }
   const planted = idctl.client({ keepCookies: true });
@@ -83,9 +99,12 @@ test('X10 a notice at the sign-in page is shown to the browser that signed out, 
 test('X10 visitors who are not signed in leave no row behind', async () => {
   const rows = async () =>
     JSON.stringify(
-      await Promise.all(Object.values(Account.sequelize?.models ?? {}).map((model) => model.count())),
+      await Promise.all(
+        Object.values(Account.sequelize?.models ?? {}).map((model) => model.count()),
+      ),
     );
   const before = await rows();
-  for (let visit = 0; visit < 20; visit += 1) await idctl.client().get(`/login?done=signed-out.${visit}`);
+  for (let visit = 0; visit < 20; visit += 1)
+    await idctl.client().get(`/login?done=signed-out.${visit}`);
   expect(await rows()).toBe(before);
 });

@@ -34,7 +34,8 @@ const formsOf = ({ body }: Opened) =>
   [...body.matchAll(/action="\/login\/(password|directory)"/g)].map(([, name]) => name);
 
 const methodsOf = async (idctl: Idctl, identifier: string) =>
-  (await idctl.client().get(`/api/v1/auth/methods?${new URLSearchParams({ identifier })}`)).body.methods;
+  (await idctl.client().get(`/api/v1/auth/methods?${new URLSearchParams({ identifier })}`)).body
+    .methods;
 
 const userNameOn = ({ body }: Opened) =>
   /<input id="username"[^>]*? value="([^"]*)"/.exec(String(body))?.[1] ?? '';
@@ -60,7 +61,13 @@ describe('L1 the only directory is that of a hostile organization', () => {
     if (creation === 'operator') await organization(idctl);
     const domain = await verifiedDomain(idctl, org);
     const directory = await greedyDirectory(`mallory@${domain}`);
-    const settings = { uri: directory.uri, tls: false, ...service, searchBase: suffix, enabled: true };
+    const settings = {
+      uri: directory.uri,
+      tls: false,
+      ...service,
+      searchBase: suffix,
+      enabled: true,
+    };
     const reading = { searchFilter: '(uid={username})', emailAttribute: 'mail' };
     await saveLdap(idctl.operator(), saveLdapInput.parse({ org, ...settings, ...reading }));
     return { idctl, org, domain, directory, victims: [email ?? '', `new@${fresh('else')}.test`] };
@@ -114,81 +121,95 @@ describe('L1 the only directory is that of a hostile organization', () => {
   });
 });
 
-describe.skipIf(counterpartMissing('slapd'))('L1 the only organization, made by the operator', () => {
-  test('L1 an address on a domain that it has not verified gets the password form first, a user name its directory', async () => {
-    const slapd = await startSlapd();
-    onTestFinished(() => slapd.stop());
-    const idctl = await openInstance({ outbound });
-    const { org, domain } = await joined(idctl, settingsFor(slapd));
-    const uid = fresh('ada');
-    await slapd.person(uid, { mail: `${uid}@${domain}` });
-    const elsewhere = 'olga@elsewhere.test';
-    const page = await at(idctl, '/login', { identifier: elsewhere });
-    expect([formsOf(page), page.text]).toEqual([
-      ['password'],
-      expect.stringContaining('Use a user name instead'),
-    ]);
-    expect(await methodsOf(idctl, elsewhere)).toEqual(['password', 'ldap']);
-    for (const chosen of [
-      await at(idctl, '/login', { identifier: elsewhere, by: 'directory' }),
-      await at(idctl, '/login/directory'),
-    ]) {
-      expect([formsOf(chosen), chosen.text]).toEqual([
-        ['directory'],
-        expect.stringContaining(`Your ${org.name} password`),
+describe.skipIf(counterpartMissing('slapd'))(
+  'L1 the only organization, made by the operator',
+  () => {
+    test('L1 an address on a domain that it has not verified gets the password form first, a user name its directory', async () => {
+      const slapd = await startSlapd();
+      onTestFinished(() => slapd.stop());
+      const idctl = await openInstance({ outbound });
+      const { org, domain } = await joined(idctl, settingsFor(slapd));
+      const uid = fresh('ada');
+      await slapd.person(uid, { mail: `${uid}@${domain}` });
+      const elsewhere = 'olga@elsewhere.test';
+      const page = await at(idctl, '/login', { identifier: elsewhere });
+      expect([formsOf(page), page.text]).toEqual([
+        ['password'],
+        expect.stringContaining('Use a user name instead'),
       ]);
-      const entered = await chosen.submit('/login/directory', { username: uid, password: directoryPassword });
-      expect(entered.text).toContain('Sign out');
-    }
-    expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 200 });
-    // With passwords off there is no form to be in place of: the directory still waits to be chosen.
-    idctl.app.config.signin.password = 'off';
-    expect(formsOf(await at(idctl, '/login', { identifier: elsewhere }))).toEqual([]);
-    expect(formsOf(await at(idctl, '/login', { identifier: `ada@${domain}` }))).toEqual(['directory']);
-    // A second organization ends what the only one may do.
-    await organization(idctl);
-    expect((await methodsOf(idctl, elsewhere)).includes('ldap')).toBe(false);
-    expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 400 });
-  });
+      expect(await methodsOf(idctl, elsewhere)).toEqual(['password', 'ldap']);
+      for (const chosen of [
+        await at(idctl, '/login', { identifier: elsewhere, by: 'directory' }),
+        await at(idctl, '/login/directory'),
+      ]) {
+        expect([formsOf(chosen), chosen.text]).toEqual([
+          ['directory'],
+          expect.stringContaining(`Your ${org.name} password`),
+        ]);
+        const entered = await chosen.submit('/login/directory', {
+          username: uid,
+          password: directoryPassword,
+        });
+        expect(entered.text).toContain('Sign out');
+      }
+      expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 200 });
+      // With passwords off there is no form to be in place of: the directory still waits to be chosen.
+      idctl.app.config.signin.password = 'off';
+      expect(formsOf(await at(idctl, '/login', { identifier: elsewhere }))).toEqual([]);
+      expect(formsOf(await at(idctl, '/login', { identifier: `ada@${domain}` }))).toEqual([
+        'directory',
+      ]);
+      // A second organization ends what the only one may do.
+      await organization(idctl);
+      expect((await methodsOf(idctl, elsewhere)).includes('ldap')).toBe(false);
+      expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 400 });
+    });
 
-  test('L1 its first field takes a user name; its form names the organization and prefills the user name', async () => {
-    const slapd = await startSlapd();
-    onTestFinished(() => slapd.stop());
-    const idctl = await openInstance({ outbound });
-    const { org, domain } = await joined(idctl, settingsFor(slapd));
-    const uid = fresh('ada');
-    await slapd.person(uid, { mail: `${uid}@${domain}` });
-    expect((await at(idctl, '/login')).text).toContain('E-mail address or user name');
-    const typed = [
-      [uid, uid, ''],
-      [`${uid}.byron`, `${uid}.byron`, ''],
-      [`CORP\\${uid}`, `CORP\\${uid}`, ''],
-      [`${uid}@${domain}`, uid, `, which owns ${domain} .`],
-      [domain, '', `, which owns ${domain} .`],
-    ] as const;
-    for (const [identifier, prefilled, owner] of typed) {
-      const page = await at(idctl, '/login', { identifier });
-      expect([identifier, formsOf(page)]).toEqual([identifier, ['directory']]);
-      expect(page.text).toContain(`Use your account at ${org.name} ${owner}`);
-      expect(page.text).toContain(`Your ${org.name} password`);
-      expect(userNameOn(page)).toBe(prefilled);
-    }
-    for (const identifier of [uid, `${uid}@${domain}`]) {
-      const page = await at(idctl, '/login', { identifier });
-      const username = userNameOn(page);
-      const entered = await page.submit('/login/directory', { username, password: directoryPassword });
-      expect([identifier, entered.text]).toEqual([identifier, expect.stringContaining('Sign out')]);
-    }
-    // An address elsewhere says nothing about a name in this directory.
-    const elsewhere = { identifier: 'olga@elsewhere.test', by: 'directory' };
-    expect(userNameOn(await at(idctl, '/login', elsewhere))).toBe('');
-    // Two organizations: no directory can be meant by a name.
-    await organization(idctl);
-    const refused = await at(idctl, '/login', { identifier: uid });
-    expect([formsOf(refused), refused.text]).toEqual([
-      [],
-      expect.stringContaining('Your entry must be an e-mail address'),
-    ]);
-    expect(refused.text).toContain('E-mail address or company domain');
-  });
-});
+    test('L1 its first field takes a user name; its form names the organization and prefills the user name', async () => {
+      const slapd = await startSlapd();
+      onTestFinished(() => slapd.stop());
+      const idctl = await openInstance({ outbound });
+      const { org, domain } = await joined(idctl, settingsFor(slapd));
+      const uid = fresh('ada');
+      await slapd.person(uid, { mail: `${uid}@${domain}` });
+      expect((await at(idctl, '/login')).text).toContain('E-mail address or user name');
+      const typed = [
+        [uid, uid, ''],
+        [`${uid}.byron`, `${uid}.byron`, ''],
+        [`CORP\\${uid}`, `CORP\\${uid}`, ''],
+        [`${uid}@${domain}`, uid, `, which owns ${domain} .`],
+        [domain, '', `, which owns ${domain} .`],
+      ] as const;
+      for (const [identifier, prefilled, owner] of typed) {
+        const page = await at(idctl, '/login', { identifier });
+        expect([identifier, formsOf(page)]).toEqual([identifier, ['directory']]);
+        expect(page.text).toContain(`Use your account at ${org.name} ${owner}`);
+        expect(page.text).toContain(`Your ${org.name} password`);
+        expect(userNameOn(page)).toBe(prefilled);
+      }
+      for (const identifier of [uid, `${uid}@${domain}`]) {
+        const page = await at(idctl, '/login', { identifier });
+        const username = userNameOn(page);
+        const entered = await page.submit('/login/directory', {
+          username,
+          password: directoryPassword,
+        });
+        expect([identifier, entered.text]).toEqual([
+          identifier,
+          expect.stringContaining('Sign out'),
+        ]);
+      }
+      // An address elsewhere says nothing about a name in this directory.
+      const elsewhere = { identifier: 'olga@elsewhere.test', by: 'directory' };
+      expect(userNameOn(await at(idctl, '/login', elsewhere))).toBe('');
+      // Two organizations: no directory can be meant by a name.
+      await organization(idctl);
+      const refused = await at(idctl, '/login', { identifier: uid });
+      expect([formsOf(refused), refused.text]).toEqual([
+        [],
+        expect.stringContaining('Your entry must be an e-mail address'),
+      ]);
+      expect(refused.text).toContain('E-mail address or company domain');
+    });
+  },
+);

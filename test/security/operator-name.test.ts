@@ -66,7 +66,9 @@ test('X9 nothing that an organization reads names the system account of the oper
 
 test('X9 a webhook is sent `operator`, not the system account', async () => {
   const { webhook } = await workedOn();
-  const bodies = (await WebhookDelivery.findAll({ where: { webhookId: webhook } })).map(({ body }) => body);
+  const bodies = (await WebhookDelivery.findAll({ where: { webhookId: webhook } })).map(
+    ({ body }) => body,
+  );
   expect(bodies.length).toBeGreaterThan(5);
   expect(bodies.join()).toContain('"actor":{"kind":"operator","name":"operator"}');
   expect(bodies.join()).not.toContain(systemAccount);
@@ -83,11 +85,17 @@ test('X9 the operator still sees which system account did it, but not in the lis
 
 test('X9 a delivery that an earlier version wrote names the operator alike once it is migrated', async () => {
   const { webhook } = await workedOn();
-  const [first, second] = await WebhookDelivery.findAll({ where: { webhookId: webhook }, order: ['id'] });
+  const [first, second] = await WebhookDelivery.findAll({
+    where: { webhookId: webhook },
+    order: ['id'],
+  });
   if (first === undefined || second === undefined) throw new Error('there are no deliveries');
   const actor = { kind: 'operator', name: systemAccount };
   const old = { type: 'x', timestamp: 't', data: { id: 'i', actor, data: { name: 'ä "quoted"' } } };
-  const person = { ...old, data: { ...old.data, actor: { kind: 'user', id: 'u', name: systemAccount } } };
+  const person = {
+    ...old,
+    data: { ...old.data, actor: { kind: 'user', id: 'u', name: systemAccount } },
+  };
   await transaction(async () => {
     await first.update({ body: JSON.stringify(old) });
     await second.update({ body: JSON.stringify(person) });

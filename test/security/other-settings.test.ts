@@ -21,7 +21,13 @@ const outbound = { allow: ['127.0.0.1'] };
 async function unproven(idctl: Idctl, provider: LyingProvider) {
   const { slug: org } = await organization(idctl);
   const domain = `${fresh('d')}.test`;
-  const input = { org, emailDomain: domain, issuer: provider.issuer, ...registration, enabled: true };
+  const input = {
+    org,
+    emailDomain: domain,
+    issuer: provider.issuer,
+    ...registration,
+    enabled: true,
+  };
   await saveSso(idctl.operator(), saveSsoInput.parse(input));
   return { org, domain };
 }
@@ -43,7 +49,10 @@ describe('I1 I2 trust.domains: off', () => {
     const email = `ada@${domain}`;
     const come = async (address: string) => {
       const claims = { sub: undefined, email: address };
-      const { browser, callback, answerToken } = await returning(idctl, provider, { domain, claims });
+      const { browser, callback, answerToken } = await returning(idctl, provider, {
+        domain,
+        claims,
+      });
       answerToken();
       return comeBack(browser, callback);
     };
@@ -92,7 +101,8 @@ describe('I1 I2 trust.domains: off', () => {
     const { domain } = await unproven(idctl, provider);
     const { slug: org } = await organization(idctl);
     const input = { org, emailDomain: domain, issuer: provider.issuer, ...registration };
-    const save = (enabled: boolean) => saveSso(idctl.operator(), saveSsoInput.parse({ ...input, enabled }));
+    const save = (enabled: boolean) =>
+      saveSso(idctl.operator(), saveSsoInput.parse({ ...input, enabled }));
     await expect(save(true)).rejects.toMatchObject({ code: 'domain_taken' });
     await save(false);
     await provider.stop();
@@ -119,7 +129,8 @@ describe('P6 a cost that was raised', () => {
     const idctl = await openInstance();
     const { email, id } = await person(idctl);
     const costly = createPasswordHasher({ memory: 20_480, time: 3, lanes: 1 });
-    const hashOf = async () => (await Account.findByPk(id, { rejectOnEmpty: true })).passwordHash ?? '';
+    const hashOf = async () =>
+      (await Account.findByPk(id, { rejectOnEmpty: true })).passwordHash ?? '';
     const before = await hashOf();
     Object.assign(idctl.app.passwords, costly);
     const wrong = await idctl.client().post('/api/v1/auth/login', { email, password: 'wrong' });

@@ -58,9 +58,16 @@ describe('S9 where a document leads', () => {
   test('S9 an issuer inside is refused when a sign-in starts, and nothing is sent', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     for (const [what, url] of places()) {
-      const moved = { org: org.slug, emailDomain: domain, issuer: url.replace(/\/$/, ''), enabled: true };
+      const moved = {
+        org: org.slug,
+        emailDomain: domain,
+        issuer: url.replace(/\/$/, ''),
+        enabled: true,
+      };
       await saveSso(idctl.operator(), saveSsoInput.parse({ ...moved, ...registration }));
-      expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(unusable);
+      expect(await idctl.client().get(`/auth/sso/start?domain=${domain}`), what).toMatchObject(
+        unusable,
+      );
       expect((await whyUnusable(domain)).message, what).toMatch(/may not reach|not encrypted/);
     }
     expect(touched).toBe(0);
@@ -151,7 +158,11 @@ describe('S9 what comes from there', () => {
         const { domain } = await connected(idctl, liar.issuer);
         if (endpoint === 'discovery') {
           liar.answers.discovery = () => ({ body: dripping() });
-          return { liar, domain, ask: () => idctl.client().get(`/auth/sso/start?domain=${domain}`) };
+          return {
+            liar,
+            domain,
+            ask: () => idctl.client().get(`/auth/sso/start?domain=${domain}`),
+          };
         }
         const { browser, callback } = await returning(idctl, liar, { domain });
         liar.answers[endpoint] = () => ({ body: dripping() });
@@ -185,7 +196,9 @@ describe('S9 what comes from there', () => {
       most = Math.max(most, held() - before);
     }, 5);
     for (const liar of liars) liar.answers.token = () => ({ body: endless() });
-    const answers = await Promise.all(comers.map(({ browser, callback }) => comeBack(browser, callback)));
+    const answers = await Promise.all(
+      comers.map(({ browser, callback }) => comeBack(browser, callback)),
+    );
     clearInterval(watch);
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(502));
     for (const { domain } of comers) {

@@ -59,7 +59,10 @@ describe('what a provider says of a person', () => {
   test.each([
     ['a letter that only looks like one', (address: string) => `\u212a${address}`],
     ['two addresses', (address: string) => `${address},admin@acme.test`],
-    ['a quoted local part', (address: string) => `"${address.split('@')[0]}"@${address.split('@')[1]}`],
+    [
+      'a quoted local part',
+      (address: string) => `"${address.split('@')[0]}"@${address.split('@')[1]}`,
+    ],
     ['a comment', (address: string) => address.replace('@', '(x)@')],
     ['a line break', (address: string) => `${address}\nBcc: eve@evil.test`],
     ['a route', (address: string) => `@evil.test:${address}`],
@@ -102,11 +105,16 @@ describe('what a hostile admin configures', () => {
   );
 
   test('S7 a blob: address of a configured origin is no address on it', async () => {
-    const friends = { outbound: { allow: ['127.0.0.1'] }, http: { returnToOrigins: ['https://app.test'] } };
+    const friends = {
+      outbound: { allow: ['127.0.0.1'] },
+      http: { returnToOrigins: ['https://app.test'] },
+    };
     Object.assign(idctl.app.config, friends);
     const { domain } = await connected(idctl, provider.issuer);
     const at = (returnTo: string) =>
-      idctl.client().get(`/auth/sso/start?domain=${domain}&returnTo=${encodeURIComponent(returnTo)}`);
+      idctl
+        .client()
+        .get(`/auth/sso/start?domain=${domain}&returnTo=${encodeURIComponent(returnTo)}`);
     expect((await at('https://app.test/x')).status).toBe(200);
     expect(await at('blob:https://app.test/x')).toMatchObject({ status: 400 });
   });
@@ -132,7 +140,10 @@ test('X9 names that an earlier version took are still shown, and can be changed'
   for (const path of [at, `${at}/projects/website`, '/api/v1/me']) {
     expect(await owner.send('PATCH', path, { body: named })).toMatchObject({ status: 400 });
     const renamed = { name: 'Acme' };
-    expect(await owner.send('PATCH', path, { body: renamed })).toMatchObject({ status: 200, body: renamed });
+    expect(await owner.send('PATCH', path, { body: renamed })).toMatchObject({
+      status: 200,
+      body: renamed,
+    });
   }
 });
 
@@ -153,7 +164,10 @@ describe('what must not grow', () => {
 
   test('X4 what a provider writes comes into the log neither at length nor as what could not be parsed', () => {
     const lines: string[] = [];
-    const log = createLog({ log: { level: 'info' } }, { write: (line: string) => void lines.push(line) });
+    const log = createLog(
+      { log: { level: 'info' } },
+      { write: (line: string) => void lines.push(line) },
+    );
     log.error({ err: new Error('x'.repeat(1_000_000)) }, 'long');
     expect(lines.join().length).toBeLessThan(10_000);
     for (const text of ['access_token=canary', 'canary', '{"a":"b" canary']) {

@@ -14,7 +14,9 @@ const named =
 export const names = readdirSync(tests, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .flatMap((file) => [...readFileSync(join(tests, file), 'utf8').matchAll(named)])
-  .map(([, single, double, template]) => (single ?? double ?? template ?? '').replace(/\\(.)/g, '$1'));
+  .map(([, single, double, template]) =>
+    (single ?? double ?? template ?? '').replace(/\\(.)/g, '$1'),
+  );
 
 /** The text of a page in docs/. */
 export function pageOf(name: string): string {
@@ -29,7 +31,9 @@ export function quoted(text: string): string[] {
 /** The links of a page in docs/ that lead to no file, or to no heading of one. */
 export function brokenLinks(name: string): string[] {
   const page = pageOf(name);
-  const defined = new Map([...page.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, id = '', to = '']) => [id, to]));
+  const defined = new Map(
+    [...page.matchAll(/^\[(\w+)\]: (\S+)$/gm)].map(([, id = '', to = '']) => [id, to]),
+  );
   const undefinedIds = [...page.matchAll(/\[([IDSLPOX]\d{1,2})\](?![(:])/g)]
     .map(([, id = '']) => id)
     .filter((id) => !defined.has(id));

@@ -118,11 +118,17 @@ describe('pre-hijacking', () => {
     test('P11 trojan password: a stranger who signs up after somebody, and they type the newest code: the stranger gets nothing, and they choose a password', async () => {
       const email = address();
       const victim = browser();
-      const asked = await (await open(victim, '/login/signup')).submit('/login/signup', given(email));
+      const asked = await (await open(victim, '/login/signup')).submit(
+        '/login/signup',
+        given(email),
+      );
       await idctl.deliver();
       await squat(email);
       const confirmed = await asked.submit('/login/verify', { code: await idctl.codeFor(email) });
-      expect([confirmed.status, confirmed.text]).toEqual([200, expect.stringContaining('you are signed in')]);
+      expect([confirmed.status, confirmed.text]).toEqual([
+        200,
+        expect.stringContaining('you are signed in'),
+      ]);
       expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 401]);
       expect((await victim.get('/api/v1/me')).body).toMatchObject({ email, emailVerified: true });
       const choosing = await confirmed.submit('/login/reset');
@@ -137,7 +143,10 @@ describe('pre-hijacking', () => {
       await victim.post('/api/v1/auth/signup', given(first));
       expect((await confirm(victim, first)).status).toBe(200);
       expect([await login(first, password), await login(first, theirPassword)]).toEqual([401, 200]);
-      const screen = await open(browser(), `/login/verify?${new URLSearchParams({ identifier: alone })}`);
+      const screen = await open(
+        browser(),
+        `/login/verify?${new URLSearchParams({ identifier: alone })}`,
+      );
       await screen.submit('/login/verify', { code: await idctl.codeFor(alone) });
       expect(await login(alone, password)).toBe(401);
     });
@@ -160,13 +169,19 @@ describe('pre-hijacking', () => {
       await unproved(member);
       const { slug: org } = await organization(idctl);
       await addMember(idctl.operator(), { org, email: member, role: 'member' });
-      for (const email of [own, bare, spaced, contested, member]) await post('signup', given(email));
+      for (const email of [own, bare, spaced, contested, member])
+        await post('signup', given(email));
       await idctl.deliver();
       await squat(contested);
       // Also where there was one sign-up: it may be a stranger's.
       expect(await confirmBare(bare)).toEqual(ended);
       for (const email of [own, member])
-        expect(await confirmBare(email, { password: theirPassword })).toEqual([200, true, 401, 200]);
+        expect(await confirmBare(email, { password: theirPassword })).toEqual([
+          200,
+          true,
+          401,
+          200,
+        ]);
       expect(await confirmBare(spaced, { password: ` ${theirPassword}` })).toEqual(ended);
       expect(await confirmBare(contested, { password: theirPassword })).toEqual(ended);
     });
@@ -193,7 +208,11 @@ describe('pre-hijacking', () => {
       const wrong = (await idctl.codeFor(guessed)) === '000000' ? '111111' : '000000';
       const seen = [];
       for (const more of [{}, { password }, { password: 'another one' }]) {
-        const { status, body } = await post('verify-email', { email: guessed, code: wrong, ...more });
+        const { status, body } = await post('verify-email', {
+          email: guessed,
+          code: wrong,
+          ...more,
+        });
         seen.push({ status, ...body, requestId: '' });
       }
       expect(seen).toEqual([seen[0], seen[0], seen[0]]);
@@ -214,7 +233,11 @@ describe('pre-hijacking', () => {
       const waiting = await squat();
       const early = await idctl.codeFor(waiting);
       await post('signup', given(waiting));
-      const { body } = await post('verify-email', { email: waiting, code: early, password: theirPassword });
+      const { body } = await post('verify-email', {
+        email: waiting,
+        code: early,
+        password: theirPassword,
+      });
       await idctl.deliver();
       const opened = [await login(waiting, password), await login(waiting, theirPassword)];
       expect([body.passwordKept, ...opened]).toEqual([false, 401, 401]);
@@ -223,7 +246,10 @@ describe('pre-hijacking', () => {
     test('P11 nor where both sign up in the same moment; each is written at once', async () => {
       const emails = Array.from({ length: 4 }, address);
       for (const email of emails) {
-        await Promise.all([post('signup', { ...given(email), password }), post('signup', given(email))]);
+        await Promise.all([
+          post('signup', { ...given(email), password }),
+          post('signup', given(email)),
+        ]);
         // Two letters, of which either may arrive first; the code of the newer sign-up counts.
         const statuses: number[] = [];
         for (const { text } of await idctl.lettersTo(email)) {
@@ -233,7 +259,9 @@ describe('pre-hijacking', () => {
         expect(statuses.sort()).toEqual([200, 401]);
       }
       for (const email of emails)
-        expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 401]);
+        expect([await login(email, password), await login(email, theirPassword)]).toEqual([
+          401, 401,
+        ]);
       expect(await OutboxItem.count({ where: { kind: 'mail' } })).toBe(0);
     });
   });
@@ -243,9 +271,9 @@ describe('pre-hijacking', () => {
     expect(await login(email, password)).toBe(401);
     await post('password/reset', { email });
     const code = await idctl.codeFor(email);
-    expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
-      204,
-    );
+    expect(
+      (await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status,
+    ).toBe(204);
     expect([await login(email, password), await login(email, theirPassword)]).toEqual([401, 200]);
   });
 
@@ -270,7 +298,9 @@ describe('pre-hijacking', () => {
       name: 'Ada Byron',
     });
     const code = await idctl.codeFor(signingUp ?? '');
-    expect((await client.post('/api/v1/auth/verify-email', { email: signingUp, code })).status).toBe(200);
+    expect(
+      (await client.post('/api/v1/auth/verify-email', { email: signingUp, code })).status,
+    ).toBe(200);
     await post('password/reset', { email: resetting });
     const reset = {
       email: resetting,
@@ -293,9 +323,9 @@ describe('pre-hijacking', () => {
       const { email, leftovers } = await squatWhole(proof);
       await post('password/reset', { email });
       const code = await idctl.codeFor(email);
-      expect((await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status).toBe(
-        204,
-      );
+      expect(
+        (await post('password/reset/confirm', { email, code, newPassword: theirPassword })).status,
+      ).toBe(204);
       expect(await leftovers()).toEqual(nothing);
       await post('login', { email, password: theirPassword });
       expect(await login(email, theirPassword)).toBe(200);
@@ -333,7 +363,9 @@ describe('pre-hijacking', () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { account, code: totpCode } = await enrolled(idctl, `${fresh('ada')}@${domain}`);
     const email = account.email ?? '';
-    await transaction(() => Account.update({ emailProof: 'domain' }, { where: { id: account.id } }));
+    await transaction(() =>
+      Account.update({ emailProof: 'domain' }, { where: { id: account.id } }),
+    );
     const { token } = await createToken(idctl.operator(), { user: account.id, name: 'for later' });
     const own = async () => [
       await login(email, password),
@@ -352,9 +384,16 @@ describe('pre-hijacking', () => {
     expect(await post('password/reset/confirm', reset)).toMatchObject(asked);
     expect(await own()).toEqual([401, 200]);
 
-    const next = { org: (await organization(idctl)).slug, emailDomain: domain, issuer: provider.issuer };
+    const next = {
+      org: (await organization(idctl)).slug,
+      emailDomain: domain,
+      issuer: provider.issuer,
+    };
     await verifiedDomain(idctl, next.org, domain);
-    await saveSso(idctl.operator(), saveSsoInput.parse({ ...next, ...registration, enabled: true }));
+    await saveSso(
+      idctl.operator(),
+      saveSsoInput.parse({ ...next, ...registration, enabled: true }),
+    );
     const { answer: reclaimed } = await signInAt(idctl, provider, domain, asserted(email));
     expect(reclaimed).toMatchObject({
       status: 200,
@@ -369,7 +408,11 @@ describe('pre-hijacking', () => {
     const owner = await signedIn(idctl, org.owner.email);
     const { token, baseUrl } = (await owner.post(`/api/v1/orgs/${org.slug}/scim-token`)).body;
     const created = await idctl.client().send('POST', `${new URL(baseUrl).pathname}/Users`, {
-      body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: email, active: true },
+      body: {
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        userName: email,
+        active: true,
+      },
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
     });
     expect(created.status).toBe(201);
@@ -377,7 +420,9 @@ describe('pre-hijacking', () => {
       emailProof: 'none',
       passwordHash: null,
     });
-    expect(await showUser(idctl.operator(), { user: email })).toMatchObject({ emailVerified: false });
+    expect(await showUser(idctl.operator(), { user: email })).toMatchObject({
+      emailVerified: false,
+    });
     // Their provider says that the address is theirs; the domain is not.
     const sub = asserted(email);
     const { domain } = await connected(idctl, provider.issuer);

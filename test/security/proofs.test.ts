@@ -87,13 +87,18 @@ test('I3 `init` makes no stranger the owner: of an account that signed up with t
   const email = 'olga@acme.test';
   await stranger.post('/api/v1/auth/signup', { email, password, name: 'Mallory' });
   // As one that signed up while the instance sent mail.
-  await transaction(() => Account.update({ emailProof: 'none', awaitsCode: true }, { where: { email } }));
+  await transaction(() =>
+    Account.update({ emailProof: 'none', awaitsCode: true }, { where: { email } }),
+  );
   const { owner } = await initialize(idctl.operator(), { owner: email });
   expect((await stranger.get('/api/v1/me')).status).toBe(401);
   const signIn = (secret: string | null) =>
     idctl.client().post('/api/v1/auth/login', { email, password: secret });
   expect((await signIn(password)).status).toBe(401);
-  expect(await signIn(owner.password)).toMatchObject({ status: 200, body: { user: { name: 'olga' } } });
+  expect(await signIn(owner.password)).toMatchObject({
+    status: 200,
+    body: { user: { name: 'olga' } },
+  });
   const proved = { emailProof: 'operator', awaitsCode: false };
   expect(await Account.findOne({ where: { email } })).toMatchObject(proved);
   expect(await Event.count({ where: { kind: 'account.reclaimed' } })).toBe(1);
@@ -110,9 +115,13 @@ test('I4 no organization’s admin or owner changes anything of an account: its 
   );
   for (const route of routes.toSorted((a, b) => rank(a) - rank(b))) {
     const { body } = samples[nameOf(route)] ?? {};
-    const { status } = await company.owner.send(route.method, pathOf(route, company, company.owner), {
-      body,
-    });
+    const { status } = await company.owner.send(
+      route.method,
+      pathOf(route, company, company.owner),
+      {
+        body,
+      },
+    );
     expect(status, nameOf(route)).not.toBe(500);
     expect(await accounts(), nameOf(route)).toBe(before);
   }
@@ -127,8 +136,12 @@ describe('I1 one door', () => {
     files.filter((name) => what.test(readFileSync(join(src, name), 'utf8'))).toSorted();
 
   test('I1 one file binds outside keys to accounts, and one begins sessions', () => {
-    expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual(['services/tenancy/identities/attach.ts']);
-    expect(saying(/\bSession\.(bulkC|c)reate\(|insertRow\('sessions'/)).toEqual(['services/signin/begin.ts']);
+    expect(saying(/\bIdentity\.(bulkC|c)reate\(/)).toEqual([
+      'services/tenancy/identities/attach.ts',
+    ]);
+    expect(saying(/\bSession\.(bulkC|c)reate\(|insertRow\('sessions'/)).toEqual([
+      'services/signin/begin.ts',
+    ]);
   });
 
   test('I1 accounts are made by the operator, by themselves, and by that door', () => {

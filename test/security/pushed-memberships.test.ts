@@ -22,7 +22,14 @@ import {
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { appOf } from '../support/apps.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { type Answer, createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -42,7 +49,9 @@ afterAll(() => idctl.close());
 const inactive = { active: false };
 
 async function introspect(app: { credentials: Record<string, string> }, token: string) {
-  const answer = await idctl.client().form('/api/v1/oauth/introspect', { ...app.credentials, token });
+  const answer = await idctl
+    .client()
+    .form('/api/v1/oauth/introspect', { ...app.credentials, token });
   expect(answer.status).toBe(200);
   return answer.body;
 }
@@ -94,11 +103,17 @@ describe('O9 an app asks for one organization', () => {
     const { org, token } = await workplace();
     const app = await appOf(idctl, { user: org.owner.id });
     const own = await app.mint();
-    expect([await introspect(app, token), await introspect(app, own)]).toEqual([inactive, inactive]);
+    expect([await introspect(app, token), await introspect(app, own)]).toEqual([
+      inactive,
+      inactive,
+    ]);
     const owner = await signedIn(idctl, org.owner.email);
     const body = { organization: org.slug };
     const named = await owner.send('PATCH', `/api/v1/me/apps/${app.id}`, { body });
-    expect(named).toMatchObject({ status: 200, body: { organization: { id: org.id, slug: org.slug } } });
+    expect(named).toMatchObject({
+      status: 200,
+      body: { organization: { id: org.id, slug: org.slug } },
+    });
     expect((await introspect(app, token)).active).toBe(true);
     expect((await introspect(app, own)).organization.role).toBe('owner');
   });
@@ -116,7 +131,9 @@ describe('O9 an app asks for one organization', () => {
       const app = await appOf(idctl, { user: who.id });
       const body = { organization: org.slug };
       expect((await client.post('/api/v1/me/apps', { name: 'spy', ...body })).status).toBe(status);
-      expect((await client.send('PATCH', `/api/v1/me/apps/${app.id}`, { body })).status).toBe(status);
+      expect((await client.send('PATCH', `/api/v1/me/apps/${app.id}`, { body })).status).toBe(
+        status,
+      );
       expect((await client.get('/api/v1/me/apps')).body.items).toMatchObject([
         { id: app.id, organization: null },
       ]);
@@ -133,13 +150,20 @@ describe('O9 an app asks for one organization', () => {
     await addMember(idctl.operator(), { org: org.slug, email: admin.email ?? '', role: 'admin' });
     const client = await signedIn(idctl, admin.email);
     const made = await client.post('/api/v1/me/apps', { name: 'own', organization: org.id });
-    expect(made).toMatchObject({ status: 201, body: { organization: { id: org.id, slug: org.slug } } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { organization: { id: org.id, slug: org.slug } },
+    });
     const { token } = await tokenOf(idctl, { user: admin.id });
     const headers = { authorization: `Bearer ${token}` };
     const body = { organization: org.slug };
-    const byToken = await idctl.client().send('PATCH', `/api/v1/me/apps/${made.body.id}`, { body, headers });
+    const byToken = await idctl
+      .client()
+      .send('PATCH', `/api/v1/me/apps/${made.body.id}`, { body, headers });
     expect(byToken.body.code).toBe('session_required');
-    const told = await Event.findAll({ where: { kind: 'app.organization.named', organizationId: org.id } });
+    const told = await Event.findAll({
+      where: { kind: 'app.organization.named', organizationId: org.id },
+    });
     expect(told.map(({ subject }) => subject?.id)).toContain(made.body.id);
   });
 
@@ -170,7 +194,10 @@ describe('O9 an app asks for one organization', () => {
 test('O9 apps made before belong to the only organization that their owner administers, else to none', async () => {
   const before = migrations.findIndex(({ name }) => name === '0022-app-organizations');
   const url = await freshDatabaseUrl();
-  const link = await connect({ url, sqliteDriver }, { poolSize: 2, patience: 5_000, foreignKeys: false });
+  const link = await connect(
+    { url, sqliteDriver },
+    { poolSize: 2, patience: 5_000, foreignKeys: false },
+  );
   try {
     await applyMigrations(link, migrations.slice(0, before));
     const insert = async (table: string, row: Record<string, unknown>) => {
@@ -191,7 +218,13 @@ test('O9 apps made before belong to the only organization that their owner admin
       await insert('accounts', { id, email: `${name}@acme.test`, ...accountOf(name, at) });
       for (const [organization_id, role] of roles) {
         const origin = '{"kind":"operator"}';
-        await insert('memberships', { organization_id, account_id: id, role, origin, joined_at: at });
+        await insert('memberships', {
+          organization_id,
+          account_id: id,
+          role,
+          origin,
+          joined_at: at,
+        });
       }
       const app = { id: randomUUID(), account_id: id, name, client_id: name, secret_hash: name };
       await insert('apps', { ...app, created_at: at });
@@ -352,7 +385,9 @@ describe('O8 nobody can push a membership on a stranger', () => {
     expect((await second.add('x@example.test')).status).toBe(409);
     idctl.wait(3601);
     const later = await signedIn(idctl, org.owner.email);
-    expect((await later.post(second.path, { email: 'x@example.test', role: 'member' })).status).toBe(409);
+    expect(
+      (await later.post(second.path, { email: 'x@example.test', role: 'member' })).status,
+    ).toBe(409);
   });
 });
 
@@ -365,7 +400,9 @@ describe('O8 every member but the last owner can leave', () => {
     const connection = { id: '0198c0de-0000-7000-8000-000000000001', organizationId: org.id };
     const begin = async () => {
       const account = await Account.findByPk(id, { rejectOnEmpty: true });
-      const begun = transaction(() => beginSession(idctl.operator(), account, { method: 'sso', connection }));
+      const begun = transaction(() =>
+        beginSession(idctl.operator(), account, { method: 'sso', connection }),
+      );
       return requireSession(await begun);
     };
     const through = await begin();
@@ -378,7 +415,9 @@ describe('O8 every member but the last owner can leave', () => {
     expect(await Tombstone.count({ where: { organizationId: org.id, accountId: id } })).toBe(1);
     await expect(begin()).rejects.toMatchObject({ code: 'signin_failed' });
     expect((await client.send('DELETE', `/api/v1/orgs/${org.slug}/members/me`)).status).toBe(404);
-    const [told] = await Event.findAll({ where: { kind: 'member.removed', organizationId: org.id } });
+    const [told] = await Event.findAll({
+      where: { kind: 'member.removed', organizationId: org.id },
+    });
     expect(told).toMatchObject({ actor: { kind: 'user', id }, subject: { type: 'user', id } });
     // An explicit add lifts it.
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
@@ -445,7 +484,10 @@ describe('O8 every member but the last owner can leave', () => {
     const asked = await open(client, `/login?identifier=${org.owner.email}`);
     const page = await asked.submit('/login/password', { password });
     const refused = await page.submit('/account/organizations/leave');
-    expect([refused.status, refused.text.includes('Make another member owner first')]).toEqual([409, true]);
+    expect([refused.status, refused.text.includes('Make another member owner first')]).toEqual([
+      409,
+      true,
+    ]);
     expect(await membershipsOf(org.owner.id)).toBe(1);
   });
 });
@@ -462,12 +504,16 @@ describe('O8 O6 `user delete` by the operator is never refused', () => {
     await removeMember(idctl.operator(), { org: second.slug, user: second.owner.id });
     const ownerless = [first, second].map(({ id, slug }) => ({ id, slug }));
     expect(await deleteUser(idctl.operator(), { user: id })).toMatchObject({ id, ownerless });
-    const events = await Event.findAll({ where: { kind: ['user.deleted', 'organization.ownerless'] } });
+    const events = await Event.findAll({
+      where: { kind: ['user.deleted', 'organization.ownerless'] },
+    });
     const about = events.filter(({ subject }) => subject?.id === id);
     const whole = about.find(({ kind }) => kind === 'user.deleted');
     expect(whole?.data).toEqual({ ownerless: ownerless.map(({ slug }) => slug) });
     const alone = about.filter(({ kind }) => kind === 'organization.ownerless');
-    expect(alone.map(({ organizationId }) => organizationId)).toEqual(ownerless.map(({ id }) => id));
+    expect(alone.map(({ organizationId }) => organizationId)).toEqual(
+      ownerless.map(({ id }) => id),
+    );
   });
 
   test('O6 it frees the address and the outside keys, and leaves no tombstone', async () => {

@@ -27,7 +27,11 @@ describe('O8 a pushed membership tells the organization nothing', () => {
   test('O8 P15 its owners do not see the tokens of scope admin of a stranger, nor that there are any', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
-    await createToken(idctl.operator(), { user: stranger.id, name: 'deploys acme', scope: 'admin' });
+    await createToken(idctl.operator(), {
+      user: stranger.id,
+      name: 'deploys acme',
+      scope: 'admin',
+    });
     await push(rival, stranger.email ?? '');
     const owner = await signedIn(idctl, rival.org.owner.email);
     const list = () => owner.get(`/api/v1/orgs/${rival.org.slug}/tokens?limit=1`);
@@ -47,7 +51,9 @@ describe('O8 a pushed membership tells the organization nothing', () => {
       role: 'member',
     });
     const client = await signedIn(idctl, guest.email);
-    expect((await client.post('/api/v1/invitations/accept', { token: invited.token })).status).toBe(200);
+    expect((await client.post('/api/v1/invitations/accept', { token: invited.token })).status).toBe(
+      200,
+    );
     const all = await owner.get(`/api/v1/orgs/${org}/tokens`);
     expect(all.body.items.map(({ name }: { name: string }) => name)).toEqual(['deploys', 'guest']);
   });
@@ -58,7 +64,9 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     await push(rival, stranger.email ?? '');
     const client = await signedIn(idctl, stranger.email);
     await client.send('PATCH', '/api/v1/me', { body: { name: 'Secret Name' } });
-    expect((await client.send('DELETE', `/api/v1/orgs/${rival.org.slug}/members/me`)).status).toBe(204);
+    expect((await client.send('DELETE', `/api/v1/orgs/${rival.org.slug}/members/me`)).status).toBe(
+      204,
+    );
     const owner = await signedIn(idctl, rival.org.owner.email);
     const { body } = await owner.get(`/api/v1/orgs/${rival.org.slug}/events?limit=200`);
     expect(body.items.at(-1)).toMatchObject({ kind: 'member.removed', actor: { id: stranger.id } });
@@ -84,13 +92,17 @@ describe('O8 a pushed membership tells the organization nothing', () => {
       const boss = await person(idctl, `${fresh('boss')}@${domain}`);
       await addMember(idctl.operator(), { org, email: boss.email ?? '', role: 'owner' });
       const owner = await signedIn(idctl, boss.email);
-      const email = withPassword ? ((await person(idctl)).email ?? '') : `${fresh('nobody')}@elsewhere.test`;
+      const email = withPassword
+        ? ((await person(idctl)).email ?? '')
+        : `${fresh('nobody')}@elsewhere.test`;
       const { id } = await push(rival, email);
       const path = `/api/v1/orgs/${org}`;
-      expect((await owner.send('PATCH', `${path}/members/${id}`, { body: { role: 'owner' } })).status).toBe(
-        200,
+      expect(
+        (await owner.send('PATCH', `${path}/members/${id}`, { body: { role: 'owner' } })).status,
+      ).toBe(200);
+      expect((await owner.send('DELETE', `${path}/members/${rival.org.owner.id}`)).status).toBe(
+        204,
       );
-      expect((await owner.send('DELETE', `${path}/members/${rival.org.owner.id}`)).status).toBe(204);
       const none = { password: false, magicCode: false, google: false, github: false };
       answers.push((await owner.send('PUT', `${path}/signin-settings`, { body: none })).status);
     }
@@ -109,11 +121,19 @@ describe('O8 a pushed membership tells the organization nothing', () => {
     const client = await signedIn(idctl, guest.email);
     await client.post('/api/v1/invitations/accept', { token: invited.token });
     expect((await client.send('DELETE', `/api/v1/orgs/${org}/members/me`)).status).toBe(204);
-    expect((await client.send('PATCH', '/api/v1/me', { body: { name: 'Secret Name' } })).status).toBe(200);
+    expect(
+      (await client.send('PATCH', '/api/v1/me', { body: { name: 'Secret Name' } })).status,
+    ).toBe(200);
     expect(JSON.stringify((await rival.get('/Users')).body)).not.toContain('Secret Name');
     // Back by their own will, they are called what they are called now.
-    const again = await createInvitation(idctl.operator(), { org, email: guest.email ?? '', role: 'member' });
-    expect((await client.post('/api/v1/invitations/accept', { token: again.token })).status).toBe(200);
+    const again = await createInvitation(idctl.operator(), {
+      org,
+      email: guest.email ?? '',
+      role: 'member',
+    });
+    expect((await client.post('/api/v1/invitations/accept', { token: again.token })).status).toBe(
+      200,
+    );
     expect(JSON.stringify((await rival.get('/Users')).body)).toContain('Secret Name');
   });
 });

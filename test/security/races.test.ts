@@ -15,7 +15,11 @@ import { Refusal } from '../../src/errors.ts';
 import { composeMail } from '../../src/services/instance/mail/compose.ts';
 import { forgetProofs } from '../../src/services/people/accounts/forget-proofs.ts';
 import { lockAccount } from '../../src/services/people/accounts/lock.ts';
-import { disableUser, enableUser, setUserPassword } from '../../src/services/people/users/operations.ts';
+import {
+  disableUser,
+  enableUser,
+  setUserPassword,
+} from '../../src/services/people/users/operations.ts';
 import { admit } from '../../src/services/signin/flow.ts';
 import { enter, seenAs } from '../../src/services/signin/methods/ldap/enter.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
@@ -27,7 +31,14 @@ import { removeMember } from '../../src/services/tenancy/memberships/operations.
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { requireHeld } from '../../src/services/tenancy/scim-records/find.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
@@ -147,7 +158,8 @@ describe('nobody slips in while the door is being shut', () => {
     ],
     [
       'a login link',
-      ({ id: user }: { id: string }): Promise<unknown> => createLoginLink(idctl.operator(), { user }),
+      ({ id: user }: { id: string }): Promise<unknown> =>
+        createLoginLink(idctl.operator(), { user }),
       (accountId: string) => LoginLink.count({ where: { accountId } }),
     ],
     [
@@ -180,7 +192,9 @@ describe('nobody slips in while the door is being shut', () => {
     expect([200, 401]).toContain(squatter.status);
     expect(owner.status).toBe(200);
     const sessions = await Session.findAll({ where: { accountId: id, endedAt: null } });
-    expect(sessions.map(({ method, organizationId }) => [method, organizationId])).toEqual([['sso', org.id]]);
+    expect(sessions.map(({ method, organizationId }) => [method, organizationId])).toEqual([
+      ['sso', org.id],
+    ]);
   });
 });
 
@@ -229,8 +243,18 @@ describe('an organization is deleted', () => {
   test('P2 while somebody signs in through SSO: likewise', async () => {
     const { org, domain, connection } = await connected(idctl, provider.issuer);
     const { issuer, clientId, redirectUri } = connection;
-    const { id } = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
-    const state = { id: fresh('state'), connection: id, issuer, clientId, redirectUri, returnTo: '/' };
+    const { id } = await SsoConnection.findOne({
+      where: { organizationId: org.id },
+      rejectOnEmpty: true,
+    });
+    const state = {
+      id: fresh('state'),
+      connection: id,
+      issuer,
+      clientId,
+      redirectUri,
+      returnTo: '/',
+    };
     const email = `${fresh('ada')}@${domain}`;
     const said = {
       issuer,
@@ -303,7 +327,9 @@ test('I4 a domain that is given up while SCIM creates somebody on it proves no a
   const removing = () => removeDomain(idctl.operator(), { org: client.org.slug, domain });
   const creating = () => client.create({ userName });
   expect(await during(removing, creating)).toMatchObject({ userName });
-  expect(await Account.findOne({ where: { email: userName } })).toMatchObject({ emailProof: 'none' });
+  expect(await Account.findOne({ where: { email: userName } })).toMatchObject({
+    emailProof: 'none',
+  });
 });
 
 test('SCIM creates somebody while they join: neither fails the other, and there is one membership', async () => {

@@ -33,7 +33,10 @@ export const unusable = {
 
 /** Why the domain's provider could not be used, as its admins are told: the last reason, and all that is said of it. */
 export async function whyUnusable(domain: string) {
-  const events = await Event.findAll({ where: { kind: 'sso.provider.failed' }, order: [['id', 'DESC']] });
+  const events = await Event.findAll({
+    where: { kind: 'sso.provider.failed' },
+    order: [['id', 'DESC']],
+  });
   const last = events.find(({ subject }) => subject?.name === domain);
   return { reason: last?.data['reason'], message: last?.data['message'] };
 }
@@ -42,7 +45,11 @@ export async function whyUnusable(domain: string) {
 export async function departing(idctl: Idctl, domain: string): Promise<Departure> {
   const browser = idctl.client({ keepCookies: true });
   const { searchParams } = new URL(await start(browser, domain));
-  return { browser, state: searchParams.get('state') ?? '', nonce: searchParams.get('nonce') ?? '' };
+  return {
+    browser,
+    state: searchParams.get('state') ?? '',
+    nonce: searchParams.get('nonce') ?? '',
+  };
 }
 
 /** Where the provider sends the browser: the callback with these parameters. */
@@ -77,7 +84,13 @@ export async function returning(
   const { browser, state, nonce } = await departing(idctl, domain);
   const sub = fresh('sub');
   const claims = { ...provider.claims(nonce), sub };
-  const userinfo = { sub, email: `${sub}@${domain}`, email_verified: true, name: 'Eve', ...options.claims };
+  const userinfo = {
+    sub,
+    email: `${sub}@${domain}`,
+    email_verified: true,
+    name: 'Eve',
+    ...options.claims,
+  };
   const idToken = (twist: Record<string, unknown> = {}) => provider.sign({ ...claims, ...twist });
   const answerToken = (id_token?: string) => {
     const body = {

@@ -12,7 +12,9 @@ interface Rule {
 const page = pageOf('security.md');
 const sections = page.split(/^(?=## )/m);
 const isOfAttackers = (section: string) => section.startsWith('## Attackers\n');
-const attackers = sections.filter(isOfAttackers).flatMap((section) => section.split(/^### /m).slice(1));
+const attackers = sections
+  .filter(isOfAttackers)
+  .flatMap((section) => section.split(/^### /m).slice(1));
 const later = /^Not built yet: (.*?)\.$/ms.exec(page)?.[1]?.split(/,\s+/) ?? [];
 /** Every section of the third level is a rule, but for those of attackers. */
 const rules = sections
@@ -68,7 +70,9 @@ describe('docs/security.md', () => {
       expect(text).toMatch(/\[[IDSLPOX]\d{1,2}\]/);
       expect(quoted(text)).not.toEqual([]);
     }
-    const missing = attackers.flatMap(quoted).filter((words) => !names.some((name) => name.includes(words)));
+    const missing = attackers
+      .flatMap(quoted)
+      .filter((words) => !names.some((name) => name.includes(words)));
     expect(missing).toEqual([]);
   });
 

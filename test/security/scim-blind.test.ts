@@ -24,7 +24,11 @@ function blurred(view: unknown, word: string): string {
 }
 
 /** All that an organization sees of one person while its client does this and that. */
-async function watched(word: string, exists: boolean, steps: (email: string) => Step[]): Promise<string> {
+async function watched(
+  word: string,
+  exists: boolean,
+  steps: (email: string) => Step[],
+): Promise<string> {
   const org = await organization(idctl);
   const owner = await signedIn(idctl, org.owner.email);
   const { token } = (await owner.post(`/api/v1/orgs/${org.slug}/scim-token`)).body;
@@ -94,7 +98,8 @@ const patch =
 const off = patch({ op: 'replace', path: 'active', value: false });
 const on = patch({ op: 'replace', path: 'active', value: true });
 const renamed = patch({ op: 'replace', path: 'name.formatted', value: 'Another Name' });
-const moved = (email: string) => patch({ op: 'replace', path: 'emails', value: [{ value: email }] });
+const moved = (email: string) =>
+  patch({ op: 'replace', path: 'emails', value: [{ value: email }] });
 
 const journeys: [string, (email: string) => Step[]][] = [
   [
@@ -106,7 +111,8 @@ const journeys: [string, (email: string) => Step[]][] = [
     (email) => [
       (client) => client.send('POST', '/Users', { userName: email, name: { formatted: 'A Name' } }),
       renamed,
-      (client, id) => client.send('PUT', `/Users/${id}`, { userName: email, displayName: 'Third Name' }),
+      (client, id) =>
+        client.send('PUT', `/Users/${id}`, { userName: email, displayName: 'Third Name' }),
     ],
   ],
   [

@@ -33,7 +33,10 @@ async function employee() {
   const sub = fresh('sub');
   const email = `${sub}@${domain}`;
   provider.people.set(sub, { email, email_verified: true, name: 'Grace Hopper' });
-  const made = await client.create({ userName: email, name: { givenName: 'Grace', familyName: 'Hopper' } });
+  const made = await client.create({
+    userName: email,
+    name: { givenName: 'Grace', familyName: 'Hopper' },
+  });
   const { client: browser, answer } = await signInAt(idctl, provider, domain, sub);
   expect(answer.status).toBe(200);
   return { org, domain, client, sub, email, id: made.id, browser, session: answer.body };
@@ -42,7 +45,10 @@ async function employee() {
 test('I5 after a deactivation has returned, cookie, refresh token and PAT reach nothing of the organization, and SSO adds nobody back', async () => {
   const { org, client, domain, sub, email, id, browser, session } = await employee();
   const { user } = session;
-  const { slug: project } = await createProject(idctl.operator(), { org: org.slug, name: 'Website' });
+  const { slug: project } = await createProject(idctl.operator(), {
+    org: org.slug,
+    name: 'Website',
+  });
   await putProjectMember(idctl.operator(), { org: org.slug, project, user: email, role: 'admin' });
   const pat = await createToken(idctl.operator(), { user: user.id, name: 'ci' });
   const place = `/api/v1/orgs/${org.slug}`;
@@ -50,12 +56,14 @@ test('I5 after a deactivation has returned, cookie, refresh token and PAT reach 
   expect((await browser.get(place)).status).toBe(200);
   expect((await idctl.client().get(place, withPat)).status).toBe(200);
 
-  expect((await client.patch(id, { op: 'replace', path: 'active', value: false })).body.active).toBe(false);
+  expect(
+    (await client.patch(id, { op: 'replace', path: 'active', value: false })).body.active,
+  ).toBe(false);
   // The organization owns the address: every session has ended.
   expect((await browser.get(place)).status).toBe(401);
-  expect((await browser.post('/api/v1/auth/refresh', { refreshToken: session.refreshToken })).status).toBe(
-    401,
-  );
+  expect(
+    (await browser.post('/api/v1/auth/refresh', { refreshToken: session.refreshToken })).status,
+  ).toBe(401);
   for (const path of [
     place,
     `${place}/projects`,
@@ -102,7 +110,11 @@ test('I5 a deactivation ends only what came through the organization when the ad
   const client = await scimClient(idctl);
   const member = await person(idctl);
   const other = await organization(idctl);
-  await addMember(idctl.operator(), { org: other.slug, email: String(member.email), role: 'member' });
+  await addMember(idctl.operator(), {
+    org: other.slug,
+    email: String(member.email),
+    role: 'member',
+  });
   const { id } = await client.create({ userName: member.email });
   const browser = await signedIn(idctl, member.email);
   expect((await browser.get(`/api/v1/orgs/${client.org.slug}`)).status).toBe(200);
@@ -160,7 +172,9 @@ test('a POST whose answer was lost, sent again: one account, one membership, one
         `Content-Length: ${body.length}`,
       ];
       // Gone before there is an answer to read.
-      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => setTimeout(() => socket.destroy(), 20));
+      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () =>
+        setTimeout(() => socket.destroy(), 20),
+      );
     });
     socket.on('error', () => {}).on('close', () => resolve());
   });

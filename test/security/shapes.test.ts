@@ -25,7 +25,10 @@ const sampleOf = (route: Route) => samples[nameOf(route)] ?? {};
 
 function send(route: Route, body: unknown): Promise<Answer> {
   const json = { 'content-type': 'application/json' };
-  return company.owner.send(route.method, pathOf(route, company, company.owner), { body, headers: json });
+  return company.owner.send(route.method, pathOf(route, company, company.owner), {
+    body,
+    headers: json,
+  });
 }
 
 function get(route: Route, search: string): Promise<Answer> {
@@ -33,12 +36,21 @@ function get(route: Route, search: string): Promise<Answer> {
 }
 
 async function everything(): Promise<string> {
-  const models = Object.values(Account.sequelize?.models ?? {}).filter(({ name }) => name !== 'Counter');
+  const models = Object.values(Account.sequelize?.models ?? {}).filter(
+    ({ name }) => name !== 'Counter',
+  );
   return JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
 }
 
 // What an object of JavaScript has before anybody gives it anything.
-const inherited = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
+const inherited = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+];
 
 describe('X6 shapes', () => {
   test('X6 keys of prototypes are unknown fields, of bodies and queries alike', async () => {
@@ -103,7 +115,9 @@ describe('X9 names', () => {
     const tried: string[] = [];
     for (const route of withBody) {
       const { body = {} } = sampleOf(route);
-      for (const field of Object.keys(body).filter((key) => /^(name|description|locale)$/.test(key))) {
+      for (const field of Object.keys(body).filter((key) =>
+        /^(name|description|locale)$/.test(key),
+      )) {
         tried.push(`${nameOf(route)} ${field}`);
         for (const hidden of [
           '\u0007',

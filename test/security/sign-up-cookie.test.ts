@@ -24,7 +24,10 @@ async function isKept(email: string): Promise<boolean> {
 
 test('P11 on https the cookie of a sign-up is one that no other host, and nobody without TLS, can plant', async () => {
   const [own, squatted] = [`${fresh('ada')}@example.test`, `${fresh('victim')}@example.test`];
-  const [browser, victim] = [idctl.client({ keepCookies: true }), idctl.client({ keepCookies: true })];
+  const [browser, victim] = [
+    idctl.client({ keepCookies: true }),
+    idctl.client({ keepCookies: true }),
+  ];
   await signUp(idctl.client(), own);
   await idctl.deliver();
   const cookie = await signUp(browser, own);
@@ -35,7 +38,10 @@ test('P11 on https the cookie of a sign-up is one that no other host, and nobody
 
   const { value = '' } = await signUp(idctl.client(), squatted);
   victim.jar.set('sign_up', value);
-  const screen = await open(victim, `/login/verify?${new URLSearchParams({ identifier: squatted })}`);
+  const screen = await open(
+    victim,
+    `/login/verify?${new URLSearchParams({ identifier: squatted })}`,
+  );
   const confirmed = await screen.submit('/login/verify', { code: await idctl.codeFor(squatted) });
   expect(confirmed.text).toContain('you are signed in');
   expect([await isKept(own), await isKept(squatted)]).toEqual([true, false]);

@@ -15,7 +15,14 @@ import {
 } from '../../src/services/tenancy/signin-settings/operations.ts';
 import { settingNames } from '../../src/services/tenancy/signin-settings/settings.ts';
 import { disableSso, removeSso, showSso } from '../../src/services/tenancy/sso/operations.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openInstance } from '../support/instance.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
@@ -49,7 +56,10 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
     await person(social.idctl, email);
     const [sub, id] = [fresh('sub'), ++lastId];
     social.google.people.set(sub, { email, email_verified: true });
-    social.github.people.set(id, { login: 'ada', emails: [{ email, primary: true, verified: true }] });
+    social.github.people.set(id, {
+      login: 'ada',
+      emails: [{ email, primary: true, verified: true }],
+    });
     const set = (settings: Settings) =>
       saveSignInSettings(social.idctl.operator(), { org: org.slug, ...settings });
     return { set, outcome: () => outcomeOf({ domain, email, sub, id }) };
@@ -76,7 +86,9 @@ describe('O1 O2 every setting, on and off, of two organizations at once', () => 
           body.code ?? (status < 300 ? 'in' : status),
         ]),
       ),
-      refusedWith: Object.values(answers).flatMap(({ body }) => (body.methods ? [body.methods] : [])),
+      refusedWith: Object.values(answers).flatMap(({ body }) =>
+        body.methods ? [body.methods] : [],
+      ),
       offered,
     };
   }
@@ -172,7 +184,10 @@ test('O1 a method that is off is refused before a second factor is asked for her
   await set(instance, org, { password: false });
   for (let time = 0; time < 5; time += 1) expect(await login(instance, email)).toBe(403);
   const events = await Event.findAll({ where: { kind: 'signin.refused' } });
-  expect(events.map(({ subject, data }) => [subject?.id, data['reason']])).toContainEqual([id, 'method_off']);
+  expect(events.map(({ subject, data }) => [subject?.id, data['reason']])).toContainEqual([
+    id,
+    'method_off',
+  ]);
 });
 
 describe('O2 restricting to verified domains', () => {
@@ -197,7 +212,10 @@ describe('O2 restricting to verified domains', () => {
     onTestFinished(() => social.close());
     const { idctl, google, github } = social;
     const [org, other] = [await organization(idctl), await organization(idctl)];
-    const [own, second] = [await verifiedDomain(idctl, org.slug), await verifiedDomain(idctl, org.slug)];
+    const [own, second] = [
+      await verifiedDomain(idctl, org.slug),
+      await verifiedDomain(idctl, org.slug),
+    ];
     const foreign = await verifiedDomain(idctl, other.slug);
     const ada = await person(idctl, `ada@${own}`);
     google.people.set('ada', { email: 'ada.private@gmail.com', email_verified: true });
@@ -226,7 +244,10 @@ describe('O2 restricting to verified domains', () => {
     expect(await comingAs(`ada@${second}`)).toBe(200);
     expect(await comingAs(`ada@${foreign}`)).toBe(403);
     // GitHub counts the same way, and what would not be let in is not bound either.
-    github.people.set(9, { login: 'ada', emails: [{ email: `ada@${own}`, primary: true, verified: true }] });
+    github.people.set(9, {
+      login: 'ada',
+      emails: [{ email: `ada@${own}`, primary: true, verified: true }],
+    });
     expect((await withGitHub(social, 9)).answer.status).toBe(200);
     github.people.set(9, {
       login: 'ada',
@@ -333,7 +354,10 @@ test('O3 nor do they count while restricted to verified domains: an admin shuts 
   const { idctl, google } = social;
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
-  const [boss, admin] = [await person(idctl, `boss@${domain}`), await person(idctl, `admin@${domain}`)];
+  const [boss, admin] = [
+    await person(idctl, `boss@${domain}`),
+    await person(idctl, `admin@${domain}`),
+  ];
   await addMember(idctl.operator(), { org: org.slug, email: boss.email ?? '', role: 'owner' });
   await addMember(idctl.operator(), { org: org.slug, email: admin.email ?? '', role: 'admin' });
   await disableUser(idctl.operator(), { user: org.owner.id });
@@ -403,6 +427,10 @@ describe('GET /auth/methods', () => {
       'github',
     ]);
     // Elsewhere it has no say, although no other organization has a directory (security L1).
-    expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual(['password', 'google', 'github']);
+    expect((await methodsOf(social.idctl, 'else.test')).methods).toEqual([
+      'password',
+      'google',
+      'github',
+    ]);
   });
 });

@@ -8,7 +8,14 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents } from '../../src/services/foundation/events/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { saveSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
@@ -53,7 +60,10 @@ describe('O5 pre-hijacking', () => {
   test('O5 classic-federated merge, unexpired session: nobody is merged into an account that somebody else made', async () => {
     const { email, attacker, id } = await squatted();
     const { answer } = await withGoogle(social, victimAt(email));
-    expect(answer).toMatchObject({ ...signInFirst, body: { hint: expect.stringContaining('operator') } });
+    expect(answer).toMatchObject({
+      ...signInFirst,
+      body: { hint: expect.stringContaining('operator') },
+    });
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
     expect((await attacker.get('/api/v1/me')).body.email).toBe(email);
   });
@@ -61,7 +71,10 @@ describe('O5 pre-hijacking', () => {
   test('O5 trojan identity: a key is bound to no account whose address nobody has proved, not even by its holder', async () => {
     const { email, attacker, id } = await squatted();
     const { body } = await attacker.post('/api/v1/me/social/google');
-    const callback = await social.google.signIn(body.authorizationUrl, victimAt('eve@example.test'));
+    const callback = await social.google.signIn(
+      body.authorizationUrl,
+      victimAt('eve@example.test'),
+    );
     expect(await comeBack(attacker, callback)).toMatchObject(signInFirst);
     expect(await Identity.count({ where: { accountId: id } })).toBe(0);
     expect((await withGoogle(social, victimAt(email))).answer).toMatchObject(signInFirst);
@@ -78,7 +91,10 @@ describe('O5 pre-hijacking', () => {
     const { body } = await client.post('/api/v1/me/social/google');
     const bound = await comeBack(client, await social.google.signIn(body.authorizationUrl, sub));
     expect(bound.status).toBe(200);
-    expect((await withGoogle(social, sub)).answer).toMatchObject({ status: 200, body: { user: { id } } });
+    expect((await withGoogle(social, sub)).answer).toMatchObject({
+      status: 200,
+      body: { user: { id } },
+    });
   });
 
   test.each([
@@ -86,15 +102,18 @@ describe('O5 pre-hijacking', () => {
     ['"false"', { email_verified: 'false' }],
     ['not said', { email_verified: undefined }],
     ['1', { email_verified: 1 }],
-  ])('O5 non-verifying provider: email_verified %s links nothing and makes nothing', async (_, claims) => {
-    const account = await person(social.idctl);
-    const nobody = `${fresh('nobody')}@example.test`;
-    for (const email of [account.email ?? '', nobody]) {
-      expect((await withGoogle(social, victimAt(email, claims))).answer).toMatchObject(failed);
-    }
-    expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);
-    expect(await Account.count({ where: { email: nobody } })).toBe(0);
-  });
+  ])(
+    'O5 non-verifying provider: email_verified %s links nothing and makes nothing',
+    async (_, claims) => {
+      const account = await person(social.idctl);
+      const nobody = `${fresh('nobody')}@example.test`;
+      for (const email of [account.email ?? '', nobody]) {
+        expect((await withGoogle(social, victimAt(email, claims))).answer).toMatchObject(failed);
+      }
+      expect(await Identity.count({ where: { accountId: account.id } })).toBe(0);
+      expect(await Account.count({ where: { email: nobody } })).toBe(0);
+    },
+  );
 
   test('O5 non-verifying provider: what GitHub has not verified, or is not primary, links nothing', async () => {
     const { id, email } = await person(social.idctl);
@@ -122,7 +141,10 @@ describe('O5 pre-hijacking', () => {
 
   test('P12 the second factor is asked by the cookie, and of what the provider said only what is used waits', async () => {
     const { account, code } = await enrolled(social.idctl);
-    const sub = victimAt(account.email ?? '', { name: 'x'.repeat(50_000), groups: ['g'.repeat(50_000)] });
+    const sub = victimAt(account.email ?? '', {
+      name: 'x'.repeat(50_000),
+      groups: ['g'.repeat(50_000)],
+    });
     const { client, answer } = await withGoogle(social, sub);
     expect(answer).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
     expect(answer.cookies.map(({ name }) => name)).toEqual(['second_factor']);
@@ -186,7 +208,9 @@ describe('O5 an address that Google does not answer for', () => {
 
   test('O5 Google’s own mail and what an organization manages there count, and a key that was bound, whatever its address', async () => {
     const { email, id } = await person(social.idctl);
-    expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({ id });
+    expect((await comingAs(email ?? '', { hd: 'example.test' })).answer.body.user).toMatchObject({
+      id,
+    });
     const gmail = `${fresh('ada')}@gmail.com`;
     const { sub, client, answer } = await comingAs(gmail);
     expect(answer.body.user).toMatchObject({ email: gmail });
@@ -195,9 +219,9 @@ describe('O5 an address that Google does not answer for', () => {
     const other = await signedIn(social.idctl, (await person(social.idctl)).email);
     social.google.people.set('bound', { email: 'own@elsewhere.test', email_verified: true });
     const { body } = await other.post('/api/v1/me/social/google');
-    expect((await comeBack(other, await social.google.signIn(body.authorizationUrl, 'bound'))).status).toBe(
-      200,
-    );
+    expect(
+      (await comeBack(other, await social.google.signIn(body.authorizationUrl, 'bound'))).status,
+    ).toBe(200);
     expect((await withGoogle(social, 'bound')).answer.status).toBe(200);
     expect((await client.get('/api/v1/me')).status).toBe(200);
   });
@@ -236,7 +260,9 @@ describe('S4 Google’s ID token is validated whole', () => {
   });
 
   /** A sign-in whose ID token is made of the honest claims, with the nonce of the request. */
-  async function comingBack(idToken: (honest: Record<string, unknown>) => Promise<string | undefined>) {
+  async function comingBack(
+    idToken: (honest: Record<string, unknown>) => Promise<string | undefined>,
+  ) {
     const client = social.idctl.client({ keepCookies: true });
     const { searchParams } = new URL(await startAt(client, 'google'));
     const claims = {
@@ -271,7 +297,9 @@ describe('S4 Google’s ID token is validated whole', () => {
     ['an end that is past', { exp: 1 }],
     ['another subject than userinfo', { sub: 'person-2' }],
   ])('S4 one with %s opens nothing', async (_, changed) => {
-    expect(await comingBack((claims) => liar.sign({ ...claims, ...changed }))).toMatchObject(failed);
+    expect(await comingBack((claims) => liar.sign({ ...claims, ...changed }))).toMatchObject(
+      failed,
+    );
   });
 
   test('S4 one signed by another key opens nothing, and neither does none at all', async () => {
@@ -318,6 +346,9 @@ test('X5 a provider that fails when the person is back is one event for each rea
 });
 
 async function failures(idctl: Idctl) {
-  const { items } = await listAllEvents(idctl.operator(), { kind: 'social.provider.failed', limit: 9 });
+  const { items } = await listAllEvents(idctl.operator(), {
+    kind: 'social.provider.failed',
+    limit: 9,
+  });
   return items.map(({ data }) => data);
 }

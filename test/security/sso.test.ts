@@ -26,14 +26,17 @@ afterAll(async () => {
   await idctl.close();
 });
 
-const returning = (options?: Parameters<typeof comingBack>[2]) => comingBack(idctl, provider, options);
+const returning = (options?: Parameters<typeof comingBack>[2]) =>
+  comingBack(idctl, provider, options);
 
 const navigation = { 'sec-fetch-mode': 'navigate' };
 
 describe('S2 the state', () => {
   test('S2 signs in once: replayed, it is refused, and twenty at once let one in', async () => {
     const { browser, callback } = await returning();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => comeBack(browser, callback)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => comeBack(browser, callback)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
     expect(await comeBack(browser, callback)).toMatchObject(failed);
@@ -61,7 +64,10 @@ describe('S2 the state', () => {
   test('S2 is refused when altered in any part, signed by another key, missing or malformed', async () => {
     const { browser, state } = await returning();
     const [body = '', mac = ''] = state.split('.');
-    const altered = { ...JSON.parse(Buffer.from(body, 'base64url').toString()), returnTo: '/elsewhere' };
+    const altered = {
+      ...JSON.parse(Buffer.from(body, 'base64url').toString()),
+      returnTo: '/elsewhere',
+    };
     const forged = Buffer.from(JSON.stringify(altered)).toString('base64url');
     for (const text of [
       `${forged}.${mac}`,
@@ -72,7 +78,9 @@ describe('S2 the state', () => {
       'null',
       '.',
     ]) {
-      const answer = await browser.get(`/auth/sso/callback?code=c&state=${encodeURIComponent(text)}`);
+      const answer = await browser.get(
+        `/auth/sso/callback?code=c&state=${encodeURIComponent(text)}`,
+      );
       expect(answer, text).toMatchObject(failed);
     }
     expect(await browser.get('/auth/sso/callback?code=c')).toMatchObject(failed);
@@ -118,7 +126,8 @@ describe('S4 what the provider says', () => {
 
   test('S4 an unsigned ID token is refused, and so is one with another signature', async () => {
     for (const break_ of [
-      (token: string) => `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1]}.`,
+      (token: string) =>
+        `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1]}.`,
       (token: string) => `${token.slice(0, -6)}AAAAAA`,
     ]) {
       const { browser, callback, answerToken, idToken } = await returning();
@@ -142,7 +151,9 @@ describe('S4 what the provider says', () => {
   test('S8 what the provider wrote is not echoed', async () => {
     const { browser, callback } = await returning();
     const said = '&error=access_denied&error_description=%3Cscript%3Ehello%3C%2Fscript%3E';
-    const answer = await browser.get(`${new URL(callback).pathname}${new URL(callback).search}${said}`);
+    const answer = await browser.get(
+      `${new URL(callback).pathname}${new URL(callback).search}${said}`,
+    );
     expect(answer).toMatchObject(failed);
     expect(JSON.stringify(answer.body)).not.toContain('hello');
     provider.answers.token = () => ({

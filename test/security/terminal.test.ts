@@ -30,7 +30,10 @@ beforeAll(async () => {
         const olga = await Account.findOne({ where: { email }, rejectOnEmpty: true });
         await beginSession(operator(), olga, { method: 'password' });
         await Session.update({ userAgent: hostile }, { where: {} });
-        await Event.update({ subject: { type: 'user', id: olga.id, name: hostile } }, { where: {} });
+        await Event.update(
+          { subject: { type: 'user', id: olga.id, name: hostile } },
+          { where: {} },
+        );
         await olga.update({ name: hostile });
         await Organization.update({ name: hostile }, { where: {} });
         await SsoConnection.update(
@@ -77,5 +80,7 @@ describe('X9 what strangers call themselves', () => {
 
 /** What is there that could move the cursor or turn text round. */
 function unseen(text: string): string[] {
-  return [...text].filter((sign) => sign !== '\n' && /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(sign));
+  return [...text].filter(
+    (sign) => sign !== '\n' && /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(sign),
+  );
 }

@@ -23,7 +23,11 @@ const clientOf = (idctl: Idctl, token: string) => idctl.client({ headers: bearer
 
 /** A client with a token that the operator made for the account. */
 async function tokenClient(idctl: Idctl, user: string, scope?: Scope) {
-  const { token } = await createToken(idctl.operator(), { user, name: 'ci', ...(scope ? { scope } : {}) });
+  const { token } = await createToken(idctl.operator(), {
+    user,
+    name: 'ci',
+    ...(scope ? { scope } : {}),
+  });
   return clientOf(idctl, token);
 }
 
@@ -61,9 +65,17 @@ type Act = (client: Client) => ReturnType<Client['send']>;
 const admissions: [Right, string, Act][] = [
   ['sso.change', 'a provider of one’s own', (c) => c.send('PUT', `${org}/sso`, { body: own })],
   ['sso.change', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
-  ['ldap.change', 'a directory of one’s own', (c) => c.send('PUT', `${org}/ldap`, { body: directory })],
+  [
+    'ldap.change',
+    'a directory of one’s own',
+    (c) => c.send('PUT', `${org}/ldap`, { body: directory }),
+  ],
   ['ldap.change', 'no directory', (c) => c.send('DELETE', `${org}/ldap`)],
-  ['domains.change', 'another domain', (c) => c.post(`${org}/domains`, { domain: 'attacker.test' })],
+  [
+    'domains.change',
+    'another domain',
+    (c) => c.post(`${org}/domains`, { domain: 'attacker.test' }),
+  ],
   ['domains.change', 'a verified domain', (c) => c.post(`${org}/domains/acme.test/verify`)],
   ['domains.change', 'no domain', (c) => c.send('DELETE', `${org}/domains/acme.test`)],
   [
@@ -90,7 +102,8 @@ const admissions: [Right, string, Act][] = [
   [
     'projectMembers.grantAdmin',
     'a project admin',
-    (c) => c.send('PUT', `${org}/projects/website/members/mia@acme.test`, { body: { role: 'admin' } }),
+    (c) =>
+      c.send('PUT', `${org}/projects/website/members/mia@acme.test`, { body: { role: 'admin' } }),
   ],
 ];
 
@@ -99,13 +112,19 @@ const ownerAdmissions: typeof admissions = [
   ['scim.rotate', 'a SCIM token', (c) => c.post(`${org}/scim-token`)],
 ];
 
-const refused = { status: 403, body: { code: 'scope_required', hint: expect.stringContaining('admin') } };
+const refused = {
+  status: 403,
+  body: { code: 'scope_required', hint: expect.stringContaining('admin') },
+};
 
 describe('P15 what lets others in needs a session or a token of scope admin', () => {
   let idctl: Idctl;
   let company: Company;
   beforeAll(async () => {
-    idctl = await openIdctl({ doh: { resolverUrl: 'http://127.0.0.1:1' }, orgs: { creation: 'anyone' } });
+    idctl = await openIdctl({
+      doh: { resolverUrl: 'http://127.0.0.1:1' },
+      orgs: { creation: 'anyone' },
+    });
     company = await foundCompany(idctl);
   });
   afterAll(() => idctl.close());
@@ -113,7 +132,10 @@ describe('P15 what lets others in needs a session or a token of scope admin', ()
   test('P15 a stolen token of an admin admits nobody', async () => {
     const { admin, owner } = company;
     const [pat, bot] = [await tokenClient(idctl, admin.id), await botClient(idctl, admin.id)];
-    const [owners, ownersBot] = [await tokenClient(idctl, owner.id), await botClient(idctl, owner.id)];
+    const [owners, ownersBot] = [
+      await tokenClient(idctl, owner.id),
+      await botClient(idctl, owner.id),
+    ];
     const before = await everything();
     for (const [, what, act] of admissions)
       for (const client of [pat, bot, owners, ownersBot])
@@ -138,7 +160,9 @@ describe('P15 what lets others in needs a session or a token of scope admin', ()
     const ctx = idctl.as(actor);
     const run = (more: Parameters<typeof importMappings>[1]['mappings']) =>
       importMappings(ctx, { org: 'acme', mappings: [...mappings, ...more], replace: false });
-    expect(await run([{ group: 'All', project: 'website', role: 'member' }])).toMatchObject({ kept: 1 });
+    expect(await run([{ group: 'All', project: 'website', role: 'member' }])).toMatchObject({
+      kept: 1,
+    });
     const admins = run([{ group: 'All', project: 'website', role: 'admin' }]);
     await expect(admins).rejects.toMatchObject({ code: 'scope_required' });
   });
@@ -150,7 +174,9 @@ describe('P15 what lets others in needs a session or a token of scope admin', ()
       await pat.post(`${org}/invitations`, { email: 'guest@acme.test', role: 'member' }),
       await pat.post(`${org}/group-mappings`, { ...mapping, role: 'member' }),
       await pat.send('PATCH', `${org}/members/victim@acme.test`, { body: { role: 'member' } }),
-      await pat.send('PUT', `${org}/projects/website/members/mia@acme.test`, { body: { role: 'member' } }),
+      await pat.send('PUT', `${org}/projects/website/members/mia@acme.test`, {
+        body: { role: 'member' },
+      }),
       await pat.send('PATCH', '/api/v1/me', { body: { name: 'Adam' } }),
     ];
     expect(done.map(({ status }) => status)).toEqual([201, 201, 201, 200, 200, 200]);
@@ -210,7 +236,10 @@ describe('P15 what lets others in needs a session or a token of scope admin', ()
 
 describe('P15 scope read', () => {
   test('P15 read changes nothing, on the whole surface', async () => {
-    const idctl = await openIdctl({ orgs: { creation: 'anyone' }, tokens: { manageCredentials: 'on' } });
+    const idctl = await openIdctl({
+      orgs: { creation: 'anyone' },
+      tokens: { manageCredentials: 'on' },
+    });
     try {
       const company = await foundCompany(idctl);
       const reader = await tokenClient(idctl, company.owner.id, 'read');
@@ -225,7 +254,9 @@ describe('P15 scope read', () => {
         answers.push([`${route.method} ${route.path}`, status < 400 ? 'ok' : said.code]);
       }
       expect(await everything()).toBe(before);
-      const allowed = answers.filter(([, code]) => code !== 'scope_required' && code !== 'session_required');
+      const allowed = answers.filter(
+        ([, code]) => code !== 'scope_required' && code !== 'session_required',
+      );
       const looks = allowed.map(([route]) => route).filter((route) => !route.startsWith('GET '));
       expect(looks).toEqual(['POST /api/v1/orgs/:org/group-mappings/preview']);
       const guarded = answers.filter(
@@ -251,7 +282,10 @@ describe('P15 a token of scope admin is made', () => {
   let idctl: Idctl;
   let provider: OpenIdProvider;
   beforeAll(async () => {
-    idctl = await openIdctl({ outbound: { allow: ['127.0.0.1'] }, tokens: { manageCredentials: 'on' } });
+    idctl = await openIdctl({
+      outbound: { allow: ['127.0.0.1'] },
+      tokens: { manageCredentials: 'on' },
+    });
     const redirect = `${idctl.baseUrl}/auth/sso/callback`;
     const { clientId: client_id, clientSecret: client_secret } = registration;
     provider = await startOpenIdProvider({
@@ -276,7 +310,8 @@ describe('P15 a token of scope admin is made', () => {
     const client = idctl.client({ keepCookies: true });
     const totpCode = code();
     expect(
-      (await client.post('/api/v1/auth/login', { email: account.email, password, totpCode })).status,
+      (await client.post('/api/v1/auth/login', { email: account.email, password, totpCode }))
+        .status,
     ).toBe(200);
     return { account, code, client, earlier };
   }
@@ -295,7 +330,11 @@ describe('P15 a token of scope admin is made', () => {
     await client.post('/api/v1/auth/refresh');
     expect((await ask(client)).status).toBe(201);
     const listed = (await client.get('/api/v1/me/tokens')).body.items;
-    expect(listed.map(({ scope }: { scope: string }) => scope)).toEqual(['admin', 'admin', 'admin']);
+    expect(listed.map(({ scope }: { scope: string }) => scope)).toEqual([
+      'admin',
+      'admin',
+      'admin',
+    ]);
   });
 
   test('P15 by no account without a second factor, which is told to enable it', async () => {
@@ -323,7 +362,10 @@ describe('P15 a token of scope admin is made', () => {
       const { code } = await enrolled(idctl, email);
       provider.people.set(email, { email, email_verified: true, name: 'Ada' });
       const client = idctl.client({ keepCookies: true });
-      const answer = await comeBack(client, await provider.signIn(await start(client, domain), email));
+      const answer = await comeBack(
+        client,
+        await provider.signIn(await start(client, domain), email),
+      );
       return { client, answer, code };
     };
     const trusting = await arrive(false);
@@ -364,17 +406,25 @@ describe('P15 a token of scope admin is made', () => {
     expect((await create(client, 'read')).text).toContain('Your new token');
     expect((await create(client, 'admin')).text).toContain('Your new token');
     const { text } = await open(client, '/');
-    for (const scope of ['read', 'admin']) expect(text).toMatch(new RegExp(`for ${scope} .*scope ${scope}`));
+    for (const scope of ['read', 'admin'])
+      expect(text).toMatch(new RegExp(`for ${scope} .*scope ${scope}`));
     const refused = await create(earlier, 'admin');
     expect(refused.status).toBe(403);
-    expect(refused.text).toContain('Sign in again by a way that asks for the code of your authenticator.');
+    expect(refused.text).toContain(
+      'Sign in again by a way that asks for the code of your authenticator.',
+    );
   });
 
   test('P15 by the operator, for 90 days too', async () => {
     const { id: user } = await person(idctl);
     const made = await createToken(idctl.operator(), { user, name: 'ci', scope: 'admin' });
     expect(made.scope).toBe('admin');
-    const late = createToken(idctl.operator(), { user, name: 'ci', scope: 'admin', expiresInDays: 91 });
+    const late = createToken(idctl.operator(), {
+      user,
+      name: 'ci',
+      scope: 'admin',
+      expiresInDays: 91,
+    });
     await expect(late).rejects.toBeInstanceOf(Refusal);
   });
 });

@@ -35,9 +35,18 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 /** A token that an app minted for its owner. */
 async function botTokenOf(accountId: string) {
   const { value, prefix, hash } = newSecret('cos_pat_');
-  const row = { accountId, kind: 'bot' as const, name: 'bot:builder', description: null, prefix, hash };
+  const row = {
+    accountId,
+    kind: 'bot' as const,
+    name: 'bot:builder',
+    description: null,
+    prefix,
+    hash,
+  };
   const id = randomUUID();
-  await transaction(() => AccessToken.create({ ...row, id, createdAt: new Date(), expiresAt: null }));
+  await transaction(() =>
+    AccessToken.create({ ...row, id, createdAt: new Date(), expiresAt: null }),
+  );
   return { id, value };
 }
 
@@ -73,7 +82,9 @@ describe('P3 the first credential present decides', () => {
     expect(await asked({ ...bearer(ada.token), 'x-api-key': bob.token, cookie })).toBe(ada.user);
     expect(await asked({ ...bearer(eve.accessToken), 'x-api-key': bob.token })).toBe(eve.id);
     expect(await asked({ 'x-api-key': bob.token, cookie })).toBe(bob.user);
-    expect(await asked({ authorization: 'Basic eDp5', 'x-api-key': bob.token, cookie })).toBe(bob.user);
+    expect(await asked({ authorization: 'Basic eDp5', 'x-api-key': bob.token, cookie })).toBe(
+      bob.user,
+    );
     expect(await asked({ cookie: `access_token=${ada.token}` })).toBe(ada.user);
   });
 
@@ -106,7 +117,8 @@ describe('P3 the first credential present decides', () => {
   test('P13 a mistyped token is refused without a query, a well-formed one is one read', async () => {
     const { token } = await tokenOf(idctl);
     const read = Account.sequelize && directReadOf(Account.sequelize);
-    if (Account.sequelize === undefined || read === undefined) throw new Error('no database is open');
+    if (Account.sequelize === undefined || read === undefined)
+      throw new Error('no database is open');
     const queries = vi.fn(read);
     readDirectly(Account.sequelize, queries);
     const ctx = idctl.as({ kind: 'anonymous' });
@@ -123,7 +135,9 @@ describe('P13 the value', () => {
   test('only its SHA-256 is in the database', async () => {
     const { id, token } = await tokenOf(idctl);
     const models = Object.values(Account.sequelize?.models ?? {});
-    const rows = JSON.stringify(await Promise.all(models.map((model) => model.findAll({ raw: true }))));
+    const rows = JSON.stringify(
+      await Promise.all(models.map((model) => model.findAll({ raw: true }))),
+    );
     expect(rows).toContain(id);
     expect(rows).toContain(createHash('sha256').update(token).digest('hex'));
     expect(rows).not.toContain(token);
@@ -151,7 +165,8 @@ describe('P13 the value', () => {
     );
     await server.close();
     expect(lines.length).toBeGreaterThanOrEqual(6);
-    for (const value of [token, renewed.body.token]) expect(lines.join()).not.toContain(value.slice(12));
+    for (const value of [token, renewed.body.token])
+      expect(lines.join()).not.toContain(value.slice(12));
   });
 });
 
@@ -202,7 +217,9 @@ describe('P13 regenerating is atomic', () => {
     released.resolve();
     await holder;
     const results = await both;
-    const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.token] : []));
+    const values = results.flatMap((result) =>
+      result.status === 'fulfilled' ? [result.value.token] : [],
+    );
     expect(values).toHaveLength(1);
     expect((await useToken(idctl, values[0] ?? '')).status).toBe(200);
     const refused = results.find(({ status }) => status === 'rejected');
@@ -211,7 +228,8 @@ describe('P13 regenerating is atomic', () => {
 });
 
 describe('P13 last use', () => {
-  const lastUse = async (id: string) => (await AccessToken.findByPk(id, { rejectOnEmpty: true })).lastUsedAt;
+  const lastUse = async (id: string) =>
+    (await AccessToken.findByPk(id, { rejectOnEmpty: true })).lastUsedAt;
   const clock = () => writeTokenUses(idctl.as({ kind: 'system', name: 'test' }));
 
   test('is not written by the request, but by the clock, and at most once a minute', async () => {
@@ -245,7 +263,9 @@ describe('P13 last use', () => {
   test('fails no request, and is written later when the database would not take it', async () => {
     const { id, use } = await tokenOf(idctl);
     expect((await use()).status).toBe(200);
-    const update = vi.spyOn(AccessToken, 'update').mockRejectedValueOnce(new Error('database gone'));
+    const update = vi
+      .spyOn(AccessToken, 'update')
+      .mockRejectedValueOnce(new Error('database gone'));
     await expect(clock()).rejects.toThrow('database gone');
     update.mockRestore();
     expect((await use()).status).toBe(200);

@@ -13,15 +13,29 @@ import { disableUser, enableUser } from '../../src/services/people/users/operati
 import { admit, answerPendingSignIn, openLoginLink } from '../../src/services/signin/flow.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
-import { addDomain, assertDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
+import {
+  addDomain,
+  assertDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
+import {
+  listIdentities,
+  unlinkIdentities,
+} from '../../src/services/tenancy/identities/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { listMembers, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { enableSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { connected, registration, signInAt, start } from '../support/sso.ts';
@@ -111,7 +125,10 @@ describe('I1 one door, by the key', () => {
   });
 
   test('I1 a key is of one connection: a neighbour at the same provider, with the same subject, is somebody else', async () => {
-    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, provider.issuer)];
+    const [mine, theirs] = [
+      await connected(idctl, provider.issuer),
+      await connected(idctl, provider.issuer),
+    ];
     const sub = asserted(provider, `ada@${mine.domain}`);
     const me = await signInAt(idctl, provider, mine.domain, sub);
     asserted(provider, `ada@${theirs.domain}`, sub);
@@ -135,16 +152,26 @@ describe('I1 one door, by the key', () => {
     expect(late.answer.status).toBe(200);
 
     const change = { org: org.slug, fromIssuer: provider.issuer };
-    const view = { people: [ada, bob], sessionsEnded: 2, issuer: other.issuer, fromIssuer: provider.issuer };
+    const view = {
+      people: [ada, bob],
+      sessionsEnded: 2,
+      issuer: other.issuer,
+      fromIssuer: provider.issuer,
+    };
     const rehearsed = await idctl.app.rehearse(() => relinkSso(idctl.operator(), change));
     expect(rehearsed).toEqual(view);
     expect((await before.client.get('/api/v1/me')).status).toBe(200);
     expect(await relinkSso(idctl.operator(), change)).toEqual(view);
     expect((await before.client.get('/api/v1/me')).status).toBe(401);
     expect((await late.client.get('/api/v1/me')).status).toBe(200);
-    expect((await signInAt(idctl, other, domain, sub)).answer.body.user.id).toBe(before.answer.body.user.id);
+    expect((await signInAt(idctl, other, domain, sub)).answer.body.user.id).toBe(
+      before.answer.body.user.id,
+    );
     expect(await eventsOf(org.slug, 'sso.relinked')).toMatchObject([
-      { actor: { kind: 'operator' }, data: { fromIssuer: provider.issuer, people: 2, sessionsEnded: 2 } },
+      {
+        actor: { kind: 'operator' },
+        data: { fromIssuer: provider.issuer, people: 2, sessionsEnded: 2 },
+      },
     ]);
     await expect(relinkSso(idctl.operator(), change)).rejects.toMatchObject({
       code: 'not_found',
@@ -155,7 +182,11 @@ describe('I1 one door, by the key', () => {
   test('I1 a key from another connection of the same organization stays beside the new one', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { id, email } = await person(idctl, `ada@${domain}`);
-    const directory = { kind: 'ldap' as const, organizationId: org.id, connectionId: crypto.randomUUID() };
+    const directory = {
+      kind: 'ldap' as const,
+      organizationId: org.id,
+      connectionId: crypto.randomUUID(),
+    };
     await transaction(() => Identity.create({ ...elsewhere(id), ...directory }));
     await signInAt(idctl, provider, domain, asserted(provider, email ?? ''));
     const { items } = await listIdentities(idctl.operator(), { user: id, limit: 50 });
@@ -163,8 +194,16 @@ describe('I1 one door, by the key', () => {
   });
 
   test('I1 a relink touches the one organization, and only the operator may unlink', async () => {
-    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, provider.issuer)];
-    const victim = await signInAt(idctl, provider, mine.domain, asserted(provider, `ada@${mine.domain}`));
+    const [mine, theirs] = [
+      await connected(idctl, provider.issuer),
+      await connected(idctl, provider.issuer),
+    ];
+    const victim = await signInAt(
+      idctl,
+      provider,
+      mine.domain,
+      asserted(provider, `ada@${mine.domain}`),
+    );
     await signInAt(idctl, provider, theirs.domain, asserted(provider, `eve@${theirs.domain}`));
     const change = { org: theirs.org.slug, fromIssuer: provider.issuer };
     expect((await relinkSso(idctl.operator(), change)).people).toEqual([`eve@${theirs.domain}`]);
@@ -175,19 +214,24 @@ describe('I1 one door, by the key', () => {
     const owner = await signedIn(idctl, theirs.org.owner.email);
     const admin = idctl.as(await authenticate(idctl.as({ kind: 'anonymous' }), owner.accessToken));
     await expect(unlinkIdentities(admin, { user })).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(listIdentities(admin, { user, limit: 1 })).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(listIdentities(admin, { user, limit: 1 })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
     expect(await Identity.count({ where: { accountId: user } })).toBe(1);
   });
 });
 
 describe('I2 verified domains carry the trust', () => {
   test('I2 a neighbour’s provider that asserts my address is refused, and my account knows nothing of it', async () => {
-    const [mine, theirs] = [await connected(idctl, provider.issuer), await connected(idctl, other.issuer)];
+    const [mine, theirs] = [
+      await connected(idctl, provider.issuer),
+      await connected(idctl, other.issuer),
+    ];
     const email = `ada@${mine.domain}`;
     const me = await signInAt(idctl, provider, mine.domain, asserted(provider, email));
-    expect((await signInAt(idctl, other, theirs.domain, asserted(other, email))).answer).toMatchObject(
-      refused,
-    );
+    expect(
+      (await signInAt(idctl, other, theirs.domain, asserted(other, email))).answer,
+    ).toMatchObject(refused);
     // Linked honestly first, the address changed afterwards.
     const sub = asserted(other, `eve@${theirs.domain}`);
     await signInAt(idctl, other, theirs.domain, sub);
@@ -205,15 +249,23 @@ describe('I2 verified domains carry the trust', () => {
     const claim = { ...settings(theirs.slug, domain, other.issuer), enabled: false };
     await saveSso(idctl.operator(), claim);
     const unverified = { code: 'domain_unverified' };
-    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(unverified);
-    await expect(saveSso(idctl.operator(), { ...claim, enabled: true })).rejects.toMatchObject(unverified);
+    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(
+      unverified,
+    );
+    await expect(saveSso(idctl.operator(), { ...claim, enabled: true })).rejects.toMatchObject(
+      unverified,
+    );
     expect((await idctl.client().get(`/auth/sso/start?domain=${domain}`)).status).toBe(404);
 
     await open();
-    await expect(assertDomain(idctl.operator(), { org: theirs.slug, domain })).rejects.toMatchObject({
+    await expect(
+      assertDomain(idctl.operator(), { org: theirs.slug, domain }),
+    ).rejects.toMatchObject({
       code: 'domain_taken',
     });
-    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(unverified);
+    await expect(enableSso(idctl.operator(), { org: theirs.slug })).rejects.toMatchObject(
+      unverified,
+    );
     await expect(saveSso(idctl.operator(), claim)).rejects.toMatchObject({ code: 'domain_taken' });
     expect(await eventsOf(theirs.slug, 'sso.domain.lost')).toHaveLength(1);
     const url = await start(idctl.client(), domain);
@@ -334,7 +386,10 @@ describe('I3 a stranger who had the address first', () => {
     const token = (await client.post('/api/v1/me/tokens', { name: 'for later' })).body.token;
     expect((await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status).toBe(200);
     await transaction(() =>
-      Account.update({ totpSecret: 'sealed', totpEnabledAt: new Date(), totpLastStep: 1 }, { where: { id } }),
+      Account.update(
+        { totpSecret: 'sealed', totpEnabledAt: new Date(), totpLastStep: 1 },
+        { where: { id } },
+      ),
     );
     await transaction(() => Identity.create(elsewhere(id)));
 
@@ -343,7 +398,12 @@ describe('I3 a stranger who had the address first', () => {
     expect((await client.get('/api/v1/me')).status).toBe(200);
     const sub = asserted(provider, email);
     const { answer } = await signInAt(idctl, provider, domain, sub);
-    expect(answer.body.user).toMatchObject({ id, email, name: 'Ada Byron', twoFactorEnabled: false });
+    expect(answer.body.user).toMatchObject({
+      id,
+      email,
+      name: 'Ada Byron',
+      twoFactorEnabled: false,
+    });
     for (const headers of [
       { authorization: `Bearer ${accessToken}` },
       { 'x-api-key': token },
@@ -355,13 +415,17 @@ describe('I3 a stranger who had the address first', () => {
     await expect(signedIn(idctl, email)).rejects.toThrow('401');
     const { items } = await listIdentities(idctl.operator(), { user: email, limit: 50 });
     expect(items).toMatchObject([{ kind: 'sso', issuer: provider.issuer }]);
-    expect(await eventsOf(org.slug, 'account.reclaimed')).toMatchObject([{ subject: { type: 'user', id } }]);
+    expect(await eventsOf(org.slug, 'account.reclaimed')).toMatchObject([
+      { subject: { type: 'user', id } },
+    ]);
     expect(await Account.findByPk(id)).toMatchObject({ emailProof: 'domain', totpSecret: null });
     // Once is enough: what the person then makes is theirs.
     const mine = await signInAt(idctl, provider, domain, sub);
     expect(mine.answer.status).toBe(200);
     expect(await eventsOf(org.slug, 'account.reclaimed')).toHaveLength(1);
-    expect((await idctl.client().get('/api/v1/me', bearer(answer.body.accessToken))).status).toBe(200);
+    expect((await idctl.client().get('/api/v1/me', bearer(answer.body.accessToken))).status).toBe(
+      200,
+    );
   });
 
   test('I3 the name of a stranger ends too: where the provider gives none it is the local part of the address', async () => {
@@ -383,15 +447,26 @@ describe('I3 a stranger who had the address first', () => {
     const { url } = await createLoginLink(idctl.operator(), { user: email });
     const { continuation } = await holdForSecondFactor(idctl.operator(), id, { by: 'loginLink' });
     await open();
-    expect((await signInAt(idctl, provider, domain, asserted(provider, email))).answer.status).toBe(200);
+    expect((await signInAt(idctl, provider, domain, asserted(provider, email))).answer.status).toBe(
+      200,
+    );
     const anonymous = idctl.as({ kind: 'anonymous' });
     const gone = { code: 'invalid_credential' };
     const token = new URL(url).searchParams.get('token') ?? '';
     await expect(openLoginLink(anonymous, { token })).rejects.toMatchObject(gone);
-    const code = { totpCode: '000000', ...(continuation === undefined ? {} : { pending: continuation }) };
+    const code = {
+      totpCode: '000000',
+      ...(continuation === undefined ? {} : { pending: continuation }),
+    };
     await expect(answerPendingSignIn(anonymous, code)).rejects.toMatchObject(gone);
     // Its holder was signed in when the provider was asked, and is not any more.
-    const holder = idctl.as({ kind: 'user', accountId: id, name: 'Eve', via: 'session', sessionId });
+    const holder = idctl.as({
+      kind: 'user',
+      accountId: id,
+      name: 'Eve',
+      via: 'session',
+      sessionId,
+    });
     const issuer = 'https://accounts.google.com';
     const about = {
       id: 'x',
@@ -402,7 +477,13 @@ describe('I3 a stranger who had the address first', () => {
       browser: '',
       expires: 0,
     };
-    const eve = { issuer, subject: fresh('sub'), email: 'eve@example.test', proven: true, name: 'Eve' };
+    const eve = {
+      issuer,
+      subject: fresh('sub'),
+      email: 'eve@example.test',
+      proven: true,
+      name: 'Eve',
+    };
     const linking = admit(
       holder,
       { by: 'social', state: { ...about, connection: 'google', linkTo: id }, person: eve },
@@ -457,7 +538,9 @@ describe('I3 a stranger who had the address first', () => {
     const late = idctl.as(await authenticate(idctl.as({ kind: 'anonymous' }), accessToken));
     await open();
     await signInAt(idctl, provider, domain, asserted(provider, email));
-    await expect(createToken(late, { name: 'late' })).rejects.toMatchObject({ code: 'invalid_credential' });
+    await expect(createToken(late, { name: 'late' })).rejects.toMatchObject({
+      code: 'invalid_credential',
+    });
     expect(await Session.count({ where: { accountId: id, endedAt: null } })).toBe(1);
   });
 
@@ -467,7 +550,10 @@ describe('I3 a stranger who had the address first', () => {
     const body = { email: `ada@${domain}`, password, name: 'Mallory' };
     expect(await idctl.client().post('/api/v1/auth/signup', body)).toMatchObject({
       status: 403,
-      body: { code: 'signup_closed', hint: expect.stringContaining('Sign in through your organization') },
+      body: {
+        code: 'signup_closed',
+        hint: expect.stringContaining('Sign in through your organization'),
+      },
       cookies: [],
     });
     expect(await Account.count({ where: { email: body.email } })).toBe(0);
@@ -511,7 +597,10 @@ describe('I6 the provider’s word on the address', () => {
       const victim = await person(idctl, `ada@${domain}`);
       const sub = fresh('sub');
       // A provider may answer anything; what it is allowed to is typed.
-      provider.people.set(sub, { email: victim.email ?? '', email_verified: email_verified as string });
+      provider.people.set(sub, {
+        email: victim.email ?? '',
+        email_verified: email_verified as string,
+      });
       expect((await signInAt(idctl, provider, domain, sub)).answer).toMatchObject(refused);
       expect(await Identity.count({ where: { accountId: victim.id } })).toBe(0);
       expect(await reasons(org.slug)).toEqual(['email_not_verified']);
@@ -531,7 +620,11 @@ describe('I6 the provider’s word on the address', () => {
       const victim = await person(idctl, `ada@${domain}`);
       const comingWith = async (hd: string | undefined, email = victim.email ?? '') => {
         const sub = fresh('sub');
-        provider.people.set(sub, { email, email_verified: true, ...(hd === undefined ? {} : { hd }) });
+        provider.people.set(sub, {
+          email,
+          email_verified: true,
+          ...(hd === undefined ? {} : { hd }),
+        });
         return (await signInAt(idctl, provider, domain, sub)).answer;
       };
       expect(await comingWith(undefined)).toMatchObject(refused);

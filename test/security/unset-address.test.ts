@@ -8,7 +8,10 @@ import { openIdctl } from '../support/idctl.ts';
 test('X4 what is no address that a person types is not logged as the one that people come by', async () => {
   const idctl = await openIdctl();
   const lines: string[] = [];
-  const log = createLog({ log: { level: 'warn', format: 'text' } }, { write: (line) => lines.push(line) });
+  const log = createLog(
+    { log: { level: 'warn', format: 'text' } },
+    { write: (line) => lines.push(line) },
+  );
   const config = { ...idctl.app.config, baseUrlUnset: true as const };
   const server = createServer({ ...idctl.app, config, log }, surface);
   try {

@@ -64,9 +64,13 @@ test('I3 nor one that a stranger began on an account that an organization’s pr
   await signUp(squatted);
   await withoutMail(async () => {
     expect((await login(squatted)).status).toBe(401);
-    expect(await showUser(idctl.operator(), { user: squatted })).toMatchObject({ emailVerified: false });
+    expect(await showUser(idctl.operator(), { user: squatted })).toMatchObject({
+      emailVerified: false,
+    });
     // Without credentials it waits for nothing: it reads as the specification has it.
-    expect(await showUser(idctl.operator(), { user: pushed })).toMatchObject({ emailVerified: true });
+    expect(await showUser(idctl.operator(), { user: pushed })).toMatchObject({
+      emailVerified: true,
+    });
   });
 });
 
@@ -103,8 +107,12 @@ test('P11 a sign-up alone ends nothing that an operator has put on an account wi
   for (const userName of [untouched, squatted]) await create({ userName });
   await signUp(squatted);
   for (const email of [untouched, squatted]) {
-    const { token } = await createToken(idctl.operator(), { user: email, name: 'for the pipeline' });
-    const works = async () => (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status;
+    const { token } = await createToken(idctl.operator(), {
+      user: email,
+      name: 'for the pipeline',
+    });
+    const works = async () =>
+      (await idctl.client().get('/api/v1/me', { 'x-api-key': token })).status;
     await signUp(email);
     expect([await works(), (await login(email)).status]).toEqual([200, 401]);
     const confirmed = await post('verify-email', { email, code: await idctl.codeFor(email) });
@@ -134,7 +142,10 @@ test.each(['verification', 'sign-in', 'reset'])(
         const newPassword = 'a staple of another kind';
         await post('password/reset/confirm', { email, code: await code(), newPassword });
       }
-      const { emailProof, name, locale } = await Account.findOne({ where: { email }, rejectOnEmpty: true });
+      const { emailProof, name, locale } = await Account.findOne({
+        where: { email },
+        rejectOnEmpty: true,
+      });
       const own = email === member ? 'Ada Byron' : email.slice(0, email.indexOf('@'));
       expect({ emailProof, name, locale }).toEqual({ emailProof: 'mail', name: own, locale: 'en' });
     }

@@ -42,7 +42,10 @@ test('§4.3 §3.2 the two SCIM events arrive, signed, when a client provisions a
   const shown = await site.run(['org', 'show', 'acme', '--json']);
   const base = `/scim/v2/orgs/${JSON.parse(shown.out).id}/Users`;
   const client = createClient(daemon.url, { headers: { authorization: `Bearer ${out.trim()}` } });
-  const made = await client.post(base, { userName: 'ada@acme.test', name: { formatted: 'Ada Byron' } });
+  const made = await client.post(base, {
+    userName: 'ada@acme.test',
+    name: { formatted: 'Ada Byron' },
+  });
   expect(made.status).toBe(201);
   expect((await client.send('DELETE', `${base}/${made.body.id}`)).status).toBe(204);
   await expect.poll(() => at.received.length).toBe(2);
@@ -66,13 +69,17 @@ test('§4.3 §3.2 the two SCIM events arrive, signed, when a client provisions a
 });
 
 test('X7 what a command does while the daemon runs is delivered by the daemon', async () => {
-  expect(await site.run(['domain', 'add', 'shell.test', '--org', 'acme'])).toMatchObject({ code: 0 });
+  expect(await site.run(['domain', 'add', 'shell.test', '--org', 'acme'])).toMatchObject({
+    code: 0,
+  });
   await expect.poll(arrived).toEqual(['shell.test']);
 });
 
 test('X7 §8 a daemon killed between the answer and the delivery: the next one delivers, with the same id', async () => {
   at.behave(() => undefined);
-  const { status } = await (await owner(daemon)).post('/api/v1/orgs/acme/domains', { domain: 'killed.test' });
+  const { status } = await (await owner(daemon)).post('/api/v1/orgs/acme/domains', {
+    domain: 'killed.test',
+  });
   expect(status).toBe(201);
   process.kill(daemon.pid, 'SIGKILL');
   await daemon.stop();

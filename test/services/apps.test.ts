@@ -49,7 +49,9 @@ describe('§2.8 apps', () => {
     expect(made.body).toEqual({ ...old, clientSecret: expect.stringMatching(/^cos_secret_/) });
     const mint = async (secret: string) => {
       const client = { client_id: old.clientId, client_secret: secret };
-      return (await ada.form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...client })).status;
+      return (
+        await ada.form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...client })
+      ).status;
     };
     expect([await mint(old.clientSecret), await mint(made.body.clientSecret)]).toEqual([401, 200]);
     expect((await eventsOf(old.id)).map(({ kind }) => kind)).toContain('app.regenerated');
@@ -78,8 +80,16 @@ describe('§2.8 apps', () => {
     expect((await eve.get('/api/v1/me/apps')).body.items).toEqual([]);
     expect((await eve.send('DELETE', `/api/v1/me/apps/${id}`)).body.code).toBe('not_found');
     const elsewhere = { id, user: eve.id, keepTokens: false };
-    await expect(revokeApp(idctl.operator(), elsewhere)).rejects.toMatchObject({ code: 'not_found' });
-    const as = idctl.as({ kind: 'user', accountId: eve.id, name: 'Eve', via: 'session', sessionId: id });
+    await expect(revokeApp(idctl.operator(), elsewhere)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const as = idctl.as({
+      kind: 'user',
+      accountId: eve.id,
+      name: 'Eve',
+      via: 'session',
+      sessionId: id,
+    });
     await expect(registerApp(as, { user, name: 'x' })).rejects.toMatchObject({ code: 'forbidden' });
     expect((await ask()).status).toBe(200);
     await revokeApp(idctl.operator(), { id, keepTokens: false });
@@ -89,7 +99,9 @@ describe('§2.8 apps', () => {
   test('session_required: neither a token nor a bot token registers or revokes apps', async () => {
     const { id, mint } = await appOf(idctl);
     const bot = idctl.client({ headers: { authorization: `Bearer ${await mint()}` } });
-    expect((await bot.post('/api/v1/me/apps', { name: 'more' })).body.code).toBe('session_required');
+    expect((await bot.post('/api/v1/me/apps', { name: 'more' })).body.code).toBe(
+      'session_required',
+    );
     expect((await bot.send('DELETE', `/api/v1/me/apps/${id}`)).body.code).toBe('session_required');
     expect((await bot.get('/api/v1/me/apps')).body.items).toHaveLength(1);
   });
@@ -97,15 +109,28 @@ describe('§2.8 apps', () => {
   test('I3 nothing is registered with a session that has ended meanwhile', async () => {
     const ada = await person(idctl);
     const sessionId = '0198c0de-0000-7000-8000-000000000000';
-    const as = idctl.as({ kind: 'user', accountId: ada.id, name: 'Ada', via: 'session', sessionId });
-    await expect(registerApp(as, { name: 'late' })).rejects.toMatchObject({ code: 'invalid_credential' });
+    const as = idctl.as({
+      kind: 'user',
+      accountId: ada.id,
+      name: 'Ada',
+      via: 'session',
+      sessionId,
+    });
+    await expect(registerApp(as, { name: 'late' })).rejects.toMatchObject({
+      code: 'invalid_credential',
+    });
     expect(await OAuthApp.count({ where: { accountId: ada.id } })).toBe(0);
   });
 
   test('X5 registering, minting and revoking are events that name who did it, and hold no secret', async () => {
     const ada = await signedInPerson(idctl);
-    const { id, clientId, clientSecret } = (await ada.post('/api/v1/me/apps', { name: 'builder' })).body;
-    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const { id, clientId, clientSecret } = (await ada.post('/api/v1/me/apps', { name: 'builder' }))
+      .body;
+    const form = {
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+    };
     const { access_token } = (await idctl.client().form('/api/v1/oauth/token', form)).body;
     await ada.send('DELETE', `/api/v1/me/apps/${id}`);
     const events = (await Event.findAll({ order: ['id'] })).filter((event) =>
@@ -116,7 +141,8 @@ describe('§2.8 apps', () => {
       { kind: 'token.created', actor: { kind: 'app', id, name: 'builder' }, data: { app: id } },
       { kind: 'app.revoked', actor: { kind: 'user', id: ada.id }, data: { keepTokens: false } },
     ]);
-    for (const secret of [clientSecret, access_token]) expect(JSON.stringify(events)).not.toContain(secret);
+    for (const secret of [clientSecret, access_token])
+      expect(JSON.stringify(events)).not.toContain(secret);
   });
 });
 
@@ -127,7 +153,11 @@ describe('§4.4 bot tokens', () => {
     const { status, body } = await ask();
     expect([status, body]).toEqual([
       200,
-      { access_token: expect.stringMatching(/^cos_pat_/), token_type: 'Bearer', expires_in: 86_400 },
+      {
+        access_token: expect.stringMatching(/^cos_pat_/),
+        token_type: 'Bearer',
+        expires_in: 86_400,
+      },
     ]);
     const bot = idctl.client({ headers: { authorization: `Bearer ${body.access_token}` } });
     expect((await bot.get('/api/v1/me')).body.id).toBe(owner.id);
@@ -142,7 +172,10 @@ describe('§4.4 bot tokens', () => {
     "openid-client's client-credentials grant, client by %s",
     async (by) => {
       const { clientId, clientSecret, user } = await appOf(idctl);
-      const endpoint = { issuer: idctl.baseUrl, token_endpoint: `${idctl.baseUrl}/api/v1/oauth/token` };
+      const endpoint = {
+        issuer: idctl.baseUrl,
+        token_endpoint: `${idctl.baseUrl}/api/v1/oauth/token`,
+      };
       const authentication =
         by === 'post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
       const config = new oidc.Configuration(endpoint, clientId, undefined, authentication);
@@ -171,7 +204,10 @@ describe('P14 tokens of an app die', () => {
     expect((await ada.send('DELETE', `/api/v1/me/apps/${id}?keepTokens=true`)).status).toBe(204);
     expect((await useToken(idctl, token)).status).toBe(200);
     expect((await ask()).status).toBe(401);
-    expect((await eventsOf(id)).at(-1)).toMatchObject({ kind: 'app.revoked', data: { keepTokens: true } });
+    expect((await eventsOf(id)).at(-1)).toMatchObject({
+      kind: 'app.revoked',
+      data: { keepTokens: true },
+    });
   });
 
   test('P2 while the owner is disabled, and the app is refused like one that is not there', async () => {

@@ -54,7 +54,14 @@ beforeAll(async () => {
       await leaveToSend(operator());
       const scim = await rotateScimToken(operator(), { org: 'acme' });
       const org = /[^/]*$/.exec(scim.baseUrl)?.[0] ?? '';
-      Object.assign(known, { pat: pat.token, token: pat.id, clientId, clientSecret, scim: scim.token, org });
+      Object.assign(known, {
+        pat: pat.token,
+        token: pat.id,
+        clientId,
+        clientSecret,
+        scim: scim.token,
+        org,
+      });
     },
   });
   backup = join(site.folder, 'idctl.backup');
@@ -117,7 +124,10 @@ async function leaveToSend(ctx: Context): Promise<void> {
 function mint(url: string) {
   const { clientId, clientSecret } = known;
   const client = { client_id: clientId, client_secret: clientSecret };
-  return createClient(url).form('/api/v1/oauth/token', { grant_type: 'client_credentials', ...client });
+  return createClient(url).form('/api/v1/oauth/token', {
+    grant_type: 'client_credentials',
+    ...client,
+  });
 }
 
 async function restore(...words: string[]) {
@@ -143,7 +153,12 @@ describe.skipIf(missing)('a backup made under load', () => {
     const slugs = rows.map(({ slug }) => slug);
     expect(slugs).toEqual(expect.arrayContaining(acknowledged.slice(0, before)));
     expect(await count(target, `events WHERE kind = 'project.created'`)).toBe(slugs.length);
-    expect(JSON.parse(out)).toMatchObject({ database: dialect, organizations: 1, accounts: 1, file: backup });
+    expect(JSON.parse(out)).toMatchObject({
+      database: dialect,
+      organizations: 1,
+      accounts: 1,
+      file: backup,
+    });
   });
 
   test('revives nobody: sessions and bot tokens are over, tokens, apps and SCIM tokens wait to be renewed', async () => {
@@ -159,13 +174,17 @@ describe.skipIf(missing)('a backup made under load', () => {
     const asks = (token: string) => client.get('/api/v1/me', { authorization: `Bearer ${token}` });
     const provisions = (token: string) =>
       client.get(`/scim/v2/orgs/${known.org}/Users`, { authorization: `Bearer ${token}` });
-    for (const token of [session, botToken, known.pat]) expect((await asks(token)).status).toBe(401);
+    for (const token of [session, botToken, known.pat])
+      expect((await asks(token)).status).toBe(401);
     expect((await provisions(known.scim)).status).toBe(401);
     expect((await mint(daemon.url)).body.error).toBe('invalid_client');
 
-    const secret = async (...words: string[]) => (await site.run([...words, '--quiet'], '', at)).out.trim();
+    const secret = async (...words: string[]) =>
+      (await site.run([...words, '--quiet'], '', at)).out.trim();
     expect(await secret('pat', 'list', '--user', user)).toMatch(/suspended/i);
-    expect(await secret('scim', 'token', 'show', '--org', 'acme')).toMatch(/^Configured: +suspended$/m);
+    expect(await secret('scim', 'token', 'show', '--org', 'acme')).toMatch(
+      /^Configured: +suspended$/m,
+    );
     expect(await secret('status', '--json')).toContain('SCIM of acme: suspended');
     expect(await secret('app', 'list', '--user', user)).toMatch(/suspended/i);
     const browser = createClient(daemon.url, { keepCookies: true });
@@ -173,9 +192,9 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect((await browser.get('/')).body).toContain('suspended on ');
     const renewed = await secret('pat', 'regenerate', known.token);
     expect((await asks(renewed)).status).toBe(200);
-    expect((await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status).toBe(
-      200,
-    );
+    expect(
+      (await provisions(await secret('scim', 'token', 'rotate', '--org', 'acme', '--yes'))).status,
+    ).toBe(200);
     expect(await secret('pat', 'list', '--user', user)).not.toMatch(/suspended/i);
     expect(await count(target, `events WHERE kind = 'backup.restored'`)).toBe(1);
     expect(await count(target, `webhook_deliveries WHERE status = 'dead'`)).toBe(1);
@@ -185,10 +204,16 @@ describe.skipIf(missing)('a backup made under load', () => {
 
   test('speaks to nobody: webhooks are off, and not even told so', async () => {
     const { at, err, target } = await restore();
-    expect(err).toContain('Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID');
+    expect(err).toContain(
+      'Webhooks are off, so that a copy on trial sends nothing: idctl webhook enable ID',
+    );
     expect(await count(target, 'webhooks WHERE enabled')).toBe(0);
     expect(await count(target, `webhook_deliveries WHERE status = 'waiting'`)).toBe(0);
-    const { out } = await site.run(['event', 'list', '--kind', 'webhook.disabled', '--json'], '', at);
+    const { out } = await site.run(
+      ['event', 'list', '--kind', 'webhook.disabled', '--json'],
+      '',
+      at,
+    );
     expect(JSON.parse(out)).toMatchObject([{ data: { reason: 'restored' } }]);
   });
 
@@ -206,10 +231,14 @@ describe.skipIf(missing)('a backup made under load', () => {
     const { code, out, err, target } = await restore('--check');
     expect([code, err]).toEqual([0, expect.stringContaining('It is whole')]);
     expect(out).toMatch(/^Master key: +[\w-]{11}$/m);
-    if (dialect === 'sqlite') expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual([]);
+    if (dialect === 'sqlite')
+      expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual([]);
     else
       expect(
-        await site.query('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()', target),
+        await site.query(
+          'SELECT tablename FROM pg_tables WHERE schemaname = current_schema()',
+          target,
+        ),
       ).toEqual([]);
   });
 
@@ -223,7 +252,10 @@ describe.skipIf(missing)('a backup made under load', () => {
       ...Array(bytes.indexOf('\n', 20)).keys(),
       ...Array.from({ length: 120 }, () => anywhere(bytes)),
     ];
-    for (const at of [...sample, ...Array.from({ length: 60 }, (_, back) => bytes.length - 1 - back)]) {
+    for (const at of [
+      ...sample,
+      ...Array.from({ length: 60 }, (_, back) => bytes.length - 1 - back),
+    ]) {
       await file.write(Buffer.of(bytes[at] === 0x58 ? 0x59 : 0x58), 0, 1, at);
       const code = at >= keyId && at < keyId + 11 ? 'key_invalid' : 'backup_invalid';
       await expect(read(copy), `byte ${at}`).rejects.toMatchObject({ code });
@@ -241,7 +273,9 @@ describe.skipIf(missing)('a backup made under load', () => {
     const keyFile = join(site.folder, 'other.key');
     await createKeyFile(keyFile);
     const { keyId } = createKeyring(await readKeyFile(site.keyFile));
-    const { code, err } = await site.run(['restore', backup, '--check'], '', { IDCTL_KEY_FILE: keyFile });
+    const { code, err } = await site.run(['restore', backup, '--check'], '', {
+      IDCTL_KEY_FILE: keyFile,
+    });
     expect([code, err]).toEqual([3, expect.stringContaining(`needs the master key ${keyId}`)]);
   });
 
@@ -283,8 +317,9 @@ describe.skipIf(missing)('a backup made under load', () => {
 
   test('one from before the master key was rotated is restored while the key file holds the former', async () => {
     const masters = async (more?: Record<string, string>) =>
-      (await site.run(['key', 'list', '--json'], '', more)).out.match(/"id":"[^"]*","purpose":"master"/g) ??
-      [];
+      (await site.run(['key', 'list', '--json'], '', more)).out.match(
+        /"id":"[^"]*","purpose":"master"/g,
+      ) ?? [];
     const [former] = await masters();
     expect((await site.run(['key', 'rotate', 'master'])).code).toBe(0);
     expect((await masters()).at(-1)).not.toBe(former);
@@ -308,7 +343,9 @@ if (dialect === 'sqlite') {
     const folder = join(site.folder, 'temporary');
     await mkdir(folder);
     const env = { IDCTL_DATABASE: site.database, IDCTL_KEY_FILE: site.keyFile, TMPDIR: folder };
-    const child = spawn(process.execPath, [main, 'backup', '-'], { env: { ...surroundings(), ...env } });
+    const child = spawn(process.execPath, [main, 'backup', '-'], {
+      env: { ...surroundings(), ...env },
+    });
     const ended = once(child, 'exit');
     // Nobody reads, so it waits with its copy made.
     await expect.poll(() => readdir(folder)).toEqual([expect.stringContaining('idctl')]);
@@ -330,7 +367,9 @@ if (dialect === 'sqlite') {
     unmigrated.close();
     const path = await forged({ migration: '0016-webhooks' }, createReadStream(older));
     const target = await freshDatabaseUrl();
-    const { code, out } = await site.run(['restore', path, '--json'], '', { IDCTL_DATABASE: target });
+    const { code, out } = await site.run(['restore', path, '--json'], '', {
+      IDCTL_DATABASE: target,
+    });
     expect([code, JSON.parse(out).suspended]).toEqual([0, { tokens: 1, apps: 1, scimTokens: 1 }]);
     expect(await readdir(dirname(target.slice('sqlite:'.length)))).toEqual(['idctl.db']);
   });

@@ -47,8 +47,15 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
         await assertDomain(operator(), { org, domain: 'acme.test' });
         const issuer = `http://127.0.0.1:${portOf(provider)}`;
         const client = { clientId: 'c', clientSecret: 's', enabled: true };
-        await saveSso(operator(), saveSsoInput.parse({ org, emailDomain: 'acme.test', issuer, ...client }));
-        const people = { searchBase: 'dc=acme', searchFilter: '(uid={username})', emailAttribute: 'mail' };
+        await saveSso(
+          operator(),
+          saveSsoInput.parse({ org, emailDomain: 'acme.test', issuer, ...client }),
+        );
+        const people = {
+          searchBase: 'dc=acme',
+          searchFilter: '(uid={username})',
+          emailAttribute: 'mail',
+        };
         const service = { uri: 'ldaps://127.0.0.1:1', bindDn: 'cn=x', bindPassword: 'p' };
         await saveLdap(operator(), saveLdapInput.parse({ org, ...service, ...people }));
       },
@@ -117,7 +124,12 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     ];
     await write(settings.join('\n'));
     const said = await reload(/reloaded/);
-    for (const key of ['limits.accountFailures', 'mail.smtpUrl', 'social.google.clientId', 'log.level'])
+    for (const key of [
+      'limits.accountFailures',
+      'mail.smtpUrl',
+      'social.google.clientId',
+      'log.level',
+    ])
       expect(said).toContain(key);
     expect(said).not.toContain('secret"');
     const methods = await fetch(`${daemon.url}/api/v1/auth/methods?identifier=x@nowhere.test`);
@@ -131,7 +143,9 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
   });
 
   test('SIGHUP names what only a restart takes over, and the commands still say so', async () => {
-    await write('instance: { name: Other }\nlog: { level: info }\noutbound: { allow: [127.0.0.1] }\n');
+    await write(
+      'instance: { name: Other }\nlog: { level: info }\noutbound: { allow: [127.0.0.1] }\n',
+    );
     const said = await reload(/restart/);
     expect(said).toContain('"settings":"instance.name"');
     expect(said).toContain('"level":"warn"');

@@ -51,7 +51,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     });
   });
   afterAll(async () => {
-    await Promise.all([idctl?.close(), provider?.stop(), slapd?.stop(), expired?.stop(), bind?.stop()]);
+    await Promise.all([
+      idctl?.close(),
+      provider?.stop(),
+      slapd?.stop(),
+      expired?.stop(),
+      bind?.stop(),
+    ]);
   });
 
   /** What the command answers about this instance, seen from another process. */
@@ -72,7 +78,9 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     const view: { ok: boolean; checks: Check[] } = words.includes('--json')
       ? JSON.parse(out)
       : { checks: [] };
-    const failed = Object.fromEntries(view.checks.filter(({ ok }) => !ok).map((each) => [each.name, each]));
+    const failed = Object.fromEntries(
+      view.checks.filter(({ ok }) => !ok).map((each) => [each.name, each]),
+    );
     return { code, out, err, view, failed };
   }
 
@@ -95,7 +103,10 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     const minting = await appOf(idctl, { user: owner.id, name: 'builder' });
     const { view } = await doctor(['--org', slug, '--json']);
     const apps = view.checks.find(({ name }) => name === 'apps');
-    expect(apps).toMatchObject({ ok: true, hint: expect.stringContaining('idctl app set ID --org ORG') });
+    expect(apps).toMatchObject({
+      ok: true,
+      hint: expect.stringContaining('idctl app set ID --org ORG'),
+    });
     expect(apps?.message).toContain(`builder of ${owner.email} (${minting.id})`);
     expect(apps?.message).not.toContain(asking.id);
   });
@@ -126,7 +137,9 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       /issuer, failed: the same but for a slash/,
     );
     // What to copy is shown to whoever is at the shell, and to nobody else (security S8).
-    expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(`another issuer: ${provider.issuer}`);
+    expect(seen(`single sign-on of ${otherName.org.slug}`)).toContain(
+      `another issuer: ${provider.issuer}`,
+    );
     expect(seen(`single sign-on of ${wrongSecret.org.slug}`)).toMatch(
       /client authentication, failed: not accepted/,
     );
@@ -137,8 +150,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(seen(`directory of ${empty.org.slug}`)).toMatch(/filter, failed: no entry matches it/);
     expect(seen('resolver')).toMatch(/refused the connection/);
     expect(seen('mail')).toMatch(/it does not listen there/);
-    expect(failed['mail']?.hint).toBe('Start the mail server, or correct host and port in mail.smtpUrl.');
-    expect(view.checks.find(({ name }) => name === 'clock')).toMatchObject({ ok: true, skipped: true });
+    expect(failed['mail']?.hint).toBe(
+      'Start the mail server, or correct host and port in mail.smtpUrl.',
+    );
+    expect(view.checks.find(({ name }) => name === 'clock')).toMatchObject({
+      ok: true,
+      skipped: true,
+    });
     expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
     // Their own domain's settings, and theirs alone, let its owners in; the others have none.
     expect(seen(`owners of ${unused.slug}`)).toBe(`no way in for ${unused.owner.email}`);
@@ -171,12 +189,16 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     const pending = await doctor(['--json'], { IDCTL_DATABASE: fresh });
     expect(pending.failed['migrations']).toMatchObject({ hint: 'idctl migrate' });
     expect(pending.failed['migrations']?.message).toMatch(/^0001-first and \d+ more not applied$/);
-    const gone = await doctor(['--json'], { IDCTL_DATABASE: `postgres://x@127.0.0.1:${nowhere}/x` });
+    const gone = await doctor(['--json'], {
+      IDCTL_DATABASE: `postgres://x@127.0.0.1:${nowhere}/x`,
+    });
     expect(gone.failed['database']?.message).toMatch(
       /^The database cannot be reached: connect ECONNREFUSED 127/,
     );
     const broken = await doctor([], { IDCTL_LISTEN: 'nowhere' });
-    expect(broken.out).toMatch(/2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/);
+    expect(broken.out).toMatch(
+      /2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/,
+    );
     expect(broken.out).toMatch(
       /\n1 of 2 checks failed\. The rest is looked at once the configuration is right/,
     );
@@ -212,12 +234,16 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       IDCTL_DATABASE: await freshDatabaseUrl(),
       IDCTL_BASE_URL: idctl.baseUrl,
     };
-    expect((await run(['init', '--yes'], { ...surroundings(), ...other })).err).not.toContain('idctl:');
+    expect((await run(['init', '--yes'], { ...surroundings(), ...other })).err).not.toContain(
+      'idctl:',
+    );
     const { failed } = await doctor(['--json'], {
       ...other,
       IDCTL_KEY_FILE: join(other.IDCTL_CONFIG, '../master.key'),
     });
-    expect(failed['base URL']?.message).toBe(`the daemon at ${idctl.baseUrl} serves another database`);
+    expect(failed['base URL']?.message).toBe(
+      `the daemon at ${idctl.baseUrl} serves another database`,
+    );
     const { out } = await run(['status'], { ...surroundings(), ...other });
     expect(out).toMatch(/\nDaemon: +the one at this address serves another database\n/);
   });

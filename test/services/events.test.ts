@@ -27,7 +27,9 @@ test('spec §6 the list is polled by cursor: all of it, once, in order, and what
   const seen: string[] = [];
   let cursor = '';
   const poll = async () => {
-    const { body } = await client.get(`${path}?kind=domain.added&limit=2${cursor && `&cursor=${cursor}`}`);
+    const { body } = await client.get(
+      `${path}?kind=domain.added&limit=2${cursor && `&cursor=${cursor}`}`,
+    );
     cursor = body.nextCursor;
     for (const event of body.items) seen.push(eventView.parse(event).subject?.name ?? '');
     return body.hasMore;
@@ -80,7 +82,9 @@ test('the operator sees what happens in no organization too, from now on or from
   expect(within.items.map(({ kind }) => kind)).toEqual(['organization.created', 'member.added']);
   expect(within.items[0]).not.toHaveProperty('address');
   const owner = { kind: 'user', accountId: id, name: 'x', via: 'session', sessionId: id } as const;
-  await expect(listAllEvents(idctl.as(owner), { limit: 1 })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(listAllEvents(idctl.as(owner), { limit: 1 })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
 });
 
 test('events.retention: older ones are deleted, however many; the others stay', async () => {

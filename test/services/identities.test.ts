@@ -7,7 +7,10 @@ import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { beginSession } from '../../src/services/signin/begin.ts';
-import { listIdentities, unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
+import {
+  listIdentities,
+  unlinkIdentities,
+} from '../../src/services/tenancy/identities/operations.ts';
 import { relinkSso } from '../../src/services/tenancy/sso/relink.ts';
 import { fresh, person } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -24,10 +27,19 @@ const issuer = 'https://idp.test';
 /** An organization's connection, and a way to link accounts to it. */
 async function connection() {
   const { org } = await connected(idctl, issuer);
-  const { id } = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
+  const { id } = await SsoConnection.findOne({
+    where: { organizationId: org.id },
+    rejectOnEmpty: true,
+  });
   const key = () => ({ issuer, subject: fresh('s'), linkedAt: new Date() });
   const row = (accountId: string) => ({
-    ...{ id: orderedId(), accountId, kind: 'sso' as const, connectionId: id, organizationId: org.id },
+    ...{
+      id: orderedId(),
+      accountId,
+      kind: 'sso' as const,
+      connectionId: id,
+      organizationId: org.id,
+    },
     ...key(),
   });
   const link = (accountId: string) => transaction(() => Identity.create(row(accountId)));
@@ -46,7 +58,10 @@ async function linkedTwice() {
   for (const { id: connectionId, org } of [one, two])
     await begin({ method: 'sso', connection: { id: connectionId, organizationId: org.id } });
   const live = async () => {
-    const sessions = await Session.findAll({ where: { accountId: id, endedAt: null }, order: ['id'] });
+    const sessions = await Session.findAll({
+      where: { accountId: id, endedAt: null },
+      order: ['id'],
+    });
     return sessions.map(({ connectionId }) => connectionId);
   };
   return { id, email, one, two, keys, live };
@@ -98,7 +113,11 @@ test('an identity is not unlinked under another account’s name, nor one that i
   const { keys } = await linkedTwice();
   const other = await person(idctl);
   const missing = { code: 'not_found' };
-  for (const input of [{ id: keys[0].id, user: other.id }, { id: orderedId() }, { user: other.id }]) {
+  for (const input of [
+    { id: keys[0].id, user: other.id },
+    { id: orderedId() },
+    { user: other.id },
+  ]) {
     await expect(unlinkIdentities(idctl.operator(), input)).rejects.toMatchObject(missing);
   }
   expect(await Identity.count({ where: { id: keys[0].id } })).toBe(1);

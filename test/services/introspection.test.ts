@@ -6,7 +6,10 @@ import { revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { appOf, basic } from '../support/apps.ts';
 import { organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -43,12 +46,25 @@ const nothing = { active: false };
 describe('RFC 7662 introspection', () => {
   test('tells of a personal token of a member: whose, since when, until when', async () => {
     const { id, slug, app, member } = await workplace();
-    const { token, createdAt, expiresAt } = await tokenOf(idctl, { user: member.id, expiresInDays: 1 });
+    const { token, createdAt, expiresAt } = await tokenOf(idctl, {
+      user: member.id,
+      expiresInDays: 1,
+    });
     const lasting = await tokenOf(idctl, { user: member.id });
     const at = (instant: string | null) => Math.floor(Date.parse(instant ?? '') / 1000);
     const organization = { id, slug, role: 'member' };
-    const known = { active: true, sub: member.id, token_type: 'Bearer', scope: 'write', organization };
-    expect(await introspect(app, token)).toEqual({ ...known, iat: at(createdAt), exp: at(expiresAt) });
+    const known = {
+      active: true,
+      sub: member.id,
+      token_type: 'Bearer',
+      scope: 'write',
+      organization,
+    };
+    expect(await introspect(app, token)).toEqual({
+      ...known,
+      iat: at(createdAt),
+      exp: at(expiresAt),
+    });
     expect(await introspect(app, lasting.token)).toEqual({ ...known, iat: at(lasting.createdAt) });
   });
 
@@ -124,7 +140,10 @@ describe('RFC 7662 introspection', () => {
       idctl.client().form('/api/v1/oauth/introspect', form, headers);
     expect(await ask({ token })).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect((await ask({ token }, { authorization: `Bearer ${token}` })).status).toBe(401);
-    expect(await ask(app.credentials)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await ask(app.credentials)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
     const hinted = { token, token_type_hint: 'access_token' };
     expect((await ask(hinted, basic(app.clientId, app.clientSecret))).body.active).toBe(true);
   });

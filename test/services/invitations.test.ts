@@ -3,16 +3,34 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Invitation } from '../../src/database/models/invitation.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { createInvitation, revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
+import {
+  createInvitation,
+  revokeInvitation,
+} from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { openMailingIdctl } from '../support/mail.ts';
 
 const address = () => `${fresh('ina')}@example.test`;
-const signUpBody = (email: string, more: object = {}) => ({ email, password, name: 'Ina', ...more });
+const signUpBody = (email: string, more: object = {}) => ({
+  email,
+  password,
+  name: 'Ina',
+  ...more,
+});
 
 describe('O6 invitations', () => {
   let idctl: Idctl;
@@ -36,7 +54,8 @@ describe('O6 invitations', () => {
     return signedIn(idctl, email);
   }
 
-  const accept = (client: Client, token: string) => client.post('/api/v1/invitations/accept', { token });
+  const accept = (client: Client, token: string) =>
+    client.post('/api/v1/invitations/accept', { token });
 
   test('O6 an invitation is for an address, shown once with its token of 128 bits and its link, and kept as a hash', async () => {
     const { org, owner, invite } = await company();
@@ -45,7 +64,13 @@ describe('O6 invitations', () => {
     expect(answer.status).toBe(201);
     const { id, token, url, expiresAt, ...rest } = answer.body;
     // This instance sends no mail.
-    expect(rest).toEqual({ email, role: 'admin', mailed: false, mailLimited: false, replaced: false });
+    expect(rest).toEqual({
+      email,
+      role: 'admin',
+      mailed: false,
+      mailLimited: false,
+      replaced: false,
+    });
     expect(token).toMatch(/^[\w-]{22}$/);
     expect(url).toBe(`${idctl.baseUrl}/login?invitation=${token}`);
     const days = (Date.parse(expiresAt) - idctl.app.clock().getTime()) / 86_400_000;
@@ -61,7 +86,10 @@ describe('O6 invitations', () => {
     });
     const members = await owner.get(`/api/v1/orgs/${org.slug}/members`);
     const member = members.body.items.find((each: { email: string }) => each.email === email);
-    expect(member).toMatchObject({ role: 'admin', origin: { kind: 'invitation', by: org.owner.id } });
+    expect(member).toMatchObject({
+      role: 'admin',
+      origin: { kind: 'invitation', by: org.owner.id },
+    });
     expect((await owner.get(`/api/v1/orgs/${org.slug}/invitations`)).body.items).toEqual([]);
     const events = await Event.findAll({ where: { organizationId: org.id }, order: ['id'] });
     const told = events.filter(({ kind }) => kind.startsWith('invitation.'));
@@ -81,7 +109,10 @@ describe('O6 invitations', () => {
     const { invite } = await company();
     const { body } = await invite(address());
     const other = await somebody();
-    expect(await accept(other, body.token)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await accept(other, body.token)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
     expect((await accept(idctl.client(), body.token)).status).toBe(401);
     expect(await accept(other, 'no such token')).toMatchObject({
       status: 404,
@@ -96,7 +127,9 @@ describe('O6 invitations', () => {
     const { body } = await invite(email);
     const answers = await Promise.all(Array.from({ length: 4 }, () => accept(client, body.token)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await Event.count({ where: { kind: 'invitation.accepted', organizationId: org.id } })).toBe(1);
+    expect(
+      await Event.count({ where: { kind: 'invitation.accepted', organizationId: org.id } }),
+    ).toBe(1);
     await removeMember(operator, { org: org.slug, user: email });
     expect(await accept(client, body.token)).toMatchObject({
       status: 404,
@@ -134,7 +167,10 @@ describe('O6 invitations', () => {
     const client = await signedIn(idctl, admin.email);
     const invite = (email: string, role: string) =>
       client.post(`/api/v1/orgs/${org.slug}/invitations`, { email, role });
-    expect(await invite(address(), 'owner')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await invite(address(), 'owner')).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
     const email = address();
     const { body } = await invite(email, 'admin');
     await changeMemberRole(operator, { org: org.slug, user: admin.id, role: 'member' });
@@ -153,7 +189,10 @@ describe('O6 invitations', () => {
     for (let count = 0; count < 50; count += 1) {
       await createInvitation(operator, { org: org.slug, email: address(), role: 'member' });
     }
-    expect(await invite(address())).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(await invite(address())).toMatchObject({
+      status: 429,
+      body: { code: 'too_many_requests' },
+    });
     idctl.wait(86_401);
     await createInvitation(idctl.operator(), { org: org.slug, email: address(), role: 'member' });
     idctl.wait(-86_401);
@@ -163,7 +202,8 @@ describe('O6 invitations', () => {
     const { org, invite } = await company();
     const email = address();
     const { body } = await invite(email);
-    const signUp = (more: object) => idctl.client().post('/api/v1/auth/signup', signUpBody(email, more));
+    const signUp = (more: object) =>
+      idctl.client().post('/api/v1/auth/signup', signUpBody(email, more));
     const other = signUpBody(address(), { invitation: body.token });
     expect(await signUp({})).toMatchObject({ status: 403, body: { code: 'signup_closed' } });
     expect((await idctl.client().post('/api/v1/auth/signup', other)).status).toBe(403);
@@ -195,7 +235,9 @@ describe('O6 invitations where the instance sends mail', () => {
       const email = address();
       const made = await createInvitation(idctl.operator(), { org, email, role: 'member' });
       const [letter] = await idctl.lettersTo(email);
-      expect([letter?.text, letter?.html]).toEqual(Array(2).fill(expect.stringContaining(made.url)));
+      expect([letter?.text, letter?.html]).toEqual(
+        Array(2).fill(expect.stringContaining(made.url)),
+      );
       const body = signUpBody(email, { invitation: made.token });
       const client = idctl.client({ keepCookies: true });
       expect((await client.post('/api/v1/auth/signup', body)).body).toEqual({
@@ -204,9 +246,14 @@ describe('O6 invitations where the instance sends mail', () => {
       const code = await idctl.codeFor(email);
       const answer = await client.post('/api/v1/auth/verify-email', { email, code });
       const headers = { authorization: `Bearer ${answer.body.accessToken}` };
-      expect((await client.get('/api/v1/me', headers)).body.organizations).toMatchObject([{ slug: org }]);
+      expect((await client.get('/api/v1/me', headers)).body.organizations).toMatchObject([
+        { slug: org },
+      ]);
 
-      expect([made.mailed, letter?.text]).toEqual([true, expect.stringMatching(/^You are invited to join/)]);
+      expect([made.mailed, letter?.text]).toEqual([
+        true,
+        expect.stringMatching(/^You are invited to join/),
+      ]);
 
       const { name, owner } = await organization(idctl);
       const admin = await signedIn(idctl, owner.email);
@@ -223,7 +270,11 @@ describe('O6 invitations where the instance sends mail', () => {
       );
 
       idctl.smtp.refuse(550);
-      const lost = await createInvitation(idctl.operator(), { org, email: address(), role: 'member' });
+      const lost = await createInvitation(idctl.operator(), {
+        org,
+        email: address(),
+        role: 'member',
+      });
       await idctl.deliver();
       const given = await Event.findAll({ where: { kind: 'mail.abandoned', organizationId } });
       expect(given).toMatchObject([{ data: { about: 'invitation', invitation: lost.id } }]);
@@ -231,8 +282,14 @@ describe('O6 invitations where the instance sends mail', () => {
       const unproved = address();
       await person(idctl, unproved);
       const session = await signedIn(idctl, unproved);
-      const { token } = await createInvitation(idctl.operator(), { org, email: unproved, role: 'member' });
-      await transaction(() => Account.update({ emailProof: 'none' }, { where: { email: unproved } }));
+      const { token } = await createInvitation(idctl.operator(), {
+        org,
+        email: unproved,
+        role: 'member',
+      });
+      await transaction(() =>
+        Account.update({ emailProof: 'none' }, { where: { email: unproved } }),
+      );
       const refused = await session.post('/api/v1/invitations/accept', { token });
       expect(refused).toMatchObject({ status: 403, body: { code: 'email_unverified' } });
     } finally {
@@ -243,7 +300,11 @@ describe('O6 invitations where the instance sends mail', () => {
   test('O6 five invitations a day are mailed to one address, two of one organization, which is told of its own alone; a further one is its link', async () => {
     const idctl = await openMailingIdctl();
     try {
-      const orgs = [await organization(idctl), await organization(idctl), await organization(idctl)];
+      const orgs = [
+        await organization(idctl),
+        await organization(idctl),
+        await organization(idctl),
+      ];
       const email = address();
       const invite = async (at: number) => {
         const org = orgs[at]?.slug ?? '';
@@ -260,7 +321,9 @@ describe('O6 invitations where the instance sends mail', () => {
       expect([count, (await invite(0)).count]).toEqual([5, 5]);
       const events = await Event.findAll({ where: { kind: 'invitation.created' }, order: ['id'] });
       expect(events.map(({ data }) => data['mailed'])).toEqual([...Array(6).fill(true), false]);
-      const page = await idctl.client().get(url.slice(idctl.baseUrl.length), { accept: 'text/html' });
+      const page = await idctl
+        .client()
+        .get(url.slice(idctl.baseUrl.length), { accept: 'text/html' });
       expect(page.body).toContain(`Join ${orgs[2]?.name}`);
     } finally {
       await idctl.close();
@@ -270,7 +333,11 @@ describe('O6 invitations where the instance sends mail', () => {
   test('O6 organizations without a verified domain leave two of the five to those with one, a place each, whatever tag the address has', async () => {
     const idctl = await openMailingIdctl();
     try {
-      const hostile = [await organization(idctl), await organization(idctl), await organization(idctl)];
+      const hostile = [
+        await organization(idctl),
+        await organization(idctl),
+        await organization(idctl),
+      ];
       const [own, another] = [await organization(idctl), await organization(idctl)];
       for (const { slug } of [own, another]) await verifiedDomain(idctl, slug);
       const tag = fresh('ada');
@@ -307,7 +374,9 @@ describe('O6 invitations where the instance sends mail', () => {
       }
       expect(await idctl.lettersTo(email)).toEqual([]);
       const { url } = await invite(own);
-      expect((await idctl.lettersTo(email)).map(({ text }) => text)).toEqual([expect.stringContaining(url)]);
+      expect((await idctl.lettersTo(email)).map(({ text }) => text)).toEqual([
+        expect.stringContaining(url),
+      ]);
     } finally {
       await idctl.close();
     }

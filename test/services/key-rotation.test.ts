@@ -42,7 +42,10 @@ test('the new key is shown at once, signs two minutes later, and the old one goe
   const old = kidOf(ada.accessToken);
   expect(await states()).toEqual(['master seals', 'signing signs']);
   const { id, signsFrom, state } = await rotateSigningKey(idctl.operator(), {});
-  expect([state, Date.parse(signsFrom) - Date.now()]).toEqual(['waits', expect.closeTo(120_000, -4)]);
+  expect([state, Date.parse(signsFrom) - Date.now()]).toEqual([
+    'waits',
+    expect.closeTo(120_000, -4),
+  ]);
   expect(await publicKids()).toEqual([id, old]);
   expect(await states()).toEqual(['master seals', 'signing signs', 'signing waits']);
   expect(kidOf((await newcomer()).accessToken)).toBe(old);

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { generateSigningKey, signToken, type TokenClaims, verifyToken } from '../../src/crypto/jwt.ts';
+import {
+  generateSigningKey,
+  signToken,
+  type TokenClaims,
+  verifyToken,
+} from '../../src/crypto/jwt.ts';
 import { createKeyring, type Keyring } from '../../src/crypto/seal.ts';
 import { KeyCanary } from '../../src/database/models/key-canary.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
@@ -8,7 +13,11 @@ import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
 import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
-import { jwksView, placeOfPrivateJwk, viewJwks } from '../../src/services/foundation/keys/key-set.ts';
+import {
+  jwksView,
+  placeOfPrivateJwk,
+  viewJwks,
+} from '../../src/services/foundation/keys/key-set.ts';
 import {
   currentSigner,
   findVerificationKey,
@@ -68,7 +77,9 @@ async function addKey(createdAt: Date): Promise<string> {
 test('X3 the first key becomes the one of the database; any other is refused by the name of its file', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
   await requireRightKey({ keyring: createKeyring(masterKey), keyFile, now: later(1) });
-  await expect(requireRightKey({ keyring: stranger, keyFile, now: later(1) })).rejects.toMatchObject({
+  await expect(
+    requireRightKey({ keyring: stranger, keyFile, now: later(1) }),
+  ).rejects.toMatchObject({
     code: 'key_invalid',
     message: `the master key ${keyFile} (${stranger.keyId}) is not the one of this database (${keyring.keyId})`,
   });
@@ -87,7 +98,11 @@ test('X3 a lost canary does not let another key over what is sealed', async () =
 
 test('X3 an altered canary is refused', async () => {
   await requireRightKey({ keyring, keyFile, now: start });
-  const other = keyring.seal('idctl', { table: 'key_canaries', column: 'sealed', row: 'elsewhere' });
+  const other = keyring.seal('idctl', {
+    table: 'key_canaries',
+    column: 'sealed',
+    row: 'elsewhere',
+  });
   await transaction(() => KeyCanary.update({ sealed: other }, { where: {} }));
   await expect(requireRightKey({ keyring, keyFile, now: start })).rejects.toMatchObject({
     code: 'key_invalid',
@@ -103,10 +118,14 @@ test('X3 two daemons that start at once with the same key agree', async () => {
 });
 
 test('X3 of two that start at once on an empty database with two keys, one is refused', async () => {
-  const starts = [keyring, stranger].map((ring) => requireRightKey({ keyring: ring, keyFile, now: start }));
+  const starts = [keyring, stranger].map((ring) =>
+    requireRightKey({ keyring: ring, keyFile, now: start }),
+  );
   const ends = await Promise.allSettled(starts);
   expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'key_invalid' } });
+  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'key_invalid' },
+  });
   expect(await KeyCanary.count()).toBe(1);
 });
 
@@ -140,7 +159,8 @@ test('X2 daemons that start at once verify what the others sign', async () => {
   for (const signing of rings) {
     const signer = await currentSigner(at(start, signing));
     const token = await signToken({ typ: 'at+jwt', signer, claims });
-    for (const verifying of rings) expect(await read(token, at(later(1), verifying))).toEqual(claims);
+    for (const verifying of rings)
+      expect(await read(token, at(later(1), verifying))).toEqual(claims);
   }
 });
 
@@ -155,8 +175,11 @@ test('P1 made-up key ids do not become a query each', async () => {
   await ensureSigningKey(at(start));
   await currentSigner(at(start));
   const query = vi.spyOn(SigningKey, 'findAll');
-  for (let n = 0; n < 50; n += 1) expect(await findVerificationKey(at(later(1)), `made-up-${n}`)).toBeNull();
-  await Promise.all(Array.from({ length: 50 }, (_, n) => findVerificationKey(at(later(2)), `made-up-${n}`)));
+  for (let n = 0; n < 50; n += 1)
+    expect(await findVerificationKey(at(later(1)), `made-up-${n}`)).toBeNull();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) => findVerificationKey(at(later(2)), `made-up-${n}`)),
+  );
   expect(query).toHaveBeenCalledTimes(1);
   await findVerificationKey(at(later(10)), 'made-up');
   expect(query).toHaveBeenCalledTimes(2);
@@ -190,7 +213,9 @@ test('X2 a key that is gone verifies and signs nothing any more', async () => {
   const { kid } = await currentSigner(at(start));
   await transaction(() => SigningKey.destroy({ where: { id: kid } }));
   expect(await findVerificationKey(at(later(61)), kid)).toBeNull();
-  await expect(requireSigner(at(later(61)), kid)).rejects.toMatchObject({ code: 'invalid_credential' });
+  await expect(requireSigner(at(later(61)), kid)).rejects.toMatchObject({
+    code: 'invalid_credential',
+  });
 });
 
 test('X2 the public keys are shown to anyone, and nothing private with them', async () => {

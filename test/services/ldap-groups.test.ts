@@ -66,7 +66,8 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
       synced,
     ]);
   };
-  const connection = () => LdapConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
+  const connection = () =>
+    LdapConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
 
   test('by DN in any spelling, and by common name; the membership remembers its connection', async () => {
     await map(`CN=${dev.toUpperCase()}, OU=Groups,${suffix}`, 'one', 'member');
@@ -79,7 +80,11 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     const rows = await ProjectMembership.findAll({ where: { synced: true } });
     const { id } = await connection();
     expect(rows.filter(({ origin }) => origin.by === id)).toHaveLength(2);
-    const { items } = await listEvents(idctl.operator(), { org, kind: 'ldap.groups.synced', limit: 9 });
+    const { items } = await listEvents(idctl.operator(), {
+      org,
+      kind: 'ldap.groups.synced',
+      limit: 9,
+    });
     expect(items).toMatchObject([{ data: { adds: [{ role: 'member' }, { role: 'viewer' }] } }]);
   });
 
@@ -122,7 +127,8 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
   test('the preview plans with what the directory said last, by the same rules', async () => {
     await map(dev, 'one', 'viewer');
     const user = `${uid}@${domain}`;
-    const preview = (more: object = {}) => previewMappings(idctl.operator(), { org, user, ...more });
+    const preview = (more: object = {}) =>
+      previewMappings(idctl.operator(), { org, user, ...more });
     await signIn();
     expect(await preview()).toEqual({ adds: [], changes: [], removes: [] });
     await map(dev, 'one', 'admin');
@@ -158,9 +164,23 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
     };
     await saveSso(idctl.operator(), saveSsoInput.parse({ org, ...registered, autoRemove: true }));
     const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
-    const { id } = await SsoConnection.findOne({ where: { organizationId: orgId }, rejectOnEmpty: true });
-    const key = { connectionId: id, organizationId: orgId, issuer: registered.issuer, subject: uid };
-    const row = { ...key, accountId, kind: 'sso' as const, id: crypto.randomUUID(), linkedAt: new Date() };
+    const { id } = await SsoConnection.findOne({
+      where: { organizationId: orgId },
+      rejectOnEmpty: true,
+    });
+    const key = {
+      connectionId: id,
+      organizationId: orgId,
+      issuer: registered.issuer,
+      subject: uid,
+    };
+    const row = {
+      ...key,
+      accountId,
+      kind: 'sso' as const,
+      id: crypto.randomUUID(),
+      linkedAt: new Date(),
+    };
     await transaction(() => Identity.create(row));
     return {
       /** Syncs with these groups; `only` takes what it then gave elsewhere away again. */
@@ -168,7 +188,8 @@ describe.skipIf(missing)('groups of a directory feed the mappings', () => {
         await syncGroups(idctl.operator(), id, accountId, { known: true, groups });
         if (only === undefined) return;
         const rows = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
-        for (const row of rows) if (row.project.slug !== only) await transaction(() => row.destroy());
+        for (const row of rows)
+          if (row.project.slug !== only) await transaction(() => row.destroy());
       },
     };
   }

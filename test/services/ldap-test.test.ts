@@ -37,7 +37,16 @@ interface Step {
 
 const names = ({ body }: Answer) => body.steps.map(({ name }: Step) => name);
 const last = ({ body }: Answer): Step => body.steps.at(-1);
-const whole = ['name', 'connection', 'TLS', 'service bind', 'base', 'filter', 'attributes', 'sample entries'];
+const whole = [
+  'name',
+  'connection',
+  'TLS',
+  'service bind',
+  'base',
+  'filter',
+  'attributes',
+  'sample entries',
+];
 
 describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test', () => {
   let slapd: Slapd;
@@ -50,7 +59,11 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
   async function tester(more: Record<string, unknown> = {}) {
     const branch = `ou=${fresh('branch')},${suffix}`;
     await slapd.apply(`dn: ${branch}\nobjectClass: organizationalUnit\n`);
-    const { org, domain } = await joined(idctl, { ...settingsFor(slapd), searchBase: branch, ...more });
+    const { org, domain } = await joined(idctl, {
+      ...settingsFor(slapd),
+      searchBase: branch,
+      ...more,
+    });
     const add = (uid: string, lines = `givenName: Ada\nsn: Byron\nmail: ${uid}@${domain}\n`) =>
       slapd.apply(
         `dn: uid=${uid},${branch}\nobjectClass: inetOrgPerson\ncn: ${uid}\nuserPassword: ${directoryPassword}\n${lines}`,
@@ -65,7 +78,11 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     const { ask, add } = await tester();
     expect(await ask()).toMatchObject({
       status: 200,
-      body: { ok: true, entries: 1, message: 'The connection worked; 1 sample entry was returned.' },
+      body: {
+        ok: true,
+        entries: 1,
+        message: 'The connection worked; 1 sample entry was returned.',
+      },
     });
     await add('bob');
     const answer = await ask();
@@ -92,20 +109,42 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       [{ uri: `ldaps://127.0.0.1:${port}`, ...again }, 'connection', 'refused the connection'],
       [{ caCertificate: null, ...again }, 'TLS', 'not trusted'],
       [{ bindPassword: 'wrong' }, 'service bind', 'the name or the password is refused'],
-      [{ bindDn: `cn=nobody,${suffix}`, ...again }, 'service bind', 'the name or the password is refused'],
-      [{ searchBase: `ou=nowhere,${suffix}` }, 'base', 'is not there, or the service account may not see it'],
-      [{ searchFilter: '(roomNumber={username})' }, 'filter', 'no entry matches it, whatever the user name'],
+      [
+        { bindDn: `cn=nobody,${suffix}`, ...again },
+        'service bind',
+        'the name or the password is refused',
+      ],
+      [
+        { searchBase: `ou=nowhere,${suffix}` },
+        'base',
+        'is not there, or the service account may not see it',
+      ],
+      [
+        { searchFilter: '(roomNumber={username})' },
+        'filter',
+        'no entry matches it, whatever the user name',
+      ],
       [{ username: 'nobody' }, 'filter', 'no entry matches it with this user name'],
       [{ emailAttribute: 'mailbox' }, 'attributes', 'nothing in mailbox'],
-      [{ givenNameAttribute: 'title', familyNameAttribute: 'l' }, 'attributes', 'nothing in title, l'],
+      [
+        { givenNameAttribute: 'title', familyNameAttribute: 'l' },
+        'attributes',
+        'nothing in title, l',
+      ],
     ];
     for (const [change, at, seen] of cases) {
       const answer = await ask(change);
       expect(answer).toMatchObject({ status: 200, body: { ok: false } });
-      expect(last(answer)).toMatchObject({ name: at, ok: false, seen: expect.stringContaining(seen) });
+      expect(last(answer)).toMatchObject({
+        name: at,
+        ok: false,
+        seen: expect.stringContaining(seen),
+      });
       expect(last(answer).hint).toMatch(/\S/);
       expect(names(answer)).toEqual(whole.slice(0, whole.indexOf(at) + 1));
-      expect(answer.body.message).toBe(`Step ${whole.indexOf(at) + 1}, ${at}, failed: ${last(answer).seen}.`);
+      expect(answer.body.message).toBe(
+        `Step ${whole.indexOf(at) + 1}, ${at}, failed: ${last(answer).seen}.`,
+      );
     }
   });
 
@@ -115,9 +154,15 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     const narrow = await startSlapd({ names: ['DNS:ldap.acme.test'] });
     onTestFinished(() => narrow.stop());
     const other = await ask({ uri: narrow.ldaps, caCertificate: narrow.ca, ...again });
-    expect(last(other)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('for another name') });
+    expect(last(other)).toMatchObject({
+      name: 'TLS',
+      seen: expect.stringContaining('for another name'),
+    });
     const plain = await ask({ uri: slapd.ldap.replace('ldap:', 'ldaps:'), ...again });
-    expect(last(plain)).toMatchObject({ name: 'TLS', seen: expect.stringContaining('does not speak TLS') });
+    expect(last(plain)).toMatchObject({
+      name: 'TLS',
+      seen: expect.stringContaining('does not speak TLS'),
+    });
   });
 
   test('L9 a certificate that is not trusted is named with its issuer', async () => {
@@ -130,7 +175,11 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
     const narrow = await startSlapd({ names: ['DNS:ldap.acme.test'] });
     onTestFinished(() => narrow.stop());
-    const over = await ask({ uri: narrow.ldap, caCertificate: null, bindPassword: service.bindPassword });
+    const over = await ask({
+      uri: narrow.ldap,
+      caCertificate: null,
+      bindPassword: service.bindPassword,
+    });
     expect(last(over).seen).toContain('issued by "idctl test authority"');
     expect(narrow.log.join()).not.toMatch(/ BIND/);
   });
@@ -153,13 +202,20 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       'the name or the password is refused (LDAP result code 49)',
     );
     const password = await ask({ username: 'ada', password: 'wrong' });
-    expect(last(password)).toMatchObject({ name: 'password', seen: expect.stringMatching(/code 49\)$/) });
+    expect(last(password)).toMatchObject({
+      name: 'password',
+      seen: expect.stringMatching(/code 49\)$/),
+    });
   });
 
   test('S10 a changed server, account, TLS mode or authority needs the bind password again; other values do not', async () => {
     const { ask, org } = await tester();
     const before = slapd.log.length;
-    for (const change of [{ uri: slapd.ldap }, { bindDn: `cn=x,${suffix}` }, { caCertificate: null }]) {
+    for (const change of [
+      { uri: slapd.ldap },
+      { bindDn: `cn=x,${suffix}` },
+      { caCertificate: null },
+    ]) {
       expect(await ask(change)).toMatchObject({ status: 409, body: { code: 'secret_required' } });
     }
     expect(slapd.log.length).toBe(before);
@@ -186,9 +242,18 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       status: 200,
     });
     const clear = { ...rest, bindPassword, uri: 'ldap://ldap.acme.test', tls: false };
-    expect(await admin.post(path, clear)).toMatchObject({ status: 400, body: { errors: [{ path: 'tls' }] } });
+    expect(await admin.post(path, clear)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'tls' }] },
+    });
     expect(
-      await admin.post(path, { ...rest, bindPassword, uri: 'ldap://127.0.0.1', tls: false, password: 'x' }),
+      await admin.post(path, {
+        ...rest,
+        bindPassword,
+        uri: 'ldap://127.0.0.1',
+        tls: false,
+        password: 'x',
+      }),
     ).toMatchObject({
       status: 400,
       body: { errors: [{ path: 'username' }] },
@@ -256,10 +321,18 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     const { email } = await person(idctl);
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
     const member = await signedIn(idctl, email);
-    expect(await member.post(`/api/v1/orgs/${org.slug}/ldap/test`, {})).toMatchObject({ status: 403 });
+    expect(await member.post(`/api/v1/orgs/${org.slug}/ldap/test`, {})).toMatchObject({
+      status: 403,
+    });
     const canary = 'a canary of a password';
-    const answer = await ask({ username: 'ada', password: canary, bindPassword: service.bindPassword });
-    expect(JSON.stringify(answer.body)).not.toMatch(new RegExp(`${canary}|${service.bindPassword}|uid=ada`));
+    const answer = await ask({
+      username: 'ada',
+      password: canary,
+      bindPassword: service.bindPassword,
+    });
+    expect(JSON.stringify(answer.body)).not.toMatch(
+      new RegExp(`${canary}|${service.bindPassword}|uid=ada`),
+    );
   });
 });
 
@@ -283,7 +356,10 @@ test('L9 Active Directory tells the service account what is wrong with it', asyn
     name: 'service bind',
     seen: 'the password has expired (LDAP result code 49)',
   });
-  expect(answer.body.steps[2]).toMatchObject({ name: 'TLS', seen: 'none: this connection goes without' });
+  expect(answer.body.steps[2]).toMatchObject({
+    name: 'TLS',
+    seen: 'none: this connection goes without',
+  });
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
 });
 
@@ -305,8 +381,16 @@ async function seenOf(name: string): Promise<string> {
 
 test.each([
   ['what anybody can read', 'Acme "Root" CA', 'that of "Acme \\"Root\\" CA", issued by itself'],
-  ['what turns text round', 'Acme \u202egnp.exe', 'that of a name with hidden characters, issued by itself'],
-  ['what moves a cursor', 'Acme \u001b[2J', 'that of a name with hidden characters, issued by itself'],
+  [
+    'what turns text round',
+    'Acme \u202egnp.exe',
+    'that of a name with hidden characters, issued by itself',
+  ],
+  [
+    'what moves a cursor',
+    'Acme \u001b[2J',
+    'that of a name with hidden characters, issued by itself',
+  ],
 ])('L9 X9 a certificate with %s in its name', async (_what, name, said) => {
   expect(await seenOf(name)).toBe(`localhost has a TLS certificate that is not trusted: ${said}`);
 });

@@ -75,7 +75,9 @@ describe('§2.5 the connection', () => {
       const again = { ...body, searchFilter: '(mail={username})', bindPassword };
       expect(await send('PUT', path, { body: again })).toMatchObject({ status: 200 });
     }
-    const moved = await send('PUT', path, { body: { ...body, uri: 'ldaps://other.test', bindPassword: '' } });
+    const moved = await send('PUT', path, {
+      body: { ...body, uri: 'ldaps://other.test', bindPassword: '' },
+    });
     expect(moved).toMatchObject({ status: 409, body: { code: 'secret_required' } });
   });
 
@@ -108,7 +110,9 @@ describe('§2.5 the connection', () => {
     await expect(enable()).rejects.toMatchObject({ code: 'domain_unverified' });
     await verifiedDomain(idctl, org.slug);
     expect(await enable()).toMatchObject({ enabled: true });
-    expect(await changeLdap(idctl.operator(), { org: org.slug, emailAttribute: 'mail2' })).toMatchObject({
+    expect(
+      await changeLdap(idctl.operator(), { org: org.slug, emailAttribute: 'mail2' }),
+    ).toMatchObject({
       enabled: true,
       emailAttribute: 'mail2',
       searchFilter: body.searchFilter,
@@ -146,35 +150,47 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     return { org, domain, uid, email, signIn };
   }
 
-  test.each(['ldaps', 'ldap'] as const)('§4.2 over %s: account, membership and session', async (scheme) => {
-    const { org, uid, email } = await staffed({ uri: slapd[scheme] });
-    const client = idctl.client({ keepCookies: true });
-    const answer = await client.post('/auth/ldap/login', {
-      username: uid,
-      password: 'Ada directory 1',
-      org: org.slug,
-    });
-    expect(answer).toMatchObject({
-      status: 200,
-      body: { user: { email, name: 'Ada Byron', emailVerified: true }, tokenType: 'Bearer', expiresIn: 900 },
-    });
-    expect(answer.cookies.map(({ name }) => name).sort()).toEqual(['access_token', 'refresh_token']);
-    const me = await client.get('/api/v1/me');
-    expect(me.body.organizations).toMatchObject([{ slug: org.slug, role: 'member' }]);
-    const { id: organizationId } = await Organization.findOne({
-      where: { slug: org.slug },
-      rejectOnEmpty: true,
-    });
-    const [connection] = await LdapConnection.findAll({ where: { organizationId } });
-    const membership = await Membership.findOne({
-      where: { organizationId, accountId: answer.body.user.id },
-    });
-    expect(membership?.origin).toEqual({ kind: 'ldap', by: connection?.id });
-    const identities = await Identity.findAll({ where: { accountId: answer.body.user.id } });
-    expect(identities).toMatchObject([{ kind: 'ldap', issuer: 'entryUUID', connectionId: connection?.id }]);
-    const sessions = await client.get('/api/v1/me/sessions');
-    expect(sessions.body.items).toMatchObject([{ method: 'ldap', connection: connection?.id }]);
-  });
+  test.each(['ldaps', 'ldap'] as const)(
+    '§4.2 over %s: account, membership and session',
+    async (scheme) => {
+      const { org, uid, email } = await staffed({ uri: slapd[scheme] });
+      const client = idctl.client({ keepCookies: true });
+      const answer = await client.post('/auth/ldap/login', {
+        username: uid,
+        password: 'Ada directory 1',
+        org: org.slug,
+      });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: {
+          user: { email, name: 'Ada Byron', emailVerified: true },
+          tokenType: 'Bearer',
+          expiresIn: 900,
+        },
+      });
+      expect(answer.cookies.map(({ name }) => name).sort()).toEqual([
+        'access_token',
+        'refresh_token',
+      ]);
+      const me = await client.get('/api/v1/me');
+      expect(me.body.organizations).toMatchObject([{ slug: org.slug, role: 'member' }]);
+      const { id: organizationId } = await Organization.findOne({
+        where: { slug: org.slug },
+        rejectOnEmpty: true,
+      });
+      const [connection] = await LdapConnection.findAll({ where: { organizationId } });
+      const membership = await Membership.findOne({
+        where: { organizationId, accountId: answer.body.user.id },
+      });
+      expect(membership?.origin).toEqual({ kind: 'ldap', by: connection?.id });
+      const identities = await Identity.findAll({ where: { accountId: answer.body.user.id } });
+      expect(identities).toMatchObject([
+        { kind: 'ldap', issuer: 'entryUUID', connectionId: connection?.id },
+      ]);
+      const sessions = await client.get('/api/v1/me/sessions');
+      expect(sessions.body.items).toMatchObject([{ method: 'ldap', connection: connection?.id }]);
+    },
+  );
 
   test('I1 the second sign-in goes by entryUUID, after mail and name have changed', async () => {
     const { uid, domain, email, signIn } = await staffed();
@@ -186,7 +202,10 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
       `dn: uid=${uid},ou=people,${suffix}\nchangetype: modrdn\nnewrdn: uid=${uid}x\ndeleteoldrdn: 1\n`,
     );
     const second = await signIn({ username: `${uid}x` });
-    expect(second).toMatchObject({ status: 200, body: { user: { id: first.body.user.id, email } } });
+    expect(second).toMatchObject({
+      status: 200,
+      body: { user: { id: first.body.user.id, email } },
+    });
   });
 
   test('I1 another entry with the address of somebody who signs in by LDAP is a conflict', async () => {
@@ -211,7 +230,9 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     await addMember(idctl.operator(), { org: org.slug, email, role: 'admin' });
     expect(await signIn()).toMatchObject({ status: 200, body: { user: { id: account.id } } });
     const client = await signedIn(idctl, email);
-    expect((await client.get('/api/v1/me')).body).toMatchObject({ organizations: [{ role: 'admin' }] });
+    expect((await client.get('/api/v1/me')).body).toMatchObject({
+      organizations: [{ role: 'admin' }],
+    });
   });
 
   test('P12 the second factor is asked for, once the password is right', async () => {
@@ -219,7 +240,8 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     await person(idctl, email);
     const client = await signedIn(idctl, email);
     const { secret } = (await client.post('/api/v1/me/totp')).body;
-    const code = () => generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
+    const code = () =>
+      generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
     await client.post('/api/v1/me/totp/confirm', { code: code() });
     idctl.wait(60);
     expect(await signIn()).toMatchObject({
@@ -246,7 +268,11 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     const organizationId = org.id;
     const account = await Account.findByPk(body.user.id, { rejectOnEmpty: true });
     await transaction(() => deactivate(idctl.operator(), organizationId, account));
-    expect(await signIn()).toMatchObject({ status: 401, body: { code: 'signin_failed' }, cookies: [] });
+    expect(await signIn()).toMatchObject({
+      status: 401,
+      body: { code: 'signin_failed' },
+      cookies: [],
+    });
     expect(await Membership.count({ where: { organizationId, accountId: account.id } })).toBe(0);
   });
 
@@ -277,7 +303,9 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
         `dn:: ${Buffer.from(`cn=${cn.replace(/[,\\+"<>#;]|^ | $/g, '\\$&')},ou=people,${suffix}`).toString('base64')}\n` +
           `objectClass: inetOrgPerson\ncn:: ${Buffer.from(cn).toString('base64')}\nsn: x\nmail: ${mail}\nuserPassword: Ada directory 1\n`,
       );
-      expect(await signInByLdap(idctl, { username: mail, org: org.slug })).toMatchObject({ status: 200 });
+      expect(await signInByLdap(idctl, { username: mail, org: org.slug })).toMatchObject({
+        status: 200,
+      });
     }
   });
 
@@ -286,7 +314,10 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     const uid = fresh('bob');
     await slapd.person(uid, { mail: ['x@elsewhere.test', `${uid}@${domain}`] });
     const answer = await signInByLdap(idctl, { username: uid, org: org.slug });
-    expect(answer).toMatchObject({ status: 200, body: { user: { name: uid, email: `${uid}@${domain}` } } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { user: { name: uid, email: `${uid}@${domain}` } },
+    });
   });
 
   test('O3 removing the connection names who signed in by it, and ends that way in', async () => {

@@ -23,7 +23,8 @@ const look = (url: string, client = browser()) => {
   return open(client, pathname + search);
 };
 /** Opens the link and presses its button. */
-const enter = async (url: string, client = browser()) => (await look(url, client)).submit('/login/link');
+const enter = async (url: string, client = browser()) =>
+  (await look(url, client)).submit('/login/link');
 const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
 const spent = { status: 401, text: expect.stringContaining('This link was used already') };
 
@@ -42,7 +43,9 @@ test('O4 the operator’s link signs in once, within ten minutes, whatever the s
   expect(Date.parse(expiresAt)).toBeGreaterThan(idctl.app.clock().getTime() + 590_000);
   const client = browser();
   expect(isIn(await enter(url, client))).toBe(true);
-  expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([{ method: 'loginLink' }]);
+  expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([
+    { method: 'loginLink' },
+  ]);
   expect(await look(url)).toMatchObject(spent);
   const events = await Event.findAll({ where: { kind: 'user.login_link.created' } });
   expect(events.map(({ subject }) => subject?.id)).toContain(account.id);
@@ -73,7 +76,9 @@ test('O4 looking behind the link uses nothing up: not a scanner of mail, not a p
   expect(shown.text).toContain(`as ${email}`);
   const forged = { link: new URL(url).searchParams.get('token') ?? '' };
   expect((await client.form('/login/link', forged)).status).toBe(403);
-  expect((await client.form('/login/link', forged, { origin: 'https://evil.test' })).status).toBe(403);
+  expect((await client.form('/login/link', forged, { origin: 'https://evil.test' })).status).toBe(
+    403,
+  );
   expect(isIn(await shown.submit('/login/link'))).toBe(true);
   const callback = await idctl.client().send('HEAD', '/auth/sso/callback');
   expect(callback).toMatchObject({ status: 405, headers: { allow: 'GET' } });

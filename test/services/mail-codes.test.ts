@@ -10,7 +10,14 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { enrolled } from '../support/two-factor.ts';
 
@@ -23,7 +30,8 @@ afterAll(() => idctl.close());
 const newPassword = 'a staple of another kind';
 const whole = (email = `${fresh('ada')}@example.test`) => ({ email, password, name: 'Ada Byron' });
 const post = (path: string, body: object) => idctl.client().post(`/api/v1/auth/${path}`, body);
-const login = (email: string | null, secret = password) => post('login', { email, password: secret });
+const login = (email: string | null, secret = password) =>
+  post('login', { email, password: secret });
 const accountOf = (email: string) => Account.findOne({ where: { email }, rejectOnEmpty: true });
 
 /** Somebody with an account that the operator made. */
@@ -63,7 +71,10 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
       cookies: [],
     });
     const answer = await post('verify-email', { email: body.email.toUpperCase(), code, password });
-    expect(answer).toMatchObject({ status: 200, body: { user: { email: body.email, emailVerified: true } } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { user: { email: body.email, emailVerified: true } },
+    });
     expect(answer.cookies.map(({ name }) => name)).toEqual(['access_token', 'refresh_token']);
     const client = await signedIn(idctl, body.email);
     expect((await client.get('/api/v1/me')).body).toMatchObject({ emailVerified: true });
@@ -80,13 +91,15 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     const email = await signedUp();
     const first = await idctl.codeFor(email);
     const second = await mailed('verify-email/resend', email);
-    if (first !== second) expect((await post('verify-email', { email, code: first })).status).toBe(401);
+    if (first !== second)
+      expect((await post('verify-email', { email, code: first })).status).toBe(401);
     idctl.wait(601);
     const late = await post('verify-email', { email, code: second });
     expect(late).toMatchObject({ status: 401, body: { code: 'code_invalid' }, cookies: [] });
     const third = await mailed('verify-email/resend', email);
     expect(
-      (await post('verify-email', { email, code: `${third.slice(0, 3)} ${third.slice(3)}` })).status,
+      (await post('verify-email', { email, code: `${third.slice(0, 3)} ${third.slice(3)}` }))
+        .status,
     ).toBe(200);
     expect((await post('verify-email', { email, code: third })).status).toBe(401);
     // Confirmed: there is nothing to send again.
@@ -182,16 +195,28 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     const email = await signedUp();
     const first = await idctl.codeFor(email);
     const client = idctl.client({ keepCookies: true });
-    await client.post('/api/v1/auth/signup', { ...whole(email), password: newPassword, name: 'Grace' });
+    await client.post('/api/v1/auth/signup', {
+      ...whole(email),
+      password: newPassword,
+      name: 'Grace',
+    });
     // As the account is the other's, and the code of that not mailed yet.
     const { passwordHash } = await accountOf(email);
-    const other = { email, name: 'Grace', locale: null, passwordHash: passwordHash ?? '', invitation: null };
+    const other = {
+      email,
+      name: 'Grace',
+      locale: null,
+      passwordHash: passwordHash ?? '',
+      invitation: null,
+    };
     await transaction(() => admitSignUp(idctl.operator(), other));
     expect((await post('verify-email', { email, code: first })).status).toBe(401);
     const second = await idctl.codeFor(email);
     const { body } = await client.post('/api/v1/auth/verify-email', { email, code: second });
     expect(body.user).toMatchObject({ name: 'Grace' });
-    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([401, 200]);
+    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([
+      401, 200,
+    ]);
   });
 
   test('P11 a sign-up that nobody confirms is gone after seven days, and the address free; what is anybody’s stays', async () => {
@@ -215,7 +240,9 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     const sweep = async () => {
       await sweepExpired(idctl.as({ kind: 'system', name: 'sweep' }));
       const there = await Account.findAll({ where: { email: Object.values(emails) } });
-      return Object.keys(emails).filter((name) => there.some(({ email }) => email === emails[name]));
+      return Object.keys(emails).filter((name) =>
+        there.some(({ email }) => email === emails[name]),
+      );
     };
     idctl.wait(6 * 86_400);
     await signedUp(late);
@@ -226,11 +253,14 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     expect(await sweep()).toEqual(Object.keys(emails).filter((name) => name !== 'idle'));
     const gone = await Event.findAll({ where: { kind: 'user.deleted' } });
     const [event] = gone.filter(({ subject }) => subject?.id === id);
-    expect(event).toMatchObject({ actor: { kind: 'system', name: 'sweep' }, subject: { name: idle } });
+    expect(event).toMatchObject({
+      actor: { kind: 'system', name: 'sweep' },
+      subject: { name: idle },
+    });
     await signedUp(idle);
-    expect((await post('verify-email', { email: idle, code: await idctl.codeFor(idle ?? '') })).status).toBe(
-      200,
-    );
+    expect(
+      (await post('verify-email', { email: idle, code: await idctl.codeFor(idle ?? '') })).status,
+    ).toBe(200);
   });
 
   test('§2.9 on a verified domain allow self-signup decides, and a code makes a Member, but not of somebody who was taken out (I5)', async () => {
@@ -244,7 +274,8 @@ describe('spec §4.4 sign-up where the instance sends mail', () => {
     await changeSignInSettings(idctl.operator(), { org, allowSelfSignup: true });
     await signedUp(email);
     const { body } = await post('verify-email', { email, code: await idctl.codeFor(email) });
-    const me = () => idctl.client().get('/api/v1/me', { authorization: `Bearer ${body.accessToken}` });
+    const me = () =>
+      idctl.client().get('/api/v1/me', { authorization: `Bearer ${body.accessToken}` });
     expect((await me()).body.organizations).toMatchObject([{ slug: org, role: 'member' }]);
 
     const gone = await signedUp(`${fresh('ada')}@${domain}`);
@@ -282,7 +313,9 @@ describe('magic code', () => {
         cookies: [],
       });
     }
-    expect(await ask({ totpCode: '000000' })).toMatchObject({ body: { code: 'second_factor_invalid' } });
+    expect(await ask({ totpCode: '000000' })).toMatchObject({
+      body: { code: 'second_factor_invalid' },
+    });
     expect((await ask({ totpCode: totp() })).status).toBe(200);
     idctl.wait(60);
     expect(await ask({ totpCode: totp() })).toMatchObject({ body: { code: 'code_invalid' } });
@@ -304,7 +337,8 @@ describe('magic code', () => {
     const email = await known();
     const code = await mailed('magic-code', email);
     const wrong = code === '000000' ? '000001' : '000000';
-    for (let count = 0; count < 5; count += 1) await post('magic-code/verify', { email, code: wrong });
+    for (let count = 0; count < 5; count += 1)
+      await post('magic-code/verify', { email, code: wrong });
     expect(await post('magic-code/verify', { email, code })).toMatchObject({
       body: { code: 'code_invalid' },
     });
@@ -328,7 +362,10 @@ describe('magic code', () => {
     const email = (await person(idctl, `${fresh('ada')}@${domain}`)).email ?? '';
     const code = await mailed('magic-code', email);
     const answer = await post('magic-code/verify', { email, code });
-    expect(answer).toMatchObject({ status: 403, body: { code: 'signin_method_off', methods: ['password'] } });
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { code: 'signin_method_off', methods: ['password'] },
+    });
     await changeSignInSettings(idctl.operator(), { org, magicCode: true });
     expect((await post('magic-code/verify', { email, code })).status).toBe(200);
   });
@@ -342,7 +379,9 @@ describe('password reset', () => {
     const answer = await post('password/reset/confirm', { email, code, newPassword });
     expect([answer.status, answer.cookies]).toEqual([204, []]);
     expect((await session.get('/api/v1/me')).status).toBe(401);
-    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([401, 200]);
+    expect([(await login(email)).status, (await login(email, newPassword)).status]).toEqual([
+      401, 200,
+    ]);
     expect(await kindsAbout(email)).toContain('user.password.reset');
   });
 
@@ -358,8 +397,12 @@ describe('password reset', () => {
     const { account, code: totp } = await enrolled(idctl);
     const email = account.email ?? '';
     const code = await mailed('password/reset', email);
-    const confirm = (more: object) => post('password/reset/confirm', { email, code, newPassword, ...more });
-    expect(await confirm({})).toMatchObject({ status: 401, body: { code: 'second_factor_required' } });
+    const confirm = (more: object) =>
+      post('password/reset/confirm', { email, code, newPassword, ...more });
+    expect(await confirm({})).toMatchObject({
+      status: 401,
+      body: { code: 'second_factor_required' },
+    });
     expect((await login(email)).body.code).toBe('second_factor_required');
     const spent = totp();
     expect((await confirm({ totpCode: spent })).status).toBe(204);
@@ -379,7 +422,8 @@ describe('what is sent', () => {
       'magic-code',
       'magic-code',
     ];
-    for (const path of paths) expect(await post(path, { email })).toMatchObject({ status: 202, body: {} });
+    for (const path of paths)
+      expect(await post(path, { email })).toMatchObject({ status: 202, body: {} });
     expect(await idctl.lettersTo(email)).toHaveLength(5);
     await unlockUser(idctl.operator(), { user: email });
     await post('magic-code', { email });
@@ -489,9 +533,12 @@ describe('what is sent', () => {
     const disabled = await known();
     const code = await mailed('magic-code', disabled);
     idctl.smtp.letters.length = 0;
-    await transaction(() => Account.update({ disabledAt: new Date() }, { where: { email: disabled } }));
+    await transaction(() =>
+      Account.update({ disabledAt: new Date() }, { where: { email: disabled } }),
+    );
     for (const email of [nobody, disabled]) {
-      for (const path of ['magic-code', 'password/reset', 'verify-email/resend']) await post(path, { email });
+      for (const path of ['magic-code', 'password/reset', 'verify-email/resend'])
+        await post(path, { email });
       expect(await idctl.lettersTo(email)).toEqual([]);
     }
     const late = await post('magic-code/verify', { email: disabled, code });

@@ -44,7 +44,9 @@ test('what cannot be sent is tried again, less and less often, and the request n
   const [letter] = await idctl.lettersTo(email);
   const code = /\b\d{6}\b/.exec(letter?.text ?? '')?.[0];
   const confirm = { email, code, newPassword: 'a staple of another kind' };
-  expect((await idctl.client().post('/api/v1/auth/password/reset/confirm', confirm)).status).toBe(204);
+  expect((await idctl.client().post('/api/v1/auth/password/reset/confirm', confirm)).status).toBe(
+    204,
+  );
   expect(await abandoned()).toEqual([]);
 });
 

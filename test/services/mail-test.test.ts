@@ -14,7 +14,9 @@ test('mail test sends a real mail, and says plainly what the server answered', a
   smtp.refuse(550);
   const refused = await site.run(['mail', 'test', 'ada@acme.test']);
   expect(refused.code).toBe(3);
-  expect(refused.err).toMatch(/^idctl: Mail could not be handed to .+ It answered: 550 .+\nhint: .+\n$/);
+  expect(refused.err).toMatch(
+    /^idctl: Mail could not be handed to .+ It answered: 550 .+\nhint: .+\n$/,
+  );
   const json = JSON.parse((await site.run(['mail', 'test', 'ada@acme.test', '--json'])).err);
   expect(json).toMatchObject({ code: 'upstream_failed', answer: expect.stringMatching(/^550 /) });
 });

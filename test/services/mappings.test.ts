@@ -16,7 +16,10 @@ import { previewMappings } from '../../src/services/provisioning/mappings/previe
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
 import { listAttempts } from '../../src/services/signin/attempts/list.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { listProjectMembers, putProjectMember } from '../../src/services/tenancy/projects/members.ts';
+import {
+  listProjectMembers,
+  putProjectMember,
+} from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { disableSso, removeSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
@@ -48,8 +51,14 @@ afterAll(async () => {
 async function mapped(more: Record<string, unknown> = {}) {
   const { org, domain, connection } = await connected(idctl, provider.issuer, more);
   const base = { org: org.slug };
-  for (const slug of ['p1', 'p2', 'p3']) await createProject(idctl.operator(), { ...base, name: slug, slug });
-  const dev = await addMapping(idctl.operator(), { ...base, group: 'dev', project: 'p1', role: 'member' });
+  for (const slug of ['p1', 'p2', 'p3'])
+    await createProject(idctl.operator(), { ...base, name: slug, slug });
+  const dev = await addMapping(idctl.operator(), {
+    ...base,
+    group: 'dev',
+    project: 'p1',
+    role: 'member',
+  });
   await addMapping(idctl.operator(), { ...base, group: 'ops', project: 'p1', role: 'admin' });
   await addMapping(idctl.operator(), { ...base, group: 'ops', project: 'p2', role: 'viewer' });
   const sub = fresh('sub');
@@ -79,7 +88,9 @@ const short = (plan: Awaited<ReturnType<typeof previewMappings>>) => ({
   changes: plan.changes.map(
     ({ project, from, role, because }) => `${project.slug} ${from}>${role} ${because?.group}`,
   ),
-  removes: plan.removes.map(({ project, role, because }) => `${project.slug} ${role} ${because?.group}`),
+  removes: plan.removes.map(
+    ({ project, role, because }) => `${project.slug} ${role} ${because?.group}`,
+  ),
 });
 
 describe('§3.3 group sync at a sign-in', () => {
@@ -87,7 +98,11 @@ describe('§3.3 group sync at a sign-in', () => {
     const { base, email, signIn, connection, projects } = await mapped();
     await signIn(['dev', 'ops', 'DEV', 'other']);
     expect(await projects()).toEqual({ p1: 'admin synced', p2: 'viewer synced' });
-    const { items } = await listProjectMembers(idctl.operator(), { ...base, project: 'p1', limit: 10 });
+    const { items } = await listProjectMembers(idctl.operator(), {
+      ...base,
+      project: 'p1',
+      limit: 10,
+    });
     expect(items).toMatchObject([
       { email, role: 'admin', synced: true, origin: { kind: 'mapping', group: 'ops' } },
     ]);
@@ -114,7 +129,12 @@ describe('§3.3 group sync at a sign-in', () => {
     const { base, email, signIn } = await mapped({ autoRemove: true });
     await signIn([]);
     for (const project of ['p1', 'p3']) {
-      await putProjectMember(idctl.operator(), { ...base, project, user: email, role: 'commenter' });
+      await putProjectMember(idctl.operator(), {
+        ...base,
+        project,
+        user: email,
+        role: 'commenter',
+      });
     }
     const rows = () =>
       select('SELECT * FROM project_memberships WHERE synced = $1 ORDER BY project_id', [false]);
@@ -170,10 +190,19 @@ describe('§3.3 group sync at a sign-in', () => {
     const foreign = await createProject(idctl.operator(), { org: other.slug, name: 'theirs' });
     const input = { org: org.slug, group: 'g', project: foreign.id, role: 'admin' as const };
     await expect(addMapping(idctl.operator(), input)).rejects.toMatchObject({ code: 'not_found' });
-    const row = { id: orderedId(), organizationId: org.id, projectId: foreign.id, createdAt: new Date() };
+    const row = {
+      id: orderedId(),
+      organizationId: org.id,
+      projectId: foreign.id,
+      createdAt: new Date(),
+    };
     await transaction(() => GroupMapping.create({ ...row, group: 'g', role: 'admin' }));
     const asked = { org: org.slug, user: 'a@b.test', groups: ['g'] };
-    expect(await previewMappings(idctl.operator(), asked)).toEqual({ adds: [], changes: [], removes: [] });
+    expect(await previewMappings(idctl.operator(), asked)).toEqual({
+      adds: [],
+      changes: [],
+      removes: [],
+    });
   });
 
   test('fifty reconciles racing a manual change leave one row, manual', async () => {
@@ -181,15 +210,27 @@ describe('§3.3 group sync at a sign-in', () => {
     const client = await signIn(['dev']);
     const { id } = (await client.get('/api/v1/me')).body;
     const { SsoConnection } = await import('../../src/database/models/sso-connection.ts');
-    const stored = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
+    const stored = await SsoConnection.findOne({
+      where: { organizationId: org.id },
+      rejectOnEmpty: true,
+    });
     const said = (groups: string[]) => ({ known: true as const, groups });
     await Promise.all([
       ...Array.from({ length: 50 }, (_, at) =>
         syncGroups(idctl.operator(), stored.id, id, said(at % 2 ? ['dev'] : at % 3 ? ['ops'] : [])),
       ),
-      putProjectMember(idctl.operator(), { ...base, project: 'p1', user: email, role: 'commenter' }),
+      putProjectMember(idctl.operator(), {
+        ...base,
+        project: 'p1',
+        user: email,
+        role: 'commenter',
+      }),
     ]);
-    const { items } = await listProjectMembers(idctl.operator(), { ...base, project: 'p1', limit: 10 });
+    const { items } = await listProjectMembers(idctl.operator(), {
+      ...base,
+      project: 'p1',
+      limit: 10,
+    });
     expect(items).toMatchObject([{ role: 'commenter', synced: false }]);
   });
 
@@ -242,7 +283,12 @@ describe('§4.1 the dry-run preview', () => {
     const { org, email, signIn, preview } = await mapped();
     await expect(preview({ user: email })).rejects.toMatchObject({ code: 'groups_unknown' });
     await signIn(['dev']);
-    await addMapping(idctl.operator(), { org: org.slug, group: 'dev', project: 'p3', role: 'viewer' });
+    await addMapping(idctl.operator(), {
+      org: org.slug,
+      group: 'dev',
+      project: 'p3',
+      role: 'viewer',
+    });
     expect(short(await preview({ user: email })).adds).toEqual(['p3 viewer dev']);
     const stranger = await person(idctl);
     await expect(preview({ user: stranger.id })).rejects.toMatchObject({ code: 'groups_unknown' });
@@ -256,7 +302,11 @@ describe('§4.1 the dry-run preview', () => {
   test('somebody who has never signed in is planned for as somebody new', async () => {
     const { preview } = await mapped();
     const plan = await preview({ user: 'new@nowhere.test', groups: ['ops'] });
-    expect(short(plan)).toEqual({ adds: ['p1 admin ops', 'p2 viewer ops'], changes: [], removes: [] });
+    expect(short(plan)).toEqual({
+      adds: ['p1 admin ops', 'p2 viewer ops'],
+      changes: [],
+      removes: [],
+    });
   });
 
   test('an attempt lends its person and its groups', async () => {
@@ -267,9 +317,15 @@ describe('§4.1 the dry-run preview', () => {
     const ofOps = items.find(({ groups }) => JSON.stringify(groups) === '["ops"]');
     expect(short(await preview({ attempt: ofOps?.id })).changes).toEqual(['p1 member>admin ops']);
     const other = await mapped();
-    expect(await preview({ attempt: ofOps?.reference })).toEqual(await preview({ attempt: ofOps?.id }));
-    await expect(other.preview({ attempt: ofOps?.reference })).rejects.toMatchObject({ code: 'not_found' });
-    await expect(other.preview({ attempt: ofOps?.id })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await preview({ attempt: ofOps?.reference })).toEqual(
+      await preview({ attempt: ofOps?.id }),
+    );
+    await expect(other.preview({ attempt: ofOps?.reference })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(other.preview({ attempt: ofOps?.id })).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
@@ -312,8 +368,13 @@ describe('mappings over REST and in bulk', () => {
     ];
     for (const group of names) {
       const added = await admin.post(path, { group, project: 'p1', role: 'viewer' });
-      expect(added).toMatchObject({ status: 201, body: { group, project: { slug: 'p1' }, role: 'viewer' } });
-      expect(await admin.post(path, { group, project: 'p1', role: 'viewer' })).toMatchObject({ status: 409 });
+      expect(added).toMatchObject({
+        status: 201,
+        body: { group, project: { slug: 'p1' }, role: 'viewer' },
+      });
+      expect(await admin.post(path, { group, project: 'p1', role: 'viewer' })).toMatchObject({
+        status: 409,
+      });
     }
     const listed = (await admin.get(`${path}?limit=200`)).body.items.map(
       (one: { group: string }) => one.group,
@@ -368,8 +429,14 @@ describe('mappings over REST and in bulk', () => {
     const replaced = await list(true, row, dev);
     // Once for all that go: an organization has thousands of both.
     expect(reading).toHaveBeenCalledTimes(1);
-    expect(replaced).toMatchObject({ added: [], kept: 2, removed: [{ group: 'ops' }, { group: 'ops' }] });
-    await expect(list(true, { ...row, project: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(replaced).toMatchObject({
+      added: [],
+      kept: 2,
+      removed: [{ group: 'ops' }, { group: 'ops' }],
+    });
+    await expect(list(true, { ...row, project: 'nowhere' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
     expect(await list(false)).toMatchObject({ kept: 2 });
   });
 
@@ -382,7 +449,11 @@ describe('mappings over REST and in bulk', () => {
       role: 'viewer' as const,
       createdAt: new Date(),
     };
-    const rows = Array.from({ length: 9996 }, (_, at) => ({ ...row, id: orderedId(), group: `g${at}` }));
+    const rows = Array.from({ length: 9996 }, (_, at) => ({
+      ...row,
+      id: orderedId(),
+      group: `g${at}`,
+    }));
     for (let at = 0; at < rows.length; at += 1000) {
       await transaction(() => GroupMapping.bulkCreate(rows.slice(at, at + 1000)));
     }
@@ -391,8 +462,13 @@ describe('mappings over REST and in bulk', () => {
       importMappings(idctl.operator(), { ...base, mappings: groups.map(triple), replace });
     const full = { code: 'conflict', message: expect.stringContaining('10000') };
     await expect(bring(false, 'one', 'two')).rejects.toMatchObject(full);
-    expect(await bring(false, 'g1', 'one')).toMatchObject({ added: [{ group: 'one' }], kept: 9999 });
-    await expect(addMapping(idctl.operator(), { ...base, ...triple('two') })).rejects.toMatchObject(full);
+    expect(await bring(false, 'g1', 'one')).toMatchObject({
+      added: [{ group: 'one' }],
+      kept: 9999,
+    });
+    await expect(addMapping(idctl.operator(), { ...base, ...triple('two') })).rejects.toMatchObject(
+      full,
+    );
     expect(
       await previewMappings(idctl.operator(), { ...base, user: 'a@b.test', groups: ['g9'] }),
     ).toMatchObject({

@@ -11,7 +11,11 @@ import { transaction } from '../../src/database/transaction.ts';
 import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
 import { followMasterKey } from '../../src/services/foundation/keys/follow-master.ts';
 import { forgetKeys } from '../../src/services/foundation/keys/key-set.ts';
-import { listKeys, listLeavingKeys, rotateMasterKey } from '../../src/services/foundation/keys/operations.ts';
+import {
+  listKeys,
+  listLeavingKeys,
+  rotateMasterKey,
+} from '../../src/services/foundation/keys/operations.ts';
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
@@ -102,7 +106,11 @@ describe('X1 `key rotate master`', () => {
     await rotate();
     const now = new Date();
     const start = async () =>
-      requireRightKey({ keyring: createKeyring(await readKeyFile(keyFile())), keyFile: keyFile(), now });
+      requireRightKey({
+        keyring: createKeyring(await readKeyFile(keyFile())),
+        keyFile: keyFile(),
+        now,
+      });
     const [current = ''] = await lines();
     await start();
     await writeFile(keyFile(), `${former}\n${current}\n`);
@@ -174,8 +182,11 @@ test('X1 every column that anything is sealed for is sealed anew', async () => {
     const text = await readFile(new URL(file, folder), 'utf8');
     // Where the table has several, `Column` is the type of them.
     const several = [...(/^type Column = (.*);$/m.exec(text)?.[1] ?? '').matchAll(/'(\w+)'/g)];
-    const here = [...text.matchAll(/table: '(\w+)',\s*column(?:: '(\w+)')?/g)].flatMap(([, table, one]) =>
-      (one === undefined ? several.map(([, each]) => each) : [one]).map((column) => `${table}.${column}`),
+    const here = [...text.matchAll(/table: '(\w+)',\s*column(?:: '(\w+)')?/g)].flatMap(
+      ([, table, one]) =>
+        (one === undefined ? several.map(([, each]) => each) : [one]).map(
+          (column) => `${table}.${column}`,
+        ),
     );
     if (/\bPlace\b.* from .*crypto\/seal/.test(text))
       expect(here, `${file} names the columns it seals for`).not.toEqual([]);

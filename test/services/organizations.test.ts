@@ -5,7 +5,10 @@ import { surface } from '../../src/http/surface.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { changeMemberRole, removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { createClient } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -54,7 +57,8 @@ test('§2.6 members have the roles member, admin and owner, and a missing role i
   expect((await admin.get(`${base}/domains`)).status).toBe(200);
   expect((await admin.send('PATCH', base, { body: { name: 'New' } })).status).toBe(403);
   expect(
-    (await admin.send('PATCH', `${base}/members/${people.member.id}`, { body: { role: 'admin' } })).status,
+    (await admin.send('PATCH', `${base}/members/${people.member.id}`, { body: { role: 'admin' } }))
+      .status,
   ).toBe(200);
 });
 
@@ -66,7 +70,9 @@ test('only an owner grants or takes the owner role', async () => {
   expect((await role(admin, people.owner.id, 'member')).status).toBe(403);
   expect((await admin.send('DELETE', `${base}/members/${people.owner.id}`)).status).toBe(403);
   const stranger = await person(idctl);
-  expect((await admin.post(`${base}/members`, { email: stranger.email, role: 'owner' })).status).toBe(403);
+  expect(
+    (await admin.post(`${base}/members`, { email: stranger.email, role: 'owner' })).status,
+  ).toBe(403);
   expect((await role(owner, people.member.id, 'owner')).status).toBe(200);
 });
 
@@ -83,7 +89,9 @@ test('an admin takes nobody the owner role, at the moment it is given neither', 
       changeMemberRole(idctl.operator(), { ...at, role: 'owner' }),
       round % 2 === 0 ? changeMemberRole(admin, { ...at, role: 'admin' }) : removeMember(admin, at),
     ]);
-    const membership = await Membership.findOne({ where: { organizationId: org.id, accountId: user } });
+    const membership = await Membership.findOne({
+      where: { organizationId: org.id, accountId: user },
+    });
     expect(membership?.role).toBe(granted.status === 'fulfilled' ? 'owner' : undefined);
   }
 });
@@ -165,8 +173,12 @@ test('a member is added once, by an address that is canonical, and an unknown on
     status: 201,
     body: { userId: stranger.id, role: 'member', origin: { kind: 'manual' } },
   });
-  expect(await admin.post(`${base}/members`, { email, role: 'admin' })).toMatchObject({ status: 409 });
-  expect(await admin.post(`${base}/members`, { email: `nobody@${domain}`, role: 'member' })).toMatchObject({
+  expect(await admin.post(`${base}/members`, { email, role: 'admin' })).toMatchObject({
+    status: 409,
+  });
+  expect(
+    await admin.post(`${base}/members`, { email: `nobody@${domain}`, role: 'member' }),
+  ).toMatchObject({
     status: 404,
   });
 });
@@ -192,7 +204,10 @@ test('lists come in pages that together are the whole list, in a stable order', 
   expect(new Set(seen).size).toBe(7);
   for (const wrong of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'page=2']) {
     const refused = await owner.get(`${base}/members?${wrong}`);
-    expect(refused, wrong).toMatchObject({ status: 400, body: { errors: [{ path: wrong.split('=')[0] }] } });
+    expect(refused, wrong).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: wrong.split('=')[0] }] },
+    });
   }
 });
 
@@ -235,5 +250,8 @@ test.each([
   ['owner', { name: fresh('n'), owner: 'me' }],
 ])('X6 X9 wrong input names the field %s: %j', async (path, body) => {
   const { owner } = await team();
-  expect(await owner.post('/api/v1/orgs', body)).toMatchObject({ status: 400, body: { errors: [{ path }] } });
+  expect(await owner.post('/api/v1/orgs', body)).toMatchObject({
+    status: 400,
+    body: { errors: [{ path }] },
+  });
 });

@@ -28,14 +28,19 @@ describe('P5 the password is changed', () => {
     expect((await here.get('/api/v1/me')).status).toBe(200);
     expect((await here.post('/api/v1/auth/refresh')).status).toBe(200);
     await expect(signedIn(idctl, email)).rejects.toThrow('401');
-    expect((await idctl.client().post('/api/v1/auth/login', { email, password: another })).status).toBe(200);
+    expect(
+      (await idctl.client().post('/api/v1/auth/login', { email, password: another })).status,
+    ).toBe(200);
     expect(await changes(id)).toMatchObject([{ actor: { kind: 'user', id }, data: {} }]);
   });
 
   test('P5 not without the current one: the field is named, and everything stays', async () => {
     const { email, id } = await person(idctl);
     const [here, there] = [await signedIn(idctl, email), await signedIn(idctl, email)];
-    const wrong = await here.post(path, { currentPassword: 'not the password', newPassword: another });
+    const wrong = await here.post(path, {
+      currentPassword: 'not the password',
+      newPassword: another,
+    });
     expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: 'currentPassword' }] } });
     const absent = await here.post(path, { newPassword: another });
     expect(absent).toMatchObject({ status: 400, body: { errors: [{ path: 'currentPassword' }] } });
@@ -47,7 +52,8 @@ describe('P5 the password is changed', () => {
   test('P8 guessing the current password from a session is limited like a sign-in', async () => {
     const { email } = await person(idctl);
     const here = await signedIn(idctl, email);
-    const guess = () => here.post(path, { currentPassword: 'not the password', newPassword: another });
+    const guess = () =>
+      here.post(path, { currentPassword: 'not the password', newPassword: another });
     const most = idctl.app.config.limits.accountFailures;
     for (let count = 0; count < most; count++) expect((await guess()).status).toBe(400);
     const right = await here.post(path, { currentPassword: password, newPassword: another });
@@ -85,7 +91,9 @@ describe('P5 the password is changed', () => {
     );
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     const chosen = wanted[answers.findIndex(({ status }) => status === 204)];
-    expect((await idctl.client().post('/api/v1/auth/login', { email, password: chosen })).status).toBe(200);
+    expect(
+      (await idctl.client().post('/api/v1/auth/login', { email, password: chosen })).status,
+    ).toBe(200);
   });
 });
 
@@ -123,13 +131,21 @@ describe('P7 which passwords will do', () => {
       ...more,
     });
 
-  test.each(['password', '12345678', 'qwertyuiop', 'PassWord1', 'iloveyou', 'p@ssw0rd', 'administrator'])(
-    'P7 the common %j will not, in whatever case',
-    async (common) => {
-      const refusal = { code: 'invalid_input', faults: [{ path: 'password', message: /most common/ }] };
-      await expect(create(common)).rejects.toMatchObject(matching(refusal));
-    },
-  );
+  test.each([
+    'password',
+    '12345678',
+    'qwertyuiop',
+    'PassWord1',
+    'iloveyou',
+    'p@ssw0rd',
+    'administrator',
+  ])('P7 the common %j will not, in whatever case', async (common) => {
+    const refusal = {
+      code: 'invalid_input',
+      faults: [{ path: 'password', message: /most common/ }],
+    };
+    await expect(create(common)).rejects.toMatchObject(matching(refusal));
+  });
 
   test.each([
     ['the address', 'lovelace@acme-works.test'],
@@ -154,24 +170,29 @@ describe('P7 which passwords will do', () => {
     await expect(create('administrator', { name: 'Min' })).rejects.toMatchObject(matching(refusal));
   });
 
-  test.each(['only lower case letters', '8374659283746501', 'ünïcödé is välid', 'Byron likes horses a lot'])(
-    'P7 there are no rules of composition: %j will do',
-    async (chosen) => {
-      expect((await create(chosen)).name).toBe('Ada Byron');
-    },
-  );
+  test.each([
+    'only lower case letters',
+    '8374659283746501',
+    'ünïcödé is välid',
+    'Byron likes horses a lot',
+  ])('P7 there are no rules of composition: %j will do', async (chosen) => {
+    expect((await create(chosen)).name).toBe('Ada Byron');
+  });
 
   test('§5.3 P7 8 to 128 characters, counted as people count', async () => {
     for (const wrong of ['1 short', '🐎'.repeat(7), 'x'.repeat(129)]) {
       await expect(create(wrong)).rejects.toMatchObject({ faults: [{ path: 'password' }] });
     }
-    for (const right of ['8 enough', '🐎'.repeat(128)]) expect((await create(right)).name).toBe('Ada Byron');
+    for (const right of ['8 enough', '🐎'.repeat(128)])
+      expect((await create(right)).name).toBe('Ada Byron');
   });
 
   test('P7 it holds wherever a password is chosen, and not where one is given to sign in', async () => {
     const { email, id } = await person(idctl);
     const user = { user: id, password: 'password1' };
-    await expect(setUserPassword(idctl.operator(), user)).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(setUserPassword(idctl.operator(), user)).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
     const here = await signedIn(idctl, email);
     const change = { currentPassword: password, newPassword: 'password1' };
     expect(await here.post(path, change)).toMatchObject({
@@ -199,7 +220,13 @@ async function setNoPassword(id: string): Promise<void> {
 }
 
 /** The refusal with its messages as patterns. */
-function matching({ faults, ...rest }: { code?: string; faults: { path: string; message: RegExp }[] }) {
+function matching({
+  faults,
+  ...rest
+}: {
+  code?: string;
+  faults: { path: string; message: RegExp }[];
+}) {
   return {
     ...rest,
     faults: faults.map(({ path, message }) => ({ path, message: expect.stringMatching(message) })),

@@ -67,7 +67,8 @@ async function withProject() {
   };
 }
 
-const rowsOf = (accountId: string) => ProjectMembership.findAll({ where: { accountId }, raw: true });
+const rowsOf = (accountId: string) =>
+  ProjectMembership.findAll({ where: { accountId }, raw: true });
 
 test('§2.3 the roles rank viewer, commenter, member, admin, and each says what it grants', () => {
   const ranked = projectRoles.map(({ role }) => role);
@@ -91,12 +92,21 @@ test('§2.3 the API document says in words what each role grants', async () => {
 test('a project is made, named by id or slug, renamed and deleted by an admin', async () => {
   const { admin, projects } = await withProject();
   const made = await admin.post(projects, { name: 'Über Site' });
-  expect(made).toMatchObject({ status: 201, body: { slug: 'uber-site', name: 'Über Site', members: 0 } });
-  const rename = (ref: string, name: string) => admin.send('PATCH', `${projects}/${ref}`, { body: { name } });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { slug: 'uber-site', name: 'Über Site', members: 0 },
+  });
+  const rename = (ref: string, name: string) =>
+    admin.send('PATCH', `${projects}/${ref}`, { body: { name } });
   expect((await rename('uber-site', 'Site')).body).toEqual({ ...made.body, name: 'Site' });
-  expect((await rename(made.body.id.toUpperCase(), 'Again')).body).toMatchObject({ slug: 'uber-site' });
+  expect((await rename(made.body.id.toUpperCase(), 'Again')).body).toMatchObject({
+    slug: 'uber-site',
+  });
   expect((await admin.send('DELETE', `${projects}/uber-site`)).status).toBe(204);
-  expect(await rename('uber-site', 'Gone')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await rename('uber-site', 'Gone')).toMatchObject({
+    status: 404,
+    body: { code: 'not_found' },
+  });
 });
 
 test('a slug is unique in its organization, and free in another', async () => {
@@ -123,7 +133,9 @@ test('O7 a project of another organization is not there, by its id neither', asy
     expect((await own.admin.send('PATCH', path, { body: { name: 'Mine' } })).status).toBe(404);
     expect((await own.admin.send('DELETE', path)).status).toBe(404);
     expect((await own.admin.get(`${path}/members`)).status).toBe(404);
-    const put = await own.admin.send('PUT', `${path}/members/${own.admin.id}`, { body: { role: 'admin' } });
+    const put = await own.admin.send('PUT', `${path}/members/${own.admin.id}`, {
+      body: { role: 'admin' },
+    });
     expect(put.status).toBe(404);
   }
   expect(await rowsOf(own.admin.id)).toEqual([]);
@@ -133,7 +145,9 @@ test('members see the projects they belong to, with their role; admins see all',
   const { org, project, projects, admin, inProject } = await withProject();
   const viewer = await inProject('viewer');
   const other = await createProject(idctl.operator(), { org: org.slug, name: fresh('other') });
-  expect((await viewer.get(projects)).body.items).toEqual([{ ...project, role: 'viewer', members: 1 }]);
+  expect((await viewer.get(projects)).body.items).toEqual([
+    { ...project, role: 'viewer', members: 1 },
+  ]);
   expect((await admin.get(projects)).body.items).toEqual([{ ...project, members: 1 }, other]);
   await putProjectMember(idctl.operator(), {
     org: org.slug,
@@ -141,7 +155,11 @@ test('members see the projects they belong to, with their role; admins see all',
     user: admin.id,
     role: 'admin',
   });
-  expect((await admin.get(projects)).body.items[1]).toEqual({ ...other, role: 'admin', members: 1 });
+  expect((await admin.get(projects)).body.items[1]).toEqual({
+    ...other,
+    role: 'admin',
+    members: 1,
+  });
 });
 
 test('lists of projects and their members come in pages that together are the whole list', async () => {
@@ -172,7 +190,10 @@ test('a member outside the project is told the same whether it is there or not',
     [at, `${projects}/no-such-project`].map((path) => outsider.get(`${path}/members`)),
   );
   const told = answers.map(({ status, body }) => ({ status, detail: body.detail }));
-  expect(told[0]).toEqual({ status: 403, detail: expect.stringContaining('viewer in the project') });
+  expect(told[0]).toEqual({
+    status: 403,
+    detail: expect.stringContaining('viewer in the project'),
+  });
   expect(told[1]).toEqual(told[0]);
 });
 
@@ -184,7 +205,10 @@ test('§2.3 whoever belongs to a project sees its members; only its admins and t
   for (const role of ['viewer', 'commenter', 'member'] as const) {
     const somebody = await inProject(role);
     expect((await somebody.get(`${at}/members`)).status).toBe(200);
-    expect(await put(somebody, 'viewer')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await put(somebody, 'viewer')).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
     expect((await somebody.send('DELETE', `${at}/members/${somebody.id}`)).status).toBe(403);
   }
   const lead = await inProject('admin');
@@ -233,7 +257,11 @@ test('§3.3 changing a synced membership makes it manual, with the same role too
   for (const role of ['member', 'admin'] as const) {
     const { id } = await synced('member');
     const put = await admin.send('PUT', `${at}/members/${id}`, { body: { role } });
-    expect(put.body).toMatchObject({ role, synced: false, origin: { kind: 'manual', by: admin.id } });
+    expect(put.body).toMatchObject({
+      role,
+      synced: false,
+      origin: { kind: 'manual', by: admin.id },
+    });
     expect(put.body.origin).not.toHaveProperty('group');
     expect(await rowsOf(id)).toMatchObject([{ role }]);
   }
@@ -244,7 +272,9 @@ test('turning a synced membership manual, or taking it away, is for the organiza
   const lead = await inProject('admin');
   const { id } = await synced('member');
   const before = await rowsOf(id);
-  expect((await lead.send('PUT', `${at}/members/${id}`, { body: { role: 'viewer' } })).status).toBe(403);
+  expect((await lead.send('PUT', `${at}/members/${id}`, { body: { role: 'viewer' } })).status).toBe(
+    403,
+  );
   expect((await lead.send('DELETE', `${at}/members/${id}`)).status).toBe(403);
   expect(await rowsOf(id)).toEqual(before);
   expect((await admin.send('DELETE', `${at}/members/${id}`)).status).toBe(204);
@@ -256,7 +286,9 @@ test('a role in a project taken away bites at the next request of the same sessi
   const lead = await inProject('admin');
   expect((await lead.get(`${at}/members`)).status).toBe(200);
   await admin.send('PUT', `${at}/members/${lead.id}`, { body: { role: 'viewer' } });
-  expect((await lead.send('PUT', `${at}/members/${lead.id}`, { body: { role: 'admin' } })).status).toBe(403);
+  expect(
+    (await lead.send('PUT', `${at}/members/${lead.id}`, { body: { role: 'admin' } })).status,
+  ).toBe(403);
   await admin.send('DELETE', `${at}/members/${lead.id}`);
   expect((await lead.get(`${at}/members`)).status).toBe(403);
 });
@@ -304,7 +336,11 @@ test('what is deleted takes its project memberships along: project, account, org
   expect(await rowsOf(one.id)).toEqual([]);
   await admin.send('DELETE', at);
   expect(await rowsOf(two.id)).toEqual([]);
-  const again = await createProject(idctl.operator(), { org: org.slug, name: 'Again', slug: project.slug });
+  const again = await createProject(idctl.operator(), {
+    org: org.slug,
+    name: 'Again',
+    slug: project.slug,
+  });
   await putProjectMember(idctl.operator(), {
     org: org.slug,
     project: again.slug,

@@ -28,12 +28,16 @@ beforeAll(async () => {
   database = await openFreshDatabase();
   const at = new Date();
   await transaction(() =>
-    Organization.bulkCreate([mine, other].map((id) => ({ id, slug: `o${id}`, name: 'o', createdAt: at }))),
+    Organization.bulkCreate(
+      [mine, other].map((id) => ({ id, slug: `o${id}`, name: 'o', createdAt: at })),
+    ),
   );
   const names = new Set<string>();
   for (const user of users) {
     // A name is unique in its organization.
-    const userName = names.has(fold(user.userName)) ? `${user.userName}${names.size}` : user.userName;
+    const userName = names.has(fold(user.userName))
+      ? `${user.userName}${names.size}`
+      : user.userName;
     names.add(fold(userName));
     await insert(mine, { ...user, userName });
     await insert(other, { ...user, userName });
@@ -51,7 +55,13 @@ async function insert(organizationId: string, resource: WrittenUser) {
     externalId: typeof externalId === 'string' ? externalId : null,
   };
   await transaction(async () => {
-    await Account.create({ id: accountId, email: null, emailProof: 'none', name: 'a', createdAt: at });
+    await Account.create({
+      id: accountId,
+      email: null,
+      emailProof: 'none',
+      name: 'a',
+      createdAt: at,
+    });
     await ScimRecord.create({
       ...{ id, organizationId, accountId, link: 'created', ...lookedUp, active, hidden: false },
       ...{ resource: JSON.stringify(resource), search: searchDocument(resource) },
@@ -68,7 +78,11 @@ async function insert(organizationId: string, resource: WrittenUser) {
 }
 
 async function found(filter: string): Promise<string[]> {
-  const { sql, bind } = filterCondition(parseFilter(filter), { dialect, first: 2, organization: 1 });
+  const { sql, bind } = filterCondition(parseFilter(filter), {
+    dialect,
+    first: 2,
+    organization: 1,
+  });
   const text = `SELECT r.id FROM scim_records r WHERE r.organization_id = $1 AND ${sql}`;
   return (await select<{ id: string }>(text, [mine, ...bind])).map(({ id }) => id).sort();
 }
@@ -104,7 +118,10 @@ test.each([
   ['not (userName eq "x")', false],
   [Array.from({ length: 5 }, (_, at) => `not (userName eq "${at}")`).join(' and '), false],
   [Array.from({ length: 5 }, (_, at) => `userName eq "${at}"`).join(' or '), true],
-  [Array.from({ length: 5 }, (_, at) => `meta.created eq "201${at}-01-01T00:00:00Z"`).join(' or '), false],
+  [
+    Array.from({ length: 5 }, (_, at) => `meta.created eq "201${at}-01-01T00:00:00Z"`).join(' or '),
+    false,
+  ],
 ])('design scim.md: %s is answered by indexes: %s', (filter, indexed) => {
   expect(keysOf(parseFilter(filter)) !== null).toBe(indexed);
 });
@@ -115,7 +132,11 @@ test.each([
   ['emails.value eq "a"', 'scim_emails_value'],
   ['emails[type eq "work"].value eq "a"', 'scim_emails_value'],
 ])('design scim.md: %s goes by the index %s', async (filter, index) => {
-  const { sql, bind } = filterCondition(parseFilter(filter), { dialect, first: 2, organization: 1 });
+  const { sql, bind } = filterCondition(parseFilter(filter), {
+    dialect,
+    first: 2,
+    organization: 1,
+  });
   const explain = dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
   const text = `SELECT r.id FROM scim_records r WHERE r.organization_id = $1 AND ${sql}`;
   const plan = await transaction(async () => {
@@ -129,7 +150,8 @@ test.each([
 test('RFC 7644 §3.4.2.3 sorts by the folded text, of several values by the primary or first, without one last', async () => {
   const key = (view: ScimResource, by: string) => {
     const elements = Array.isArray(view['emails']) ? view['emails'] : [];
-    const primary = elements.find((one) => (one as ScimResource)['primary'] === true) ?? elements[0];
+    const primary =
+      elements.find((one) => (one as ScimResource)['primary'] === true) ?? elements[0];
     const value = by === 'emails' ? (primary as ScimResource | undefined)?.['value'] : view[by];
     return typeof value === 'string' ? Buffer.from(fold(value)).toString('hex') : '~';
   };

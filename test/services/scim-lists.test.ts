@@ -20,7 +20,11 @@ beforeAll(async () => {
 afterAll(() => idctl.close());
 
 /** Writes this many records past the service, an hour ago, in order of their names; all of one externalId, if there is one. */
-async function fill(client: ScimClient, count: number, externalId: string | null = null): Promise<void> {
+async function fill(
+  client: ScimClient,
+  count: number,
+  externalId: string | null = null,
+): Promise<void> {
   const at = (n: number) => new Date(Date.now() - 3_600_000 + n);
   const people = Array.from({ length: count }, (_, n) => ({ account: crypto.randomUUID(), n }));
   await transaction(async () => {
@@ -62,7 +66,9 @@ async function fill(client: ScimClient, count: number, externalId: string | null
 async function crawl(client: ScimClient, size: number) {
   const [names, totals] = [[] as string[], new Set<number>()];
   for (let startIndex = 1; ; startIndex += size) {
-    const { body } = await client.get(`/Users?startIndex=${startIndex}&count=${size}&attributes=userName`);
+    const { body } = await client.get(
+      `/Users?startIndex=${startIndex}&count=${size}&attributes=userName`,
+    );
     totals.add(body.totalResults);
     if (body.Resources.length === 0) return { names, totals: [...totals] };
     names.push(...body.Resources.map((one: { userName: string }) => one.userName));
@@ -86,8 +92,14 @@ test('a deep page is found at once, and one past the end is empty', async () => 
   await fill(client, 1700);
   const page = async (startIndex: number) =>
     (await client.get(`/Users?startIndex=${startIndex}&count=2`)).body;
-  expect((await page(1501)).Resources).toMatchObject([{ userName: 'u001500' }, { userName: 'u001501' }]);
-  expect((await page(501)).Resources).toMatchObject([{ userName: 'u000500' }, { userName: 'u000501' }]);
+  expect((await page(1501)).Resources).toMatchObject([
+    { userName: 'u001500' },
+    { userName: 'u001501' },
+  ]);
+  expect((await page(501)).Resources).toMatchObject([
+    { userName: 'u000500' },
+    { userName: 'u000501' },
+  ]);
   expect(await page(1701)).toMatchObject({ itemsPerPage: 1, totalResults: 1701 });
   expect(await page(1702)).toMatchObject({ itemsPerPage: 0, totalResults: 1701 });
 });
@@ -99,7 +111,9 @@ test('who joins is at the end of the list at once; who goes is missed at once, w
   const joined = await client.create({ userName: fresh('late') });
   const last = await client.get('/Users?startIndex=1202&count=5');
   expect(last.body).toMatchObject({ totalResults: 1202, Resources: [{ id: joined.id }] });
-  const early = await ScimRecord.findOne({ where: { organizationId: client.org.id, userName: 'u000010' } });
+  const early = await ScimRecord.findOne({
+    where: { organizationId: client.org.id, userName: 'u000010' },
+  });
   await deleteUser(idctl.operator(), { user: String(early?.accountId) });
   const { body } = await client.get('/Users?startIndex=1101&count=1');
   expect(body).toMatchObject({ totalResults: 1201, Resources: [{ userName: 'u001101' }] });
@@ -109,7 +123,11 @@ test('an admin pages through them in the same order, the one that an index has',
   const client = await scimClient(idctl);
   await fill(client, 250);
   const page = (cursor?: string) =>
-    listScimUsers(idctl.operator(), { org: client.org.slug, limit: 100, ...(cursor && { cursor }) });
+    listScimUsers(idctl.operator(), {
+      org: client.org.slug,
+      limit: 100,
+      ...(cursor && { cursor }),
+    });
   const names: string[] = [];
   let cursor: string | undefined;
   do {
@@ -130,7 +148,9 @@ test('a filter that no index answers is answered, with its total, and sorted lis
   await fill(client, 1400);
   const { body } = await client.get(`${filtered('title eq "T3"')}&startIndex=100&count=3`);
   expect(body).toMatchObject({ totalResults: 200, startIndex: 100, itemsPerPage: 3 });
-  const sorted = await client.get('/Users?sortBy=userName&sortOrder=descending&count=1&startIndex=2');
+  const sorted = await client.get(
+    '/Users?sortBy=userName&sortOrder=descending&count=1&startIndex=2',
+  );
   expect(sorted.body.totalResults).toBe(1401);
 });
 
@@ -157,7 +177,11 @@ test('a key that many have in common is no quick answer: it waits its turn besid
   expect(await slow).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
   await busy;
   const { body } = await client.get(`${filtered('externalId eq "same"')}&startIndex=59&count=5`);
-  expect(body).toMatchObject({ totalResults: 60, itemsPerPage: 2, Resources: [{ userName: 'u000058' }, {}] });
+  expect(body).toMatchObject({
+    totalResults: 60,
+    itemsPerPage: 2,
+    Resources: [{ userName: 'u000058' }, {}],
+  });
 });
 
 test('a query that takes too long is given up, and the thread that reads is there for the next', async () => {

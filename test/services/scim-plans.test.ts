@@ -31,7 +31,8 @@ function fill(at: string): string[] {
   const uuid = dialect === 'postgres' ? 'uuid' : 'text';
   const time = dialect === 'postgres' ? `'${at}'::timestamptz` : `'${at}'`;
   const json = dialect === 'postgres' ? `'{}'::jsonb` : `'{}'`;
-  const id = (kind: string) => `CAST('00000000-0000-7000-${kind}-' || (100000000000 + n) AS ${uuid})`;
+  const id = (kind: string) =>
+    `CAST('00000000-0000-7000-${kind}-' || (100000000000 + n) AS ${uuid})`;
   const whose = `CAST('${organizationId}' AS ${uuid})`;
   return [
     `INSERT INTO accounts (id, email_proof, name, locale, created_at)
@@ -54,25 +55,32 @@ async function planOf(filter: string): Promise<string> {
   return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');
 }
 
-test.each([false, true])('an index finds the records of a filter (statistics: %s)', async (analyzed) => {
-  if (analyzed && dialect === 'postgres') await transaction(() => execute('ANALYZE', []));
-  if (analyzed) await refreshStatistics();
-  if (analyzed && dialect === 'sqlite') {
-    expect(await select("SELECT tbl FROM sqlite_stat1 WHERE tbl = 'scim_records'", [])).not.toEqual([]);
-  }
-  for (const [filter, index] of [
-    ['userName eq "u777"', 'scim_records_user_name'],
-    ['externalId eq "e777"', 'scim_records_external_id'],
-    ['emails eq "m777@plans.test"', 'scim_emails_value'],
-    ['emails.value eq "m777@plans.test"', 'scim_emails_value'],
-    ['emails[type eq "work" and value eq "m777@plans.test"]', 'scim_emails_value'],
-    ['externalId eq "e777" and active eq true', 'scim_records_external_id'],
-    ['externalId eq "e777" or emails eq "m777@plans.test"', 'scim_records_external_id'],
-    ['id eq "00000000-0000-7000-b000-100000000309"', 'scim_records'],
-  ] as const) {
-    const plan = await planOf(filter);
-    expect(`${filter}: ${plan}`).toContain(index);
-    // Neither the whole table nor the whole list in its order.
-    expect(`${filter}: ${plan}`).not.toMatch(/SCAN r\b|Seq Scan on scim_(records|emails)|scim_records_order/);
-  }
-});
+test.each([false, true])(
+  'an index finds the records of a filter (statistics: %s)',
+  async (analyzed) => {
+    if (analyzed && dialect === 'postgres') await transaction(() => execute('ANALYZE', []));
+    if (analyzed) await refreshStatistics();
+    if (analyzed && dialect === 'sqlite') {
+      expect(
+        await select("SELECT tbl FROM sqlite_stat1 WHERE tbl = 'scim_records'", []),
+      ).not.toEqual([]);
+    }
+    for (const [filter, index] of [
+      ['userName eq "u777"', 'scim_records_user_name'],
+      ['externalId eq "e777"', 'scim_records_external_id'],
+      ['emails eq "m777@plans.test"', 'scim_emails_value'],
+      ['emails.value eq "m777@plans.test"', 'scim_emails_value'],
+      ['emails[type eq "work" and value eq "m777@plans.test"]', 'scim_emails_value'],
+      ['externalId eq "e777" and active eq true', 'scim_records_external_id'],
+      ['externalId eq "e777" or emails eq "m777@plans.test"', 'scim_records_external_id'],
+      ['id eq "00000000-0000-7000-b000-100000000309"', 'scim_records'],
+    ] as const) {
+      const plan = await planOf(filter);
+      expect(`${filter}: ${plan}`).toContain(index);
+      // Neither the whole table nor the whole list in its order.
+      expect(`${filter}: ${plan}`).not.toMatch(
+        /SCAN r\b|Seq Scan on scim_(records|emails)|scim_records_order/,
+      );
+    }
+  },
+);

@@ -60,7 +60,10 @@ test('Microsoft’s validator: removes values that are not there, then adds them
     { op: 'add', path: `${path}.value`, value },
     { op: 'replace', path: 'emails[type eq "work"].primary', value: true },
   );
-  expect(changed).toMatchObject({ status: 200, body: { emails: [{ type: 'work', value, primary: true }] } });
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { emails: [{ type: 'work', value, primary: true }] },
+  });
   expect((await client.send('DELETE', `/Users/${id}`)).status).toBe(204);
   expect((await client.get(`/Users/${id}`)).status).toBe(404);
 });

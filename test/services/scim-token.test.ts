@@ -67,7 +67,10 @@ test('P13 a token is kept as a hash alone, in no event and no log', async () => 
 
 test('§3.5 generating again revokes the old token at once; revoking cuts the connection off', async () => {
   const { org, client, path } = await owner();
-  const [first, second] = [(await client.post(path)).body.token, (await client.post(path)).body.token];
+  const [first, second] = [
+    (await client.post(path)).body.token,
+    (await client.post(path)).body.token,
+  ];
   const ask = async (token: string) => (await clientOf(idctl, org, token).get('/Users')).status;
   expect([await ask(first), await ask(second)]).toEqual([401, 200]);
   expect(await ScimToken.count({ where: { organizationId: org.id } })).toBe(1);
@@ -137,7 +140,8 @@ test('the log takes whatever a client can send, and loses nobody their requests 
   await strange.get(`/${'😀'.repeat(200)}`);
   await usual.get('/Users');
   await writeRequests(idctl.operator());
-  const count = (client: typeof usual) => ScimRequest.count({ where: { organizationId: client.org.id } });
+  const count = (client: typeof usual) =>
+    ScimRequest.count({ where: { organizationId: client.org.id } });
   expect([await count(strange), await count(usual)]).toEqual([2, 1]);
 });
 
@@ -176,10 +180,23 @@ test('scim-users says who, by which externalId, whether they are active and when
   const { id, meta } = await client.create({ userName, externalId: 'x1' });
   const admin = await signedIn(idctl, client.org.owner.email);
   const { body } = await admin.get(`/api/v1/orgs/${client.org.slug}/scim-users?limit=1`);
-  expect(body.items).toMatchObject([{ userName: client.org.owner.email, externalId: null, active: true }]);
-  const next = await admin.get(`/api/v1/orgs/${client.org.slug}/scim-users?cursor=${body.nextCursor}`);
+  expect(body.items).toMatchObject([
+    { userName: client.org.owner.email, externalId: null, active: true },
+  ]);
+  const next = await admin.get(
+    `/api/v1/orgs/${client.org.slug}/scim-users?cursor=${body.nextCursor}`,
+  );
   expect(next.body).toEqual({
-    items: [{ id, userName, externalId: 'x1', email: userName, active: true, updatedAt: meta.lastModified }],
+    items: [
+      {
+        id,
+        userName,
+        externalId: 'x1',
+        email: userName,
+        active: true,
+        updatedAt: meta.lastModified,
+      },
+    ],
     nextCursor: null,
   });
 });

@@ -92,7 +92,10 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect(users.find(({ id }) => id === bare.id)).toMatchObject({ email: null, active: true });
     for (const body of [{ externalId: 'x' }, { userName: '' }, { userName: '  ', emails: [] }]) {
       const refused = await client.send('POST', '/Users', body);
-      expect(refused).toMatchObject({ status: 400, body: { scimType: 'invalidValue', status: '400' } });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidValue', status: '400' },
+      });
     }
   });
 
@@ -115,7 +118,10 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     await client.create({ userName });
     for (const again of [userName, userName.toUpperCase()]) {
       const refused = await client.send('POST', '/Users', { userName: again });
-      expect(refused).toMatchObject({ status: 409, body: { scimType: 'uniqueness', status: '409' } });
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { scimType: 'uniqueness', status: '409' },
+      });
     }
     expect(await client.events('scim.user.provisioned')).toHaveLength(1);
   });
@@ -172,7 +178,11 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
   });
 
   test('a member who is renamed is renamed to the clients that have not named them themselves, and once', async () => {
-    const [own, client, naming] = [await scimClient(idctl), await scimClient(idctl), await scimClient(idctl)];
+    const [own, client, naming] = [
+      await scimClient(idctl),
+      await scimClient(idctl),
+      await scimClient(idctl),
+    ];
     const userName = address(await verifiedDomain(idctl, own.org.slug));
     const mine = await own.create({ userName, name: { formatted: 'First Name' } });
     await addMember(idctl.operator(), { org: client.org.slug, email: userName, role: 'member' });
@@ -180,10 +190,14 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     const seenBy = async (one: ScimClient) =>
       (await one.get(filtered(`userName eq "${userName}"`))).body.Resources[0];
     await own.patch(mine.id, { op: 'replace', path: 'name.formatted', value: 'Second Name' });
-    expect(await seenBy(client)).toMatchObject({ displayName: 'Second Name', meta: { version: 'W/"2"' } });
+    expect(await seenBy(client)).toMatchObject({
+      displayName: 'Second Name',
+      meta: { version: 'W/"2"' },
+    });
     await setUserPassword(idctl.operator(), { user: userName, password });
     const browser = await signedIn(idctl, userName);
-    for (const _ of [1, 2]) await browser.send('PATCH', '/api/v1/me', { body: { name: 'Ada King' } });
+    for (const _ of [1, 2])
+      await browser.send('PATCH', '/api/v1/me', { body: { name: 'Ada King' } });
     expect(await seenBy(client)).toMatchObject({
       name: { formatted: 'Ada King', givenName: 'Ada', familyName: 'King' },
       emails: [{ value: userName }],
@@ -237,9 +251,9 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     const again = await client.send('POST', '/Users', { userName, active: false });
     expect(again).toMatchObject({ status: 201, body: { id: made.id, active: false } });
     expect(await memberNames(client)).not.toContain(userName);
-    expect((await client.patch(made.id, { op: 'replace', path: 'active', value: true })).body.active).toBe(
-      true,
-    );
+    expect(
+      (await client.patch(made.id, { op: 'replace', path: 'active', value: true })).body.active,
+    ).toBe(true);
     expect(await memberNames(client)).toContain(userName);
   });
 
@@ -276,12 +290,17 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     const foreign = address(await verifiedDomain(idctl, (await scimClient(idctl)).org.slug));
     for (const userName of [own, foreign])
       await client.create({ userName, password: 'correct horse battery' });
-    const proofs = await Account.findAll({ where: { email: [own, foreign] }, order: ['createdAt'] });
+    const proofs = await Account.findAll({
+      where: { email: [own, foreign] },
+      order: ['createdAt'],
+    });
     expect(proofs).toMatchObject([
       { emailProof: 'domain', passwordHash: null },
       { emailProof: 'none', passwordHash: null },
     ]);
-    expect(await showUser(idctl.operator(), { user: foreign })).toMatchObject({ emailVerified: true });
+    expect(await showUser(idctl.operator(), { user: foreign })).toMatchObject({
+      emailVerified: true,
+    });
     const login = { email: own, password: 'correct horse battery' };
     expect((await idctl.client().post('/api/v1/auth/login', login)).status).toBe(401);
     const { Resources } = (await client.get('/Users')).body;
@@ -312,7 +331,10 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
       const { id } = await client.create({ userName, name: { formatted: 'First Name' } });
       await client.patch(id, { op: 'replace', path: 'name.formatted', value: 'Second Name' });
     }
-    const accounts = await Account.findAll({ where: { email: [own, foreign] }, order: ['createdAt'] });
+    const accounts = await Account.findAll({
+      where: { email: [own, foreign] },
+      order: ['createdAt'],
+    });
     expect(accounts.map(({ name }) => name)).toEqual(['Second Name', 'First Name']);
   });
 
@@ -356,7 +378,10 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
       expect([JSON.stringify(body), refused.status]).toEqual([JSON.stringify(body), 400]);
     }
     expect((await client.get(`/Users/${id}`)).body.active).toBe(false);
-    const { body } = await client.send('PUT', `/Users/${id}`, { displayName: 'Ada', active: false });
+    const { body } = await client.send('PUT', `/Users/${id}`, {
+      displayName: 'Ada',
+      active: false,
+    });
     expect(body).toMatchObject({ userName, displayName: 'Ada', active: false });
     expect(body).not.toHaveProperty('title');
     expect(body).not.toHaveProperty('externalId');
@@ -368,7 +393,10 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     await client.create({ userName: taken });
     const made = await client.create({ userName: address() });
     const answers = [
-      await client.send('PUT', `/Users/${made.id}`, { userName: taken.toUpperCase(), active: false }),
+      await client.send('PUT', `/Users/${made.id}`, {
+        userName: taken.toUpperCase(),
+        active: false,
+      }),
       await client.patch(
         made.id,
         { op: 'replace', path: 'active', value: false },
@@ -405,7 +433,11 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
       const { items } = await listMembers(idctl.operator(), { org: client.org.slug, limit: 200 });
       return items.find(({ email }) => email === userName)?.role;
     };
-    await changeMemberRole(idctl.operator(), { org: client.org.slug, user: userName, role: 'admin' });
+    await changeMemberRole(idctl.operator(), {
+      org: client.org.slug,
+      user: userName,
+      role: 'admin',
+    });
     await client.patch(id, { op: 'replace', path: 'active', value: true });
     expect(await role()).toBe('admin');
     await client.send('DELETE', `/Users/${id}`);
@@ -431,7 +463,11 @@ describe('§4.3 PUT, PATCH and DELETE', () => {
     ];
     for (const [operation, scimType] of bad) {
       const refused = await client.patch(made.id, good, operation);
-      expect([operation, refused.status, refused.body.scimType]).toEqual([operation, 400, scimType]);
+      expect([operation, refused.status, refused.body.scimType]).toEqual([
+        operation,
+        400,
+        scimType,
+      ]);
     }
     expect((await client.get(`/Users/${made.id}`)).body).toEqual(made);
   });
@@ -512,7 +548,10 @@ describe('concurrency', () => {
     for (const { status } of await Promise.all(toggles)) expect(status).toBe(200);
     const { active } = (await client.get(`/Users/${id}`)).body;
     expect((await memberNames(client)).includes(userName)).toBe(active);
-    const [gone, back] = [await client.events('scim.user.deactivated'), await client.events('member.added')];
+    const [gone, back] = [
+      await client.events('scim.user.deactivated'),
+      await client.events('member.added'),
+    ];
     const returned = back.filter(({ data }) => data['record'] === id);
     expect(gone.length - returned.length).toBe(active ? 0 : 1);
   });
@@ -522,7 +561,10 @@ describe('concurrency', () => {
     for (let round = 0; round < 12; round += 1) {
       const made = await Promise.all([1, 2].map(() => client.create({ userName: fresh('login') })));
       const [name, other] = [fresh('one'), fresh('other')];
-      const wanted = [name, other].map((userName) => ({ userName, emails: [{ value: address() }] }));
+      const wanted = [name, other].map((userName) => ({
+        userName,
+        emails: [{ value: address() }],
+      }));
       const all = wanted.flatMap((resource) => [
         client.send('POST', '/Users', resource),
         ...made.map(({ id }) => client.patch(id, { op: 'replace', value: resource })),

@@ -27,7 +27,12 @@ test('§5.2 a password sign-in answers with the session and sets both cookies, H
     user: { email, emailVerified: true },
   });
   expect(
-    answer.cookies.map(({ name, path, httpOnly, sameSite }) => ({ name, path, httpOnly, sameSite })),
+    answer.cookies.map(({ name, path, httpOnly, sameSite }) => ({
+      name,
+      path,
+      httpOnly,
+      sameSite,
+    })),
   ).toEqual([
     { name: 'access_token', path: '/', httpOnly: true, sameSite: 'lax' },
     { name: 'refresh_token', path: '/api/v1/auth', httpOnly: true, sameSite: 'lax' },
@@ -59,7 +64,9 @@ test('P7 an unknown address, a wrong password and a disabled account get the sam
     { email: known.email, password: 'wrong horse battery' },
     { email: disabled.email, password },
   ];
-  const answers = await Promise.all(tries.map((body) => idctl.client().post('/api/v1/auth/login', body)));
+  const answers = await Promise.all(
+    tries.map((body) => idctl.client().post('/api/v1/auth/login', body)),
+  );
   const seen = answers.map(({ status, body, cookies }) => ({
     status,
     body: { ...body, requestId: '' },
@@ -80,7 +87,9 @@ test('§4.4 refresh takes the token from the body or the cookie and answers a ne
     .client()
     .post('/api/v1/auth/refresh', { refreshToken: byCookie.body.refreshToken });
   expect(byBody.status).toBe(200);
-  const me = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${byBody.body.accessToken}` });
+  const me = await idctl
+    .client()
+    .get('/api/v1/me', { authorization: `Bearer ${byBody.body.accessToken}` });
   expect(me.status).toBe(200);
 });
 
@@ -101,9 +110,13 @@ test('P4 a rotated refresh token used after the grace ends the whole session', a
   idctl.wait(31);
   const replayed = await idctl.client().post('/api/v1/auth/refresh', { refreshToken });
   expect(replayed).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
-  const heir = await idctl.client().post('/api/v1/auth/refresh', { refreshToken: renewed.body.refreshToken });
+  const heir = await idctl
+    .client()
+    .post('/api/v1/auth/refresh', { refreshToken: renewed.body.refreshToken });
   expect(heir.status).toBe(401);
-  const me = await idctl.client().get('/api/v1/me', { authorization: `Bearer ${renewed.body.accessToken}` });
+  const me = await idctl
+    .client()
+    .get('/api/v1/me', { authorization: `Bearer ${renewed.body.accessToken}` });
   expect(me.status).toBe(401);
 });
 
@@ -118,11 +131,14 @@ test('P4 a refresh token idle for two weeks is refused, and a session ends after
     current = answer.body.refreshToken;
   }
   idctl.wait(4 * 86_400 + 1);
-  expect((await idctl.client().post('/api/v1/auth/refresh', { refreshToken: current })).status).toBe(401);
+  expect(
+    (await idctl.client().post('/api/v1/auth/refresh', { refreshToken: current })).status,
+  ).toBe(401);
   const other = await signedIn(idctl, email);
   idctl.wait(14 * 86_400 + 1);
   expect(
-    (await idctl.client().post('/api/v1/auth/refresh', { refreshToken: other.refreshToken })).status,
+    (await idctl.client().post('/api/v1/auth/refresh', { refreshToken: other.refreshToken }))
+      .status,
   ).toBe(401);
 });
 
@@ -142,10 +158,12 @@ test('§4.4 logout clears both cookies and ends the session on the server', asyn
   expect(answer.status).toBe(204);
   expect(browser.jar.size).toBe(0);
   const later = idctl.client();
-  expect((await later.get('/api/v1/me', { authorization: `Bearer ${browser.accessToken}` })).status).toBe(
-    401,
-  );
-  expect((await later.post('/api/v1/auth/refresh', { refreshToken: browser.refreshToken })).status).toBe(401);
+  expect(
+    (await later.get('/api/v1/me', { authorization: `Bearer ${browser.accessToken}` })).status,
+  ).toBe(401);
+  expect(
+    (await later.post('/api/v1/auth/refresh', { refreshToken: browser.refreshToken })).status,
+  ).toBe(401);
 });
 
 test('P2 a disabled account is out at its next request, and its sessions stay ended when it is enabled', async () => {
@@ -172,7 +190,9 @@ test('resume renews the cookies and goes on to a path of this instance only', as
     'https://evil.test/',
     'javascript:alert(1)',
   ]) {
-    const refused = await browser.get(`/api/v1/auth/resume?returnTo=${encodeURIComponent(returnTo)}`);
+    const refused = await browser.get(
+      `/api/v1/auth/resume?returnTo=${encodeURIComponent(returnTo)}`,
+    );
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'returnTo' }] } });
   }
 });
@@ -182,7 +202,9 @@ test('GET /me lists the organizations of the person with their roles; PATCH chan
   const browser = await signedIn(idctl, owner.email);
   const me = await browser.get('/api/v1/me');
   expect(me.body.organizations).toMatchObject([{ id, role: 'owner', projects: [] }]);
-  const changed = await browser.send('PATCH', '/api/v1/me', { body: { name: 'Ada L.', locale: 'de' } });
+  const changed = await browser.send('PATCH', '/api/v1/me', {
+    body: { name: 'Ada L.', locale: 'de' },
+  });
   expect(changed.body).toMatchObject({ name: 'Ada L.', locale: 'de' });
   const refused = await browser.send('PATCH', '/api/v1/me', { body: { email: 'x@example.test' } });
   expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'email' }] } });

@@ -4,7 +4,14 @@ import { Event } from '../../src/database/models/event.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { fresh, organization, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
 let idctl: Idctl;
@@ -32,7 +39,10 @@ test('interface page: signing up makes the account and its session, on an instan
     ['refresh_token', true],
   ]);
   expect(JSON.stringify(answer.body)).not.toContain(password);
-  expect((await client.get('/api/v1/me')).body).toMatchObject({ email: body.email, organizations: [] });
+  expect((await client.get('/api/v1/me')).body).toMatchObject({
+    email: body.email,
+    organizations: [],
+  });
   await signedIn(idctl, body.email);
 });
 
@@ -64,7 +74,9 @@ test('O2 an address on a verified domain is its organization’s to let in: refu
     status: 403,
     body: { code: 'signup_closed', detail: `Addresses on ${domain} belong to an organization.` },
   });
-  expect((await idctl.client().post(path, { ...body, email: `ada@sub.${domain}` })).status).toBe(201);
+  expect((await idctl.client().post(path, { ...body, email: `ada@sub.${domain}` })).status).toBe(
+    201,
+  );
   await removeDomain(idctl.operator(), { org, domain });
   expect((await idctl.client().post(path, body)).status).toBe(201);
 });
@@ -73,7 +85,13 @@ test('O2 where domains carry no trust, an enabled connection speaks for its doma
   idctl.app.config.trust.domains = 'off';
   const { slug: org } = await organization(idctl);
   const emailDomain = `${fresh('d')}.test`;
-  const connection = { org, emailDomain, issuer: 'https://idp.test', clientId: 'c', clientSecret: 's' };
+  const connection = {
+    org,
+    emailDomain,
+    issuer: 'https://idp.test',
+    clientId: 'c',
+    clientSecret: 's',
+  };
   await saveSso(idctl.operator(), saveSsoInput.parse({ ...connection, enabled: true }));
   const answer = await idctl.client().post(path, { ...whole(), email: `ada@${emailDomain}` });
   idctl.app.config.trust.domains = 'enforce';
@@ -97,7 +115,8 @@ test('P8 asking for many taken addresses is limited by client, and signing up is
   const ask = () => client.post(path, { ...whole(), email: taken.email });
   const most = idctl.app.config.limits.addressFailures;
   idctl.wait(120);
-  for (let count = 0; count < 3; count++) expect((await client.post(path, whole())).status).toBe(201);
+  for (let count = 0; count < 3; count++)
+    expect((await client.post(path, whole())).status).toBe(201);
   for (let count = 0; count < most; count++) expect((await ask()).status).toBe(409);
   expect(await ask()).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
   idctl.wait(120);
@@ -106,7 +125,9 @@ test('P8 asking for many taken addresses is limited by client, and signing up is
 
 test('eight sign-ups for one address at once make one account', async () => {
   const body = whole();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => idctl.client().post(path, body)));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => idctl.client().post(path, body)),
+  );
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
 });
 

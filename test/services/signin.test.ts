@@ -31,11 +31,18 @@ describe('§2.9 sign-in settings of an organization', () => {
     const path = `/api/v1/orgs/${org.slug}/signin-settings`;
     expect((await owner.get(path)).body).toEqual(defaults);
     const saved = await owner.send('PUT', path, { body: { github: false, magicCode: true } });
-    expect(saved).toMatchObject({ status: 200, body: { ...defaults, github: false, magicCode: true } });
+    expect(saved).toMatchObject({
+      status: 200,
+      body: { ...defaults, github: false, magicCode: true },
+    });
     const again = await owner.send('PUT', path, { body: { google: false } });
     expect(again.body).toEqual({ ...defaults, google: false });
     expect((await owner.get(path)).body).toEqual({ ...defaults, google: false });
-    const { items } = await listEvents(idctl.operator(), { org: org.slug, kind: 'signin.saved', limit: 50 });
+    const { items } = await listEvents(idctl.operator(), {
+      org: org.slug,
+      kind: 'signin.saved',
+      limit: 50,
+    });
     expect(items.at(-1)?.data).toEqual({ ...defaults, google: false });
   });
 

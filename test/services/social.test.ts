@@ -53,9 +53,13 @@ describe('§5.4 signing in with a social provider', () => {
       code_challenge_method: 'S256',
       nonce: expect.stringMatching(/^[\w-]{43}$/),
     });
-    const browser = await social.idctl.client().get('/auth/social/github/start', { accept: 'text/html' });
+    const browser = await social.idctl
+      .client()
+      .get('/auth/social/github/start', { accept: 'text/html' });
     expect(browser.status).toBe(302);
-    expect(browser.headers['location']).toContain(`${social.github.baseUrl}/login/oauth/authorize?`);
+    expect(browser.headers['location']).toContain(
+      `${social.github.baseUrl}/login/oauth/authorize?`,
+    );
     expect(browser.headers['location']).toContain('code_challenge_method=S256');
   });
 
@@ -67,7 +71,9 @@ describe('§5.4 signing in with a social provider', () => {
       body: { user: { email, emailVerified: true, name: 'Grace Hopper' } },
     });
     expect((await client.get('/api/v1/me')).body.organizations).toEqual([]);
-    expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([{ method: 'google' }]);
+    expect((await client.get('/api/v1/me/sessions')).body.items).toMatchObject([
+      { method: 'google' },
+    ]);
     social.google.people.set(sub, { email: 'moved@example.test', email_verified: true });
     const again = await withGoogle(social, sub);
     expect(again.answer.body.user).toMatchObject({ id: answer.body.user.id, email });
@@ -126,8 +132,12 @@ describe('§5.4 signing in with a social provider', () => {
     expect(await comeBack(stranger, callback)).toMatchObject(failed);
     const crossed = callback.replace('/social/google/', '/social/github/');
     const other = await social.google.signIn(await startAt(client, 'google'), sub);
-    expect(await comeBack(client, other.replace('/social/google/', '/social/github/'))).toMatchObject(failed);
-    expect(await comeBack(client, crossed.replace('/social/github/', '/sso/'))).toMatchObject(failed);
+    expect(
+      await comeBack(client, other.replace('/social/google/', '/social/github/')),
+    ).toMatchObject(failed);
+    expect(await comeBack(client, crossed.replace('/social/github/', '/sso/'))).toMatchObject(
+      failed,
+    );
     expect((await comeBack(client, callback)).status).toBe(200);
     expect(await comeBack(client, callback)).toMatchObject(failed);
   });
@@ -161,7 +171,9 @@ describe('linking a provider to the account one is signed in to', () => {
     const client = await signedIn(social.idctl, account.email);
     const away = await (await open(client, '/')).submit('/account/social', { provider: 'google' });
     const [, url = ''] = /class="button" href="([^"]+)"/.exec(String(away.body)) ?? [];
-    const callback = new URL(await social.google.signIn(url.replaceAll('&amp;', '&'), googler().sub));
+    const callback = new URL(
+      await social.google.signIn(url.replaceAll('&amp;', '&'), googler().sub),
+    );
     const answer = await client.get(callback.pathname + callback.search, { accept: 'text/html' });
     const to = String(answer.headers['location']).replace('#sign-in', '');
     expect((await open(client, to)).text).toContain('You can sign in that way from now on.');
@@ -180,13 +192,17 @@ describe('linking a provider to the account one is signed in to', () => {
     await comeBack(other, await link(other, googler().sub));
     const thief = (await comeBack(client, await link(client, sub))).body;
     const mine = await signedIn(social.idctl, ada.email);
-    expect((await mine.get('/api/v1/me/social')).body.items).toMatchObject([{ provider: 'google' }]);
+    expect((await mine.get('/api/v1/me/social')).body.items).toMatchObject([
+      { provider: 'google' },
+    ]);
     expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
     expect((await mine.get('/api/v1/me/social')).body.items).toEqual([]);
     const authorization = `Bearer ${thief.accessToken}`;
     expect((await social.idctl.client().get('/api/v1/me', { authorization })).status).toBe(401);
     expect((await mine.get('/api/v1/me')).status).toBe(200);
-    expect((await other.get('/api/v1/me/social')).body.items).toMatchObject([{ provider: 'google' }]);
+    expect((await other.get('/api/v1/me/social')).body.items).toMatchObject([
+      { provider: 'google' },
+    ]);
     expect((await mine.send('DELETE', '/api/v1/me/social/google')).status).toBe(204);
   });
 

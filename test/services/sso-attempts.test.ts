@@ -38,14 +38,20 @@ afterAll(async () => {
 async function watched(issuer = provider.issuer, more: Record<string, unknown> = {}) {
   const { org, domain } = await connected(idctl, issuer, more);
   const owner = await signedIn(idctl, org.owner.email);
-  const attempts = async () => (await owner.get(`/api/v1/orgs/${org.slug}/sso/attempts`)).body.items;
+  const attempts = async () =>
+    (await owner.get(`/api/v1/orgs/${org.slug}/sso/attempts`)).body.items;
   return { org, domain, owner, attempts };
 }
 
 /** Signs in at the provider as somebody with these claims; their address is on the domain unless they say otherwise. */
 async function arrive(domain: string, claims: Record<string, unknown> = {}) {
   const sub = fresh('sub');
-  provider.people.set(sub, { email: `${sub}@${domain}`, email_verified: true, name: 'Grace', ...claims });
+  provider.people.set(sub, {
+    email: `${sub}@${domain}`,
+    email_verified: true,
+    name: 'Grace',
+    ...claims,
+  });
   return { sub, email: `${sub}@${domain}`, ...(await signInAt(idctl, provider, domain, sub)) };
 }
 
@@ -85,7 +91,10 @@ describe('what is kept of a sign-in', () => {
 
   test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
     const { domain, org, attempts } = await watched();
-    const { email, answer } = await arrive(domain, { groups: ['Staff', 'staff', 'a,b'], name: 'a canary' });
+    const { email, answer } = await arrive(domain, {
+      groups: ['Staff', 'staff', 'a,b'],
+      name: 'a canary',
+    });
     expect(answer.status).toBe(200);
     const connection = await SsoConnection.findOne({
       where: { organizationId: org.id },
@@ -164,7 +173,12 @@ describe('what is kept of a sign-in', () => {
     const { email, sub } = await arrive(domain);
     await removeMember(idctl.operator(), { org: org.slug, user: email });
     await signInAt(idctl, provider, domain, sub);
-    expect((await attempts())[0]).toMatchObject({ ok: false, stage: 'session', code: 'deactivated', email });
+    expect((await attempts())[0]).toMatchObject({
+      ok: false,
+      stage: 'session',
+      code: 'deactivated',
+      email,
+    });
   });
 
   test('S6 a connection that was disabled meanwhile', async () => {
@@ -173,7 +187,9 @@ describe('what is kept of a sign-in', () => {
     const state = new URL(await start(client, domain)).searchParams.get('state');
     await disableSso(idctl.operator(), { org: org.slug });
     await comeBack(client, `http://idctl/auth/sso/callback?state=${state}&code=c`);
-    expect(await attempts()).toMatchObject([{ ok: false, stage: 'connection', code: 'connection_changed' }]);
+    expect(await attempts()).toMatchObject([
+      { ok: false, stage: 'connection', code: 'connection_changed' },
+    ]);
   });
 });
 
@@ -247,7 +263,13 @@ describe('strangers', () => {
     count: number,
     more: { code: string | null; email: string | null },
   ) {
-    const old = { at: new Date(), stage: 'token' as const, ok: false, groups: null, groupsMalformed: false };
+    const old = {
+      at: new Date(),
+      stage: 'token' as const,
+      ok: false,
+      groups: null,
+      groupsMalformed: false,
+    };
     await transaction(async () => {
       for (let n = 0; n < count; n += 1) {
         // Made an hour ago, as its time says.
@@ -264,7 +286,8 @@ describe('strangers', () => {
     const [{ connection }] = await attempts();
     await fill(connection, 150, { code: 'invalid_grant', email: null });
     await arrive(domain, { email: undefined });
-    const count = (where: object) => SsoAttempt.count({ where: { connectionId: connection, ...where } });
+    const count = (where: object) =>
+      SsoAttempt.count({ where: { connectionId: connection, ...where } });
     expect(await count({ email: null })).toBe(100);
     expect(await count({ code: 'email_missing' })).toBe(1);
     expect(await count({ ok: true })).toBe(1);
@@ -286,7 +309,8 @@ describe('the list', () => {
     const { domain, org, owner } = await watched();
     const emails: string[] = [];
     for (let n = 0; n < 3; n += 1) emails.unshift((await arrive(domain)).email);
-    const read = (query: string) => owner.get(`/api/v1/orgs/${org.slug}/sso/attempts?limit=2${query}`);
+    const read = (query: string) =>
+      owner.get(`/api/v1/orgs/${org.slug}/sso/attempts?limit=2${query}`);
     const first = (await read('')).body;
     const second = (await read(`&cursor=${first.nextCursor}`)).body;
     expect([...first.items, ...second.items].map(({ email }) => email)).toEqual(emails);

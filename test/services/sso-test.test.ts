@@ -72,7 +72,9 @@ describe('interface page: POST …/sso/test', () => {
     const { ask } = await tester();
     const answer = await ask({ clientSecret: 'a canary of a secret' });
     expect(answer).toMatchObject({ status: 200, body: { ok: false } });
-    expect(answer.body.message).toBe('Step 7, client authentication, failed: not accepted (invalid_client).');
+    expect(answer.body.message).toBe(
+      'Step 7, client authentication, failed: not accepted (invalid_client).',
+    );
     expect(failedIn(answer)).toMatchObject([{ name: 'client authentication' }]);
     expect(JSON.stringify(answer.body)).not.toContain('canary');
   });
@@ -111,7 +113,12 @@ describe('interface page: POST …/sso/test', () => {
   test('fields of the connection that no provider is asked about may be sent along; nothing is saved', async () => {
     const { ask, admin, org } = await tester();
     const before = await admin.get(`/api/v1/orgs/${org.slug}/sso`);
-    const whole = { ...before.body, hasClientSecret: undefined, groupsClaim: 'roles', emailDomain: 'x.test' };
+    const whole = {
+      ...before.body,
+      hasClientSecret: undefined,
+      groupsClaim: 'roles',
+      emailDomain: 'x.test',
+    };
     expect((await ask(whole)).body.ok).toBe(true);
     expect((await admin.get(`/api/v1/orgs/${org.slug}/sso`)).body).toEqual(before.body);
   });

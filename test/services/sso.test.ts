@@ -66,7 +66,9 @@ describe('§4.1 signing in through a real OpenID provider', () => {
 
   test('§4.1 start sends a browser there with 302', async () => {
     const { domain } = await connected(idctl, provider.issuer);
-    const answer = await idctl.client().get(`/auth/sso/start?domain=${domain}`, { accept: 'text/html' });
+    const answer = await idctl
+      .client()
+      .get(`/auth/sso/start?domain=${domain}`, { accept: 'text/html' });
     expect(answer.status).toBe(302);
     expect(answer.headers['location']).toContain(provider.issuer);
   });
@@ -156,7 +158,9 @@ describe('§4.1 signing in through a real OpenID provider', () => {
   test('eight first sign-ins of one person at once make one account, one key and one membership', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const { sub, email } = someone(domain);
-    const all = await Promise.all(Array.from({ length: 8 }, () => signInAt(idctl, provider, domain, sub)));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => signInAt(idctl, provider, domain, sub)),
+    );
     expect(all.map(({ answer }) => answer.status)).toEqual(Array(8).fill(200));
     expect(await Account.count({ where: { email } })).toBe(1);
     const { items } = await listMembers(idctl.operator(), { org: org.slug, limit: 50 });
@@ -233,7 +237,12 @@ describe('§2.2 the connection over REST', () => {
     const client = await signedIn(idctl, org.owner.email);
     const domain = `${fresh('d')}.test`;
     const put = (body: object) => client.send('PUT', `/api/v1/orgs/${org.slug}/sso`, { body });
-    const whole = { emailDomain: domain, issuer: 'https://idp.example', clientId: 'c', clientSecret: 's' };
+    const whole = {
+      emailDomain: domain,
+      issuer: 'https://idp.example',
+      clientId: 'c',
+      clientSecret: 's',
+    };
     return { org, client, domain, put, whole };
   }
 
@@ -261,7 +270,10 @@ describe('§2.2 the connection over REST', () => {
   test('§2.2 the secret is encrypted at rest', async () => {
     const { put, whole, org } = await admin();
     await put({ ...whole, clientSecret: 'canary-secret' });
-    const row = await SsoConnection.findOne({ where: { organizationId: org.id }, rejectOnEmpty: true });
+    const row = await SsoConnection.findOne({
+      where: { organizationId: org.id },
+      rejectOnEmpty: true,
+    });
     expect(JSON.stringify(row)).not.toContain('canary-secret');
   });
 
@@ -284,7 +296,10 @@ describe('§2.2 the connection over REST', () => {
   test('the first save needs a secret', async () => {
     const { put, whole } = await admin();
     const { clientSecret: _, ...rest } = whole;
-    expect(await put(rest)).toMatchObject({ status: 400, body: { errors: [{ path: 'clientSecret' }] } });
+    expect(await put(rest)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'clientSecret' }] },
+    });
   });
 
   test('I2 saving for an unverified domain is allowed, enabling it is refused with the command to run', async () => {
@@ -329,12 +344,19 @@ describe('§2.2 the connection over REST', () => {
     [{ scope: 'openid' }, 'scope'],
   ])('wrong input %j is 400 and names %s, and nothing is saved', async (wrong, path) => {
     const { put, whole, client, org } = await admin();
-    expect(await put({ ...whole, ...wrong })).toMatchObject({ status: 400, body: { errors: [{ path }] } });
+    expect(await put({ ...whole, ...wrong })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path }] },
+    });
     expect((await client.get(`/api/v1/orgs/${org.slug}/sso`)).status).toBe(404);
   });
 });
 
 async function reasons(org: string): Promise<unknown[]> {
-  const { items } = await listEvents(idctl.operator(), { org, kind: 'sso.signin.refused', limit: 50 });
+  const { items } = await listEvents(idctl.operator(), {
+    org,
+    kind: 'sso.signin.refused',
+    limit: 50,
+  });
   return items.map(({ data }) => data['reason']);
 }

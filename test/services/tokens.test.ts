@@ -73,9 +73,9 @@ test('§8 an expiry of 1 and of 365 days is taken, 0 and 366 are refused on both
     const errors = [{ path: 'expiresInDays', message: outOfRange }];
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', errors } });
     // The words of the other door, as typed, stand in test/cli/tokens.transcript.
-    expect(() => parse(createToken.forOperator.input, { user: ada.id, name: 'ci', expiresInDays })).toThrow(
-      outOfRange,
-    );
+    expect(() =>
+      parse(createToken.forOperator.input, { user: ada.id, name: 'ci', expiresInDays }),
+    ).toThrow(outOfRange);
   }
   for (const expiresInDays of ['30', null, true]) {
     expect((await ada.post('/api/v1/me/tokens', { name: 'ci', expiresInDays })).status).toBe(400);
@@ -84,7 +84,13 @@ test('§8 an expiry of 1 and of 365 days is taken, 0 and 366 are refused on both
 
 test('§2.7 a name is required, and is held to the rules of names', async () => {
   const ada = await signedInPerson(idctl);
-  for (const body of [{}, { name: '' }, { name: 'a'.repeat(201) }, { name: 'a\u202eb' }, { name: 7 }]) {
+  for (const body of [
+    {},
+    { name: '' },
+    { name: 'a'.repeat(201) },
+    { name: 'a\u202eb' },
+    { name: 7 },
+  ]) {
     const answer = await ada.post('/api/v1/me/tokens', body);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'name' }] } });
   }
@@ -100,13 +106,21 @@ test('§5.1 a token acts as its owner, with exactly their permissions', async ()
     authorization: `Bearer ${(await tokenOf(idctl, { user })).token}`,
   });
   const client = idctl.client();
-  expect((await client.get(`/api/v1/orgs/${slug}/domains`, await bearer(owner.id))).status).toBe(200);
-  expect((await client.get(`/api/v1/orgs/${slug}/domains`, await bearer(stranger.id))).status).toBe(404);
+  expect((await client.get(`/api/v1/orgs/${slug}/domains`, await bearer(owner.id))).status).toBe(
+    200,
+  );
+  expect((await client.get(`/api/v1/orgs/${slug}/domains`, await bearer(stranger.id))).status).toBe(
+    404,
+  );
 });
 
 test('§3.5 regenerating keeps name, description, expiry and id; the old value stops and the new one works', async () => {
   const ada = await signedInPerson(idctl);
-  const made = await ada.post('/api/v1/me/tokens', { name: 'ci', description: 'builds', expiresInDays: 9 });
+  const made = await ada.post('/api/v1/me/tokens', {
+    name: 'ci',
+    description: 'builds',
+    expiresInDays: 9,
+  });
   const renewed = await ada.post(`/api/v1/me/tokens/${made.body.id}/regenerate`);
   expect(renewed.status).toBe(200);
   const { token, prefix } = renewed.body;
@@ -127,14 +141,19 @@ test('§3.5 an expired token cannot be regenerated: its expiry is kept, and the 
   expect((await use()).status).toBe(200);
   idctl.wait(60);
   expect((await use()).status).toBe(401);
-  await expect(regenerateToken(idctl.operator(), { id })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(regenerateToken(idctl.operator(), { id })).rejects.toMatchObject({
+    code: 'conflict',
+  });
 });
 
 test('§3.5 a revoked token is refused from the next request, is listed no more and cannot come back', async () => {
   const ada = await signedInPerson(idctl);
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   expect((await ada.send('DELETE', `/api/v1/me/tokens/${id}`)).status).toBe(204);
-  expect(await useToken(idctl, token)).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  expect(await useToken(idctl, token)).toMatchObject({
+    status: 401,
+    body: { code: 'invalid_credential' },
+  });
   expect((await ada.get('/api/v1/me/tokens')).body.items).toEqual([]);
   expect((await ada.send('DELETE', `/api/v1/me/tokens/${id}`)).status).toBe(404);
   expect((await ada.post(`/api/v1/me/tokens/${id}/regenerate`)).status).toBe(404);
@@ -146,7 +165,10 @@ test('over REST everybody has only their own tokens', async () => {
   expect((await other.get('/api/v1/me/tokens')).body.items).toEqual([]);
   expect((await other.post(`/api/v1/me/tokens/${id}/regenerate`)).body.code).toBe('not_found');
   expect((await other.send('DELETE', `/api/v1/me/tokens/${id}`)).body.code).toBe('not_found');
-  const named = await other.post('/api/v1/me/tokens', { name: 'ci', user: (await person(idctl)).id });
+  const named = await other.post('/api/v1/me/tokens', {
+    name: 'ci',
+    user: (await person(idctl)).id,
+  });
   expect(named).toMatchObject({ status: 400, body: { errors: [{ path: 'user' }] } });
   expect((await use()).status).toBe(200);
 });
@@ -155,8 +177,12 @@ test('the operator acts for the account named, and an id alone names a token', a
   const { id, user, use } = await tokenOf(idctl);
   const stranger = await person(idctl);
   const elsewhere = { id, user: stranger.id };
-  await expect(revokeToken(idctl.operator(), elsewhere)).rejects.toMatchObject({ code: 'not_found' });
-  await expect(regenerateToken(idctl.operator(), elsewhere)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(revokeToken(idctl.operator(), elsewhere)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(regenerateToken(idctl.operator(), elsewhere)).rejects.toMatchObject({
+    code: 'not_found',
+  });
   const { items } = await listTokens(idctl.operator(), { user, limit: 50 });
   expect(items.map((token) => token.id)).toEqual([id]);
   await revokeToken(idctl.operator(), { id });
@@ -166,7 +192,13 @@ test('the operator acts for the account named, and an id alone names a token', a
 test('nobody but the operator names an account', async () => {
   const { id, user, use } = await tokenOf(idctl);
   const stranger = await person(idctl);
-  const actor = { kind: 'user', accountId: stranger.id, name: 'Eve', via: 'session', sessionId: id } as const;
+  const actor = {
+    kind: 'user',
+    accountId: stranger.id,
+    name: 'Eve',
+    via: 'session',
+    sessionId: id,
+  } as const;
   const forbidden = { code: 'forbidden' };
   await expect(createToken(idctl.as(actor), { user, name: 'ci' })).rejects.toMatchObject(forbidden);
   await expect(listTokens(idctl.as(actor), { user, limit: 50 })).rejects.toMatchObject(forbidden);
@@ -188,8 +220,14 @@ test('X5 making, regenerating and revoking are events that name who did it, and 
   const { id, token } = (await ada.post('/api/v1/me/tokens', { name: 'ci' })).body;
   const renewed = await ada.post(`/api/v1/me/tokens/${id}/regenerate`);
   await ada.send('DELETE', `/api/v1/me/tokens/${id}`);
-  const events = (await Event.findAll({ order: ['id'] })).filter(({ subject }) => subject?.id === id);
-  expect(events.map(({ kind }) => kind)).toEqual(['token.created', 'token.regenerated', 'token.revoked']);
+  const events = (await Event.findAll({ order: ['id'] })).filter(
+    ({ subject }) => subject?.id === id,
+  );
+  expect(events.map(({ kind }) => kind)).toEqual([
+    'token.created',
+    'token.regenerated',
+    'token.revoked',
+  ]);
   expect(events).toMatchObject(
     Array(3).fill({
       actor: { kind: 'user', id: ada.id },
@@ -197,7 +235,8 @@ test('X5 making, regenerating and revoking are events that name who did it, and 
       data: { account: ada.id },
     }),
   );
-  for (const value of [token, renewed.body.token]) expect(JSON.stringify(events)).not.toContain(value);
+  for (const value of [token, renewed.body.token])
+    expect(JSON.stringify(events)).not.toContain(value);
 });
 
 test('O6 a token is gone with its account', async () => {

@@ -47,19 +47,28 @@ async function enrolled(email?: string) {
 
 const login = (email: string | null, more = {}) =>
   idctl.client().post('/api/v1/auth/login', { email, password, ...more });
-const required = { status: 401, body: { code: 'second_factor_required', methods: ['totp'] }, cookies: [] };
+const required = {
+  status: 401,
+  body: { code: 'second_factor_required', methods: ['totp'] },
+  cookies: [],
+};
 const invalid = { status: 401, body: { code: 'second_factor_invalid' }, cookies: [] };
 
 test('§3.4 setup answers a fresh secret and URI, a current code enables, and /me says so', async () => {
   const account = await person(idctl);
   const client = await signedIn(idctl, account.email);
   const started = await client.post('/api/v1/me/totp');
-  expect(started).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/) } });
+  expect(started).toMatchObject({
+    status: 201,
+    body: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/) },
+  });
   expect(started.body.otpauthUri).toContain(`secret=${started.body.secret}`);
   expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(false);
   expect((await login(account.email)).status).toBe(200);
   expect(await client.post('/api/v1/me/totp/confirm', { code: '000000' })).toMatchObject(invalid);
-  const confirmed = await client.post('/api/v1/me/totp/confirm', { code: codeOf(started.body.secret) });
+  const confirmed = await client.post('/api/v1/me/totp/confirm', {
+    code: codeOf(started.body.secret),
+  });
   expect(confirmed).toMatchObject({ status: 200, body: { twoFactorEnabled: true } });
   expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(true);
   expect(await client.post('/api/v1/me/totp')).toMatchObject({ status: 409 });
@@ -69,7 +78,9 @@ test('§3.4 a setup not confirmed within 15 minutes is over; starting again repl
   const client = await signedIn(idctl, (await person(idctl)).email);
   const first = (await client.post('/api/v1/me/totp')).body.secret;
   const second = (await client.post('/api/v1/me/totp')).body.secret;
-  expect(await client.post('/api/v1/me/totp/confirm', { code: codeOf(first) })).toMatchObject(invalid);
+  expect(await client.post('/api/v1/me/totp/confirm', { code: codeOf(first) })).toMatchObject(
+    invalid,
+  );
   idctl.wait(14 * 60);
   await client.post('/api/v1/auth/refresh');
   idctl.wait(61);
@@ -82,9 +93,11 @@ test('§5.3 with the second factor on, login does not complete without a valid c
   expect(await login(email)).toMatchObject(required);
   expect(await login(email, { totpCode: '000000' })).toMatchObject(invalid);
   expect(await login(email, { totpCode: codeOf(secret, -60) })).toMatchObject(invalid);
-  const wrong = await idctl
-    .client()
-    .post('/api/v1/auth/login', { email, password: 'wrong horse battery', totpCode: codeOf(secret) });
+  const wrong = await idctl.client().post('/api/v1/auth/login', {
+    email,
+    password: 'wrong horse battery',
+    totpCode: codeOf(secret),
+  });
   expect(wrong).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
   expect((await login(email, { totpCode: codeOf(secret, -30) })).status).toBe(200);
   expect((await login(email, { totpCode: codeOf(secret, 30) })).status).toBe(200);
@@ -142,10 +155,14 @@ test('§3.4 a current code disables and discards the secret; the enrolment start
 
 test('P12 the operator resets it for someone who lost the authenticator', async () => {
   const { account, email } = await enrolled();
-  expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({ twoFactorEnabled: false });
+  expect(await resetTotp(idctl.operator(), { user: account.id })).toMatchObject({
+    twoFactorEnabled: false,
+  });
   expect((await login(email)).status).toBe(200);
   const events = await Event.findAll({ where: { kind: 'user.totp.reset' }, raw: true });
-  expect(events.filter(({ subject }) => JSON.stringify(subject).includes(account.id))).toHaveLength(1);
+  expect(events.filter(({ subject }) => JSON.stringify(subject).includes(account.id))).toHaveLength(
+    1,
+  );
 });
 
 test.each([{ code: '12345' }, { code: 123456 }, { code: ['123456'] }, {}])(
@@ -174,7 +191,10 @@ test('P12 SSO trusts the second factor of the provider', async () => {
 
 test('P12 where the connection requires ours, the sign-in waits for a code; the proof is in a cookie alone', async () => {
   const { browser, answer, secret, account } = await arriving(true);
-  expect(answer).toMatchObject({ status: 401, body: { code: 'second_factor_required', methods: ['totp'] } });
+  expect(answer).toMatchObject({
+    status: 401,
+    body: { code: 'second_factor_required', methods: ['totp'] },
+  });
   const [cookie, ...more] = answer.cookies;
   expect(more).toEqual([]);
   expect(cookie).toMatchObject({
@@ -186,7 +206,10 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
   });
   expect(JSON.stringify(answer.body)).not.toContain(cookie?.value);
   // What the provider said and nobody uses does not wait with it.
-  const waiting = await PendingSignIn.findOne({ where: { accountId: account.id }, rejectOnEmpty: true });
+  const waiting = await PendingSignIn.findOne({
+    where: { accountId: account.id },
+    rejectOnEmpty: true,
+  });
   expect(JSON.stringify(waiting.payload).length).toBeLessThan(2000);
   const wrong = await browser.post('/api/v1/auth/second-factor', { totpCode: '000000' });
   expect(wrong).toMatchObject(invalid);
@@ -204,9 +227,13 @@ test('P12 where the connection requires ours, the sign-in waits for a code; the 
 test('P12 a waiting sign-in is used once, by its browser, within five minutes', async () => {
   const { browser, answer, secret } = await arriving(true);
   const pending = { cookie: `second_factor=${answer.cookies[0]?.value}` };
-  const nobody = await idctl.client().post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
+  const nobody = await idctl
+    .client()
+    .post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) });
   expect(nobody).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
-  expect((await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) })).status).toBe(200);
+  expect(
+    (await browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(secret) })).status,
+  ).toBe(200);
   idctl.wait(30);
   const again = await idctl
     .client()
@@ -215,7 +242,8 @@ test('P12 a waiting sign-in is used once, by its browser, within five minutes', 
   const late = await arriving(true);
   idctl.wait(301);
   expect(
-    (await late.browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(late.secret) })).status,
+    (await late.browser.post('/api/v1/auth/second-factor', { totpCode: codeOf(late.secret) }))
+      .status,
   ).toBe(401);
 });
 

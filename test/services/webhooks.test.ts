@@ -10,8 +10,15 @@ import { countBacklog } from '../../src/services/instance/upkeep/backlog.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
-import { listDeliveries, retryDelivery } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
-import { addWebhook, changeWebhook, listWebhooks } from '../../src/services/tenancy/webhooks/operations.ts';
+import {
+  listDeliveries,
+  retryDelivery,
+} from '../../src/services/tenancy/webhooks/delivery/operations.ts';
+import {
+  addWebhook,
+  changeWebhook,
+  listWebhooks,
+} from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -50,8 +57,10 @@ const add = async (events = ['domain.added'], url = at.url) => {
 // As the operator, whom the clock does not sign out.
 const deliveries = async (id: string, status?: 'dead') =>
   (await listDeliveries(idctl.operator(), { org: slug, id, limit: 50, status })).items;
-const webhook = async () => (await listWebhooks(idctl.operator(), { org: slug, limit: 50 })).items[0];
-const change = (id: string, enabled: boolean) => changeWebhook(idctl.operator(), { org: slug, id, enabled });
+const webhook = async () =>
+  (await listWebhooks(idctl.operator(), { org: slug, limit: 50 })).items[0];
+const change = (id: string, enabled: boolean) =>
+  changeWebhook(idctl.operator(), { org: slug, id, enabled });
 const set = (column: string, value: unknown) =>
   transaction(async () => {
     await Webhook.sequelize?.query(`UPDATE webhooks SET ${column} = $1`, { bind: [value] });
@@ -107,8 +116,14 @@ describe('interface page: webhooks', () => {
     });
     const name = await happen();
     await deliver();
-    const kinds = async ({ id }: { id: string }) => (await deliveries(id)).map(({ event }) => event);
-    expect(await kinds(all)).toEqual(['domain.added', 'webhook.added', 'webhook.added', 'webhook.added']);
+    const kinds = async ({ id }: { id: string }) =>
+      (await deliveries(id)).map(({ event }) => event);
+    expect(await kinds(all)).toEqual([
+      'domain.added',
+      'webhook.added',
+      'webhook.added',
+      'webhook.added',
+    ]);
     expect(await kinds(group)).toEqual(['domain.added']);
     expect(await kinds(other)).toEqual([]);
     expect(domains().filter((each) => each === name)).toHaveLength(2);
@@ -167,7 +182,10 @@ describe('interface page: webhooks', () => {
     expect(at.received[0]?.message.type).toBe('webhook.test');
     expect(at.received.map((one) => isSignedBy(secret, one))).toEqual([true]);
     at.behave(answering(500));
-    expect((await owner.post(`${path}/${id}/test`)).body).toMatchObject({ ok: false, responseStatus: 500 });
+    expect((await owner.post(`${path}/${id}/test`)).body).toMatchObject({
+      ok: false,
+      responseStatus: 500,
+    });
     expect(await deliveries(id)).toEqual([]);
   });
 
@@ -189,7 +207,8 @@ describe('interface page: webhooks', () => {
     const [delivery] = await deliveries(id);
     const rival = await organization(idctl);
     const other = await signedIn(idctl, rival.owner.email);
-    const theirs = (await other.post(`/api/v1/orgs/${rival.slug}/webhooks`, { url: at.url })).body.id;
+    const theirs = (await other.post(`/api/v1/orgs/${rival.slug}/webhooks`, { url: at.url })).body
+      .id;
     const base = `/api/v1/orgs/${rival.slug}/webhooks`;
     const asked = [
       other.send('PATCH', `${base}/${id}`, { body: { enabled: false } }),
@@ -238,7 +257,11 @@ describe('X7 a receiver that fails', () => {
     await deliver();
     for (const [tries, wait] of minutes.entries()) {
       const [delivery] = await deliveries(id);
-      expect(delivery).toMatchObject({ status: 'waiting', attempts: tries + 1, responseStatus: 500 });
+      expect(delivery).toMatchObject({
+        status: 'waiting',
+        attempts: tries + 1,
+        responseStatus: 500,
+      });
       idctl.wait(wait * 60 - 1);
       await deliver();
       expect(at.received).toHaveLength(tries + 1);
@@ -248,7 +271,12 @@ describe('X7 a receiver that fails', () => {
       expect(at.received).toHaveLength(tries + 2);
     }
     const [dead] = await deliveries(id);
-    expect(dead).toMatchObject({ status: 'dead', attempts: 10, nextAt: null, error: 'It answered 500.' });
+    expect(dead).toMatchObject({
+      status: 'dead',
+      attempts: 10,
+      nextAt: null,
+      error: 'It answered 500.',
+    });
     expect(new Set(at.received.map((one) => `${one.id} ${one.body}`)).size).toBe(1);
     // It had taken nothing for more than three days.
     expect(await webhook()).toMatchObject({ enabled: false });
@@ -257,7 +285,8 @@ describe('X7 a receiver that fails', () => {
       actor: { kind: 'system' },
     });
     expect(await deliveries(id, 'dead')).toEqual([dead]);
-    const retry = () => retryDelivery(idctl.operator(), { org: slug, id, delivery: dead?.id ?? '' });
+    const retry = () =>
+      retryDelivery(idctl.operator(), { org: slug, id, delivery: dead?.id ?? '' });
     await expect(retry()).rejects.toMatchObject({ code: 'conflict' });
     await change(id, true);
     at.behave(answering(200));
@@ -299,7 +328,11 @@ describe('X7 a receiver that fails', () => {
     await deliver();
     await deliver();
     const [second, first] = await deliveries(id);
-    expect(first).toMatchObject({ attempts: 1, status: 'waiting', error: expect.stringContaining(said) });
+    expect(first).toMatchObject({
+      attempts: 1,
+      status: 'waiting',
+      error: expect.stringContaining(said),
+    });
     expect(second).toMatchObject({ attempts: 0, status: 'waiting' });
     expect(at.received.length).toBeLessThan(2);
     const again = await startReceiver(Number(new URL(at.url).port)).catch(() => at);
@@ -363,7 +396,8 @@ describe('X7 a receiver that fails', () => {
 
 test('X7 an organization that has messages all the time keeps no other waiting', async () => {
   const listening = { url: at.url, events: ['domain.added'] };
-  for (let count = 0; count < 20; count += 1) await addWebhook(idctl.operator(), { org: slug, ...listening });
+  for (let count = 0; count < 20; count += 1)
+    await addWebhook(idctl.operator(), { org: slug, ...listening });
   const quiet = await organization(idctl);
   await addWebhook(idctl.operator(), { org: quiet.slug, ...listening });
   const awaited = `${fresh('d')}.test`;
@@ -414,7 +448,9 @@ test('interface page: the doctor names a webhook that takes nothing, until it ta
   const { id } = await add();
   const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
   const said = async () =>
-    (await checkStored(idctl.operator(), organization)).find(({ name }) => name === `webhooks of ${slug}`);
+    (await checkStored(idctl.operator(), organization)).find(
+      ({ name }) => name === `webhooks of ${slug}`,
+    );
   expect(await said()).toMatchObject({ ok: true, message: '1 in use' });
   at.behave(answering(500));
   await happen();

@@ -107,7 +107,8 @@ async function sendUpdate(port: number, zone: string, record: Answer): Promise<v
     socket.send(packet, port, '127.0.0.1');
     const [answer]: Buffer[] = await once(socket, 'message', { signal: AbortSignal.timeout(5000) });
     const rcode = answer === undefined ? -1 : (decode(answer).flags ?? 0) & 0xf;
-    if (rcode !== 0) throw new Error(`named refused the update of ${record.name} with rcode ${rcode}`);
+    if (rcode !== 0)
+      throw new Error(`named refused the update of ${record.name} with rcode ${rcode}`);
   } finally {
     socket.close();
   }

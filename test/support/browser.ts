@@ -23,7 +23,9 @@ const manners =
  */
 export async function startBrowser(own: [string, ...string[]], at?: string): Promise<Browser> {
   const reach =
-    at === undefined ? [] : [`--host-resolver-rules=MAP ${new URL(own[0]).host} ${new URL(at).host}`];
+    at === undefined
+      ? []
+      : [`--host-resolver-rules=MAP ${new URL(own[0]).host} ${new URL(at).host}`];
   const args = [...manners.split(' '), ...reach];
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
   return {

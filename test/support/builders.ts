@@ -44,5 +44,9 @@ export async function signedIn(
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post('/api/v1/auth/login', { email, password });
   if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}`);
-  return { ...client, accessToken: answer.body.accessToken, refreshToken: answer.body.refreshToken };
+  return {
+    ...client,
+    accessToken: answer.body.accessToken,
+    refreshToken: answer.body.refreshToken,
+  };
 }

@@ -44,7 +44,15 @@ export async function createAuthority(folder: string): Promise<Authority> {
       // Made into a request and signed again: only here does openssl take a negative number of days.
       const { certFile, keyFile } = leaf;
       const csr = ['x509', '-x509toreq', '-copy_extensions', 'copyall'];
-      await run('openssl', [...csr, '-in', certFile, '-signkey', keyFile, '-out', `${certFile}.csr`]);
+      await run('openssl', [
+        ...csr,
+        '-in',
+        certFile,
+        '-signkey',
+        keyFile,
+        '-out',
+        `${certFile}.csr`,
+      ]);
       const again = ['x509', '-req', '-days', '-1', '-copy_extensions', 'copy', ...signer];
       await run('openssl', [...again, '-in', `${certFile}.csr`, '-out', certFile]);
       return leaf;
@@ -52,7 +60,13 @@ export async function createAuthority(folder: string): Promise<Authority> {
   };
 }
 
-async function request(key: string, cert: string, name: string, extensions: string[], signer: string[] = []) {
+async function request(
+  key: string,
+  cert: string,
+  name: string,
+  extensions: string[],
+  signer: string[] = [],
+) {
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
   const files = ['-keyout', key, '-out', cert, '-subj', `/CN=${name}`];

@@ -170,7 +170,9 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/me/password': {
     body: { currentPassword: password, newPassword: 'a staple of another kind' },
   },
-  'POST /api/v1/me/tokens': { body: { name: 'ci', description: 'for the builds', expiresInDays: 30 } },
+  'POST /api/v1/me/tokens': {
+    body: { name: 'ci', description: 'for the builds', expiresInDays: 30 },
+  },
   'POST /api/v1/me/apps': { body: { name: 'builder' } },
   'PATCH /api/v1/me/apps/:id': { body: { organization: 'acme' } },
   'POST /api/v1/oauth/token': {
@@ -189,8 +191,12 @@ export const samples: Record<string, Sample> = {
   'PATCH /api/v1/orgs/:org/projects/:project': { body: { name: 'Renamed' } },
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
   'POST /api/v1/orgs/:org/group-mappings': { body: { ...mapped, group: 'Guests' } },
-  'POST /api/v1/orgs/:org/group-mappings/preview': { body: { user: 'victim@acme.test', groups: ['Staff'] } },
-  'POST /api/v1/orgs/:org/webhooks': { body: { url: 'https://hooks.acme.test/', events: ['scim.*'] } },
+  'POST /api/v1/orgs/:org/group-mappings/preview': {
+    body: { user: 'victim@acme.test', groups: ['Staff'] },
+  },
+  'POST /api/v1/orgs/:org/webhooks': {
+    body: { url: 'https://hooks.acme.test/', events: ['scim.*'] },
+  },
   'PATCH /api/v1/orgs/:org/webhooks/:id': { body: { enabled: true } },
   'POST /api/v1/orgs/:org/domains': { body: { domain: 'new.test' } },
   'PUT /api/v1/orgs/:org/sso': { body: connection },
@@ -208,7 +214,11 @@ export const samples: Record<string, Sample> = {
 };
 
 /** What stands for the `:keys` of a route's path; `:id` is a thing of the company's, or else of `whose` own. */
-export function keysOf({ path }: { path: string }, company: Company, whose: Person): Record<string, string> {
+export function keysOf(
+  { path }: { path: string },
+  company: Company,
+  whose: Person,
+): Record<string, string> {
   const ids: Record<string, string> = {
     'group-mappings': company.mapping,
     invitations: company.invitation,

@@ -21,7 +21,9 @@ const programs = {
  */
 export function counterpartMissing(debianPackage: keyof typeof programs): boolean {
   if (existsSync(programs[debianPackage])) return false;
-  return skipping(`needs the Debian package ${debianPackage} (./install.sh --dev as root installs it)`);
+  return skipping(
+    `needs the Debian package ${debianPackage} (./install.sh --dev as root installs it)`,
+  );
 }
 
 /** The address of this machine that is not loopback, for tests of what leaves it; without one it is as above. */

@@ -6,7 +6,8 @@ import { freePorts } from './ports.ts';
 import { driverSetting } from './sqlite-driver.ts';
 
 /** The program: of the release that the run has built, or of the checkout. */
-export const main = process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
+export const main =
+  process.env['IDCTL_TEST_MAIN'] ?? resolve(import.meta.dirname, '../../src/main.ts');
 
 /** The real daemon, as a process of its own. */
 export interface Daemon {
@@ -40,14 +41,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const url = `http://127.0.0.1:${port}`;
   const flags = preload === undefined ? [] : ['--import', preload];
   const settings = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: url };
-  const child = spawn(process.execPath, [...flags, main, 'serve', '--listen', `127.0.0.1:${port}`], {
-    env: { ...surroundings(), ...settings, ...env },
-    stdio: [
-      'ignore',
-      ...(options.keepLog ? (['pipe', 'pipe'] as const) : (['ignore', 'ignore'] as const)),
-      'ipc',
-    ],
-  });
+  const child = spawn(
+    process.execPath,
+    [...flags, main, 'serve', '--listen', `127.0.0.1:${port}`],
+    {
+      env: { ...surroundings(), ...settings, ...env },
+      stdio: [
+        'ignore',
+        ...(options.keepLog ? (['pipe', 'pipe'] as const) : (['ignore', 'ignore'] as const)),
+        'ipc',
+      ],
+    },
+  );
   let log = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (part) => {

@@ -16,7 +16,11 @@ export interface Answer {
 
 /** Asks one server, adds no header that it is not told to (as fetch does), and never follows a redirect. */
 export interface Client {
-  send(method: string, path: string, options?: { body?: unknown; headers?: Headers }): Promise<Answer>;
+  send(
+    method: string,
+    path: string,
+    options?: { body?: unknown; headers?: Headers },
+  ): Promise<Answer>;
   get(path: string, headers?: Headers): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
   /** Posts a form, as OAuth wants it. */

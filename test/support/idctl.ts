@@ -46,7 +46,11 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   const baseUrl = `http://127.0.0.1:${port}`;
   // The cheapest hash that the schema allows is what every test pays for; louder logs are of no use to it.
   const settings: Settings = configSchema.parse({ baseUrl, log: { level: 'fatal' }, ...given });
-  const database = { ...settings.database, sqliteDriver, url: place?.url ?? (await freshDatabaseUrl()) };
+  const database = {
+    ...settings.database,
+    sqliteDriver,
+    url: place?.url ?? (await freshDatabaseUrl()),
+  };
   const config = { ...settings, baseUrl: settings.baseUrl ?? baseUrl, keyFile, database };
   let lead = 0;
   const opened = await openApp({ config }, { migrate: 'yes' });

@@ -58,7 +58,11 @@ export async function install({ env = {}, prepare }: InstallOptions = {}): Promi
     database,
     owner,
     run: (words, input, more) =>
-      runCommand(words, { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more }, input),
+      runCommand(
+        words,
+        { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, ...env, ...more },
+        input,
+      ),
     serve: async (more) => {
       const daemon = await startDaemon({
         database,
@@ -77,14 +81,20 @@ export async function install({ env = {}, prepare }: InstallOptions = {}): Promi
   };
 }
 
-async function found(at: { database: string; keyFile: string }, prepare: InstallOptions['prepare']) {
+async function found(
+  at: { database: string; keyFile: string },
+  prepare: InstallOptions['prepare'],
+) {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const database = { ...settings.database, url: at.database, sqliteDriver };
   const config = { ...settings, baseUrl, keyFile: at.keyFile, database };
   const app = await openApp({ config }, { migrate: 'yes' });
   const operator = () => openContext(app, { kind: 'operator', name: 'test' });
   try {
-    const { owner } = await initialize(operator(), { organization: 'Acme', owner: 'olga@acme.test' });
+    const { owner } = await initialize(operator(), {
+      organization: 'Acme',
+      owner: 'olga@acme.test',
+    });
     await prepare?.(operator);
     return { email: owner.email ?? '', password: owner.password ?? '' };
   } finally {

@@ -32,7 +32,11 @@ export interface Person extends Client {
 
 /** An account of the instance with a password, signed in. */
 export async function signedInAs({ operator, baseUrl }: Idctl, email: string): Promise<Person> {
-  const { id } = await createUser(operator(), { email, name: email.slice(0, email.indexOf('@')), password });
+  const { id } = await createUser(operator(), {
+    email,
+    name: email.slice(0, email.indexOf('@')),
+    password,
+  });
   const begin = () =>
     transaction(async () =>
       requireSession(
@@ -46,5 +50,13 @@ export async function signedInAs({ operator, baseUrl }: Idctl, email: string): P
   const client = createClient(baseUrl, { headers: { authorization: `Bearer ${accessToken}` } });
   const spareToken = (await createToken(operator(), { user: id, name: 'spare' })).id;
   const spareApp = (await registerApp(operator(), { user: id, name: 'spare' })).id;
-  return { ...client, id, email, accessToken, spareSession: String(spare['sid']), spareToken, spareApp };
+  return {
+    ...client,
+    id,
+    email,
+    accessToken,
+    spareSession: String(spare['sid']),
+    spareToken,
+    spareApp,
+  };
 }

@@ -21,7 +21,10 @@ export function settingsFor(slapd: Pick<Slapd, 'ldaps' | 'ca'>) {
 export async function joined(idctl: Idctl, settings: Record<string, unknown>) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
-  await saveLdap(idctl.operator(), saveLdapInput.parse({ org: org.slug, enabled: true, ...settings }));
+  await saveLdap(
+    idctl.operator(),
+    saveLdapInput.parse({ org: org.slug, enabled: true, ...settings }),
+  );
   return { org, domain };
 }
 

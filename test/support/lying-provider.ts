@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type JWTHeaderParameters,
+  SignJWT,
+} from 'jose';
 import { portOf } from './ports.ts';
 
 /** What an endpoint answers; an object is sent as JSON, a stream piece by piece. */
@@ -116,7 +122,11 @@ function honest(
       // Nobody is signed in at it, which is what it says to a request that wants no page.
       authorization: ({ path }) => {
         const redirectUri = new URLSearchParams(path.replace(/^.*\?/, '')).get('redirect_uri');
-        return { status: 302, headers: { location: `${redirectUri}?error=login_required` }, body: '' };
+        return {
+          status: 302,
+          headers: { location: `${redirectUri}?error=login_required` },
+          body: '',
+        };
       },
       token: async () => ({
         body: { access_token: 'opaque', token_type: 'Bearer', id_token: await sign(claims(nonce)) },

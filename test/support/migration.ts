@@ -8,6 +8,10 @@ export async function runMigration(name: string): Promise<void> {
   const { sequelize } = Account;
   const migration = migrations.find((each) => each.name === name);
   if (sequelize === undefined || migration === undefined) throw new Error(`${name} cannot run`);
-  const room = { queryInterface: sequelize.getQueryInterface(), sequelize, dialect: dialectOfDatabase() };
+  const room = {
+    queryInterface: sequelize.getQueryInterface(),
+    sequelize,
+    dialect: dialectOfDatabase(),
+  };
   await transaction(() => migration.up(room));
 }

@@ -64,7 +64,11 @@ async function configurationOf(
     jwks: { keys: await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map(signingKey)) },
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     cookies: { keys: ['only for tests'] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified', 'hd'], profile: ['name', 'groups'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified', 'hd'],
+      profile: ['name', 'groups'],
+    },
     features: { devInteractions: { enabled: false } },
     renderError: (ctx, { error, error_description }) => {
       ctx.body = { error, error_description };

@@ -3,7 +3,11 @@ import type { Answer, Client } from './http.ts';
 /** A page as a browser without script has it: what it was answered with, and its forms. */
 export interface Opened extends Answer {
   /** Sends the form that goes to this path, with what it carries and these fields. */
-  submit(action: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Opened>;
+  submit(
+    action: string,
+    fields?: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Opened>;
   /** The text, without markup. */
   text: string;
 }
@@ -33,21 +37,31 @@ function read(client: Client, answer: Answer): Opened {
 
 /** What the first form to a path carries unseen. */
 function carriedBy(body: string, action: string): Record<string, string> {
-  const form = body.split('<form ').find((text) => new RegExp(`action="${action}(#[^"]*)?"`).test(text));
+  const form = body
+    .split('<form ')
+    .find((text) => new RegExp(`action="${action}(#[^"]*)?"`).test(text));
   if (form === undefined) throw new Error(`no form to ${action} in ${body}`);
-  const fields = [...(form.split('</form>')[0] ?? '').matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g)];
+  const fields = [
+    ...(form.split('</form>')[0] ?? '').matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g),
+  ];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 
 /** 307 is the same form once more, 303 something to get. */
-async function follow(client: Client, answer: Answer, fields: Record<string, string> = {}): Promise<Answer> {
+async function follow(
+  client: Client,
+  answer: Answer,
+  fields: Record<string, string> = {},
+): Promise<Answer> {
   let at = answer;
   for (let step = 0; step < 6 && at.status >= 300 && at.status < 400; step += 1) {
     const location = String(at.headers['location']);
     if (!location.startsWith('/')) return at;
     const path = location.split('#')[0] ?? '';
     at =
-      at.status === 307 ? await client.form(path, fields) : await client.get(path, { accept: 'text/html' });
+      at.status === 307
+        ? await client.form(path, fields)
+        : await client.get(path, { accept: 'text/html' });
   }
   return at;
 }

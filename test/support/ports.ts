@@ -14,7 +14,8 @@ export async function freePorts(count: number): Promise<number[]> {
 /** The port a listening TCP server got. */
 export function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on TCP');
+  if (address === null || typeof address === 'string')
+    throw new Error('the server does not listen on TCP');
   return address.port;
 }
 

@@ -37,7 +37,8 @@ export async function postgresMissing(): Promise<string | null> {
   const remedy = `npm ci, then npm rebuild ${platformPackage}`;
   try {
     const native = nativeFolder();
-    if (existsSync(join(native, 'pg-symlinks.json'))) execFileSync(join(native, 'bin/initdb'), ['--version']);
+    if (existsSync(join(native, 'pg-symlinks.json')))
+      execFileSync(join(native, 'bin/initdb'), ['--version']);
     return null;
   } catch {
     return `the package ${platformPackage} is not installed (${remedy})`;

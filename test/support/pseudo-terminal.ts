@@ -13,7 +13,9 @@ export async function inTerminal(
   answers: Answers = [],
   patience?: number,
 ) {
-  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], { env });
+  const child = spawn('/usr/bin/script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], {
+    env,
+  });
   const late = patience === undefined ? undefined : setTimeout(() => child.kill(), patience);
   const left = [...answers];
   let shown = '';

@@ -11,7 +11,12 @@ export interface ScimClient {
   base: string;
   token: string;
   /** Asks below the base, with the token and SCIM's media type unless told otherwise. */
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Creates a User and answers what came back; throws unless that was 201. */
   create(resource: Record<string, unknown>): Promise<Answer['body']>;
@@ -53,8 +58,10 @@ export function clientOf(idctl: Idctl, org: ScimClient['org'], token: string): S
       if (status !== 201) throw new Error(`creating answered ${status} ${JSON.stringify(body)}`);
       return body;
     },
-    patch: (id, ...Operations) => send('PATCH', `/Users/${id}`, { schemas: [patchSchema], Operations }),
-    events: async (kind) => (await listEvents(idctl.operator(), { org: org.slug, kind, limit: 200 })).items,
+    patch: (id, ...Operations) =>
+      send('PATCH', `/Users/${id}`, { schemas: [patchSchema], Operations }),
+    events: async (kind) =>
+      (await listEvents(idctl.operator(), { org: org.slug, kind, limit: 200 })).items,
   };
 }
 

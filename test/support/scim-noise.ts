@@ -63,7 +63,9 @@ const piece = fc.oneof(
     ],
   ),
   fc.string({ unit: 'binary', maxLength: 5 }),
-  fc.constantFrom('(', '[', 'not (', '"').chain((text) => fc.nat(50).map((count) => text.repeat(count))),
+  fc
+    .constantFrom('(', '[', 'not (', '"')
+    .chain((text) => fc.nat(50).map((count) => text.repeat(count))),
 );
 /** Text of what filters, paths and resources are made of, and of what is dangerous in SQL, JSON and prototypes. */
 export const noise = fc
@@ -86,7 +88,15 @@ const name = fc.oneof(
       'value',
       'type',
     ],
-    ...['primary', '__proto__', 'constructor', 'prototype', 'toString', enterpriseSchema, 'name.givenName'],
+    ...[
+      'primary',
+      '__proto__',
+      'constructor',
+      'prototype',
+      'toString',
+      enterpriseSchema,
+      'name.givenName',
+    ],
     ...['emails[type eq "work"].value', `${enterpriseSchema}:manager`, 'addresses', '', 'length'],
   ),
   noise,
@@ -116,7 +126,9 @@ const values = fc.letrec<{ json: unknown }>((tie) => ({
     fc
       .array(fc.tuple(name, tie('json')), { maxLength: 5 })
       .map((entries) =>
-        JSON.parse(`{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`),
+        JSON.parse(
+          `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`,
+        ),
       ),
   ),
 }));
@@ -137,4 +149,7 @@ const operation = fc.record(
   { requiredKeys: ['op', 'value'] },
 );
 /** The body of a PATCH, often well formed. */
-export const patches = fc.oneof(fc.record({ Operations: fc.array(operation, { maxLength: 4 }) }), json);
+export const patches = fc.oneof(
+  fc.record({ Operations: fc.array(operation, { maxLength: 4 }) }),
+  json,
+);

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import { enterpriseSchema, type ScimResource } from '../../src/services/foundation/scim-user/attributes.ts';
-import { readCreation, type WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
+import {
+  enterpriseSchema,
+  type ScimResource,
+} from '../../src/services/foundation/scim-user/attributes.ts';
+import {
+  readCreation,
+  type WrittenUser,
+} from '../../src/services/foundation/scim-user/resource.ts';
 import { viewScimUser } from '../../src/services/provisioning/scim/view.ts';
 
 // Random resources and filters that have much in common, so that filters match some of the resources and not others.
@@ -57,7 +63,12 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 
 const elements = fc.array(
   fc.record(
-    { value: word, type: fc.constantFrom('work', 'Work', 'home', ''), display: word, primary: fc.boolean() },
+    {
+      value: word,
+      type: fc.constantFrom('work', 'Work', 'home', ''),
+      display: word,
+      primary: fc.boolean(),
+    },
     { requiredKeys: [] },
   ),
   { maxLength: 3 },
@@ -91,19 +102,52 @@ export const resources: fc.Arbitrary<WrittenUser> = fc
   .map(readCreation);
 
 /** Instants around which the resources of a test were made. */
-export const instants = ['2011-05-13T04:42:34.000Z', '2011-05-13T04:42:34.500Z', '2024-02-29T23:59:59.999Z'];
+export const instants = [
+  '2011-05-13T04:42:34.000Z',
+  '2011-05-13T04:42:34.500Z',
+  '2024-02-29T23:59:59.999Z',
+];
 
 /** The resource as clients see it. */
 export function seen(resource: ScimResource, id: string, active: boolean, at: Date): ScimResource {
   const location = `https://example.test/Users/${id}`;
-  return viewScimUser(resource, { id, active, createdAt: at, modifiedAt: at, version: 1, location });
+  return viewScimUser(resource, {
+    id,
+    active,
+    createdAt: at,
+    modifiedAt: at,
+    version: 1,
+    location,
+  });
 }
 
 const manager = `${enterpriseSchema}:manager`;
 const texts = [
-  ...['userName', 'externalId', 'displayName', 'profileUrl', 'name.givenName', 'emails', 'emails.value'],
-  ...['emails.type', 'emails.display', 'roles', 'addresses.locality', `${enterpriseSchema}:department`],
-  ...[`${manager}.value`, manager, `${manager}.$ref`, 'USERNAME', 'schemas', 'meta.resourceType', 'id'],
+  ...[
+    'userName',
+    'externalId',
+    'displayName',
+    'profileUrl',
+    'name.givenName',
+    'emails',
+    'emails.value',
+  ],
+  ...[
+    'emails.type',
+    'emails.display',
+    'roles',
+    'addresses.locality',
+    `${enterpriseSchema}:department`,
+  ],
+  ...[
+    `${manager}.value`,
+    manager,
+    `${manager}.$ref`,
+    'USERNAME',
+    'schemas',
+    'meta.resourceType',
+    'id',
+  ],
 ];
 const operator = fc.constantFrom('eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le', 'EQ');
 const equality = fc.constantFrom('eq', 'ne');
@@ -119,11 +163,17 @@ const inElement = fc.oneof(
 const term = (ids: string[]) =>
   fc.oneof(
     { weight: 6, arbitrary: joined(fc.constantFrom(...texts), operator, quoted) },
-    joined(fc.constantFrom('active', 'emails.primary'), equality, fc.constantFrom('true', 'False', '"true"')),
+    joined(
+      fc.constantFrom('active', 'emails.primary'),
+      equality,
+      fc.constantFrom('true', 'False', '"true"'),
+    ),
     joined(
       fc.constantFrom('meta.created', 'meta.lastModified'),
       fc.constantFrom('eq', 'ne', 'gt', 'ge', 'lt', 'le'),
-      fc.constantFrom(...instants, '2011-05-13T06:42:34+02:00', '2011-05-13').map((at) => `"${at}"`),
+      fc
+        .constantFrom(...instants, '2011-05-13T06:42:34+02:00', '2011-05-13')
+        .map((at) => `"${at}"`),
     ),
     joined(
       fc.constant('id'),
@@ -148,7 +198,9 @@ export function filters(ids: string[]): fc.Arbitrary<string> {
       joined(tie('any'), fc.constantFrom('and', 'or', 'AND'), tie('any')),
       tie('any').map((filter) => `not (${filter})`),
       tie('any').map((filter) => `(${filter})`),
-      joined(inElement, fc.constantFrom('and', 'or'), inElement).map((filter) => `emails[${filter}]`),
+      joined(inElement, fc.constantFrom('and', 'or'), inElement).map(
+        (filter) => `emails[${filter}]`,
+      ),
       inElement.map((filter) => `roles[not (${filter})]`),
       fc.tuple(inElement, inElement).map(([chosen, also]) => `emails[${chosen}].${also}`),
       quoted.map((text) => `name[givenName eq ${text} or familyName pr]`),

@@ -85,7 +85,9 @@ export async function seedSite(): Promise<SeededSite> {
     const { baseUrl } = idctl;
     const provider = await startProvider(baseUrl);
     started.push(provider);
-    const seeded = await seed(idctl, { bind, slapd, provider, receiver }).finally(() => idctl.close());
+    const seeded = await seed(idctl, { bind, slapd, provider, receiver }).finally(() =>
+      idctl.close(),
+    );
     const places = { database: { url: 'sqlite:idctl.db' }, keyFile: 'master.key' };
     const config = { listen: new URL(baseUrl).host, baseUrl, ...places, ...settings };
     // JSON is YAML.
@@ -110,7 +112,9 @@ function startProvider(baseUrl: string): Promise<OpenIdProvider> {
   const redirect_uris = [`${baseUrl}/auth/sso/callback`];
   return startOpenIdProvider({
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris }],
-    people: { ada: { email: 'ada@acme.com', email_verified: true, name: 'Ada', groups: ['Staff'] } },
+    people: {
+      ada: { email: 'ada@acme.com', email_verified: true, name: 'Ada', groups: ['Staff'] },
+    },
   });
 }
 
@@ -133,7 +137,11 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   await connect(idctl, { slapd, provider });
   await provision(idctl, id);
   await signedIn(idctl, user);
-  const invited = await createInvitation(operator, { org, email: 'ina@example.com', role: 'member' });
+  const invited = await createInvitation(operator, {
+    org,
+    email: 'ina@example.com',
+    role: 'member',
+  });
   const { secret: totpSecret } = await startTotp.forOperator(
     operator,
     startTotp.forOperator.input.parse({ user }),
@@ -160,11 +168,17 @@ async function proveDomains(idctl: Idctl, bind: Bind): Promise<void> {
 }
 
 /** Both connections are enabled: ada@acme.com has signed in, and ada@example.com is linked by both. */
-async function connect(idctl: Idctl, { slapd, provider }: Pick<Counterparts, 'slapd' | 'provider'>) {
+async function connect(
+  idctl: Idctl,
+  { slapd, provider }: Pick<Counterparts, 'slapd' | 'provider'>,
+) {
   const at = { org, emailDomain: 'acme.com', issuer: provider.issuer, enabled: true };
   await slapd.person('ada', { mail: 'ada@acme.com', givenName: 'Ada' });
   await saveSso(idctl.operator(), saveSsoInput.parse({ ...at, ...registration }));
-  await saveLdap(idctl.operator(), saveLdapInput.parse({ org, enabled: true, ...settingsFor(slapd) }));
+  await saveLdap(
+    idctl.operator(),
+    saveLdapInput.parse({ org, enabled: true, ...settingsFor(slapd) }),
+  );
   const { answer } = await signInAt(idctl, provider, 'acme.com', 'ada');
   if (answer.status >= 400) throw new Error(`the sign-in answered ${answer.status}`);
   await link(user);

@@ -12,7 +12,9 @@ export function setup(): void {
   release = mkdtempSync(join(checkout, '.tmp/release-'));
   // Some tests start it as somebody else.
   chmodSync(release, 0o755);
-  execFileSync(process.execPath, [join(checkout, 'scripts/build.ts'), release], { stdio: 'inherit' });
+  execFileSync(process.execPath, [join(checkout, 'scripts/build.ts'), release], {
+    stdio: 'inherit',
+  });
   process.env['IDCTL_TEST_MAIN'] = join(release, 'dist/main.js');
 }
 

@@ -34,7 +34,10 @@ export function teardown(): void {
 function install(): void {
   process.stderr.write('Installing the package sqlite3, which may take two minutes\n');
   mkdirSync(kept, { recursive: true });
-  writeFileSync(join(kept, 'package.json'), '{ "private": true, "allowScripts": { "sqlite3": true } }\n');
+  writeFileSync(
+    join(kept, 'package.json'),
+    '{ "private": true, "allowScripts": { "sqlite3": true } }\n',
+  );
   const words = ['install', '--no-audit', '--no-fund', `sqlite3@${peerDependencies.sqlite3}`];
   spawnSync('npm', words, { cwd: kept, stdio: ['ignore', 2, 2] });
 }

@@ -44,7 +44,9 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-slapd-'));
   const authority = await createAuthority(folder);
   const names = options.names ?? ['DNS:localhost', 'IP:127.0.0.1'];
-  const leaf = options.expired ? await authority.issueExpired(...names) : await authority.issue(...names);
+  const leaf = options.expired
+    ? await authority.issueExpired(...names)
+    : await authority.issue(...names);
   const [plain = 0, secure = 0] = await freePorts(2);
   const config = join(folder, 'slapd.conf');
   await mkdir(join(folder, 'data'));
@@ -80,7 +82,11 @@ async function untilAnswering(port: number): Promise<void> {
   await once(socket, 'close');
 }
 
-function configuration(folder: string, leaf: { certFile: string; keyFile: string }, global: string): string {
+function configuration(
+  folder: string,
+  leaf: { certFile: string; keyFile: string },
+  global: string,
+): string {
   const schemas = ['core', 'cosine', 'inetorgperson'].map(
     (name) => `include /etc/ldap/schema/${name}.schema`,
   );

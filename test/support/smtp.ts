@@ -51,7 +51,10 @@ interface Options {
 export const mailUser = { name: 'idctl@mail.test', password: 'password of/the mail:server' };
 
 /** Starts it on a free port, with its certificates in a temporary folder. */
-export async function startSmtp({ kind = 'plain', host = '127.0.0.1' }: Options = {}): Promise<Smtp> {
+export async function startSmtp({
+  kind = 'plain',
+  host = '127.0.0.1',
+}: Options = {}): Promise<Smtp> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-smtp-'));
   const letters: Letter[] = [];
   let connections = 0;
@@ -70,7 +73,8 @@ export async function startSmtp({ kind = 'plain', host = '127.0.0.1' }: Options 
       done();
     },
     onAuth({ username, password }, _session, done) {
-      if (username === mailUser.name && password === mailUser.password) done(null, { user: username });
+      if (username === mailUser.name && password === mailUser.password)
+        done(null, { user: username });
       else done(new Error('who are you?'));
     },
     onRcptTo(_address, _session, done) {
@@ -110,7 +114,8 @@ export async function startSmtp({ kind = 'plain', host = '127.0.0.1' }: Options 
       refusal = code;
     },
     letterTo,
-    codeTo: async (address, after) => /\b\d{6}\b/.exec((await letterTo(address, after)).text)?.[0] ?? '',
+    codeTo: async (address, after) =>
+      /\b\d{6}\b/.exec((await letterTo(address, after)).text)?.[0] ?? '',
     async stop() {
       await new Promise<void>((closed) => server.close(closed));
       await rm(folder, { recursive: true, force: true });
@@ -154,10 +159,12 @@ async function found<T>(look: () => T | undefined): Promise<T> {
 /** Subject and both parts of a message as nodemailer writes them (RFC 2045). */
 function read(raw: string): Pick<Letter, 'subject' | 'text' | 'html' | 'raw'> {
   const [head = ''] = raw.split('\r\n\r\n');
-  const subject = /^Subject: (.*(?:\r\n[ \t].*)*)/m.exec(head)?.[1]?.replace(/\r\n[ \t]/g, ' ') ?? '';
+  const subject =
+    /^Subject: (.*(?:\r\n[ \t].*)*)/m.exec(head)?.[1]?.replace(/\r\n[ \t]/g, ' ') ?? '';
   const boundary = /boundary="([^"]+)"/.exec(head)?.[1];
   const parts = boundary === undefined ? [raw] : raw.split(`--${boundary}`).slice(1, -1);
-  const part = (type: string) => decoded(parts.find((each) => each.includes(`Content-Type: ${type}`)) ?? '');
+  const part = (type: string) =>
+    decoded(parts.find((each) => each.includes(`Content-Type: ${type}`)) ?? '');
   return { subject, text: part('text/plain'), html: part('text/html'), raw };
 }
 

@@ -63,7 +63,9 @@ async function startGitHub(): Promise<GitHub> {
 }
 
 function reply(response: ServerResponse, body: object | null): void {
-  response.writeHead(body === null ? 401 : 200, { 'content-type': 'application/json; charset=utf-8' });
+  response.writeHead(body === null ? 401 : 200, {
+    'content-type': 'application/json; charset=utf-8',
+  });
   response.end(JSON.stringify(body ?? { message: 'Bad credentials' }));
 }
 
@@ -150,7 +152,10 @@ export function asGoogleItself({ idctl: { app }, google }: Social): void {
   const { config, outbound } = app;
   const named = { ...config.social.google, issuer: 'https://accounts.google.com' };
   app.config = { ...config, social: { ...config.social, google: named } };
-  const there = <Asked extends { issuer: string }>(client: Asked) => ({ ...client, issuer: google.issuer });
+  const there = <Asked extends { issuer: string }>(client: Asked) => ({
+    ...client,
+    issuer: google.issuer,
+  });
   app.outbound = {
     ...outbound,
     socialUrl: (client, request) => outbound.socialUrl(there(client), request),
@@ -162,7 +167,11 @@ export function asGoogleItself({ idctl: { app }, google }: Social): void {
 }
 
 /** Begins a social sign-in and answers with the provider's address. */
-export async function startAt(client: Client, provider: 'google' | 'github', more = ''): Promise<string> {
+export async function startAt(
+  client: Client,
+  provider: 'google' | 'github',
+  more = '',
+): Promise<string> {
   const answer = await client.get(`/auth/social/${provider}/start${more}`);
   if (answer.status !== 200) throw new Error(`start answered ${answer.status}`);
   return answer.body.authorizationUrl;

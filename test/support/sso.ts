@@ -12,7 +12,14 @@ export const registration = { clientId: 'idctl', clientSecret: 'a secret of the 
 export async function connected(idctl: Idctl, issuer: string, more: Record<string, unknown> = {}) {
   const org = await organization(idctl);
   const domain = await verifiedDomain(idctl, org.slug);
-  const input = { org: org.slug, emailDomain: domain, issuer, ...registration, enabled: true, ...more };
+  const input = {
+    org: org.slug,
+    emailDomain: domain,
+    issuer,
+    ...registration,
+    enabled: true,
+    ...more,
+  };
   const connection = await saveSso(idctl.operator(), saveSsoInput.parse(input));
   return { org, domain, connection };
 }
@@ -36,7 +43,12 @@ export function comeBack(
 }
 
 /** A whole sign-in of a person known to the provider. */
-export async function signInAt(idctl: Idctl, provider: OpenIdProvider, domain: string, person: string) {
+export async function signInAt(
+  idctl: Idctl,
+  provider: OpenIdProvider,
+  domain: string,
+  person: string,
+) {
   const client = idctl.client({ keepCookies: true });
   const callback = await provider.signIn(await start(client, domain), person);
   return { client, answer: await comeBack(client, callback) };

@@ -72,7 +72,10 @@ export const signIn = (url: string, email: string, from: string) =>
  * So many sign-ins of Ada's from home: how long each took, and how often it was refused before. On a busy machine even
  * the one turn before hers may take too long, and she tries again; a stranger tries in vain.
  */
-export async function adaSignsIn(url: string, times: number): Promise<{ ms: number[]; refused: number[] }> {
+export async function adaSignsIn(
+  url: string,
+  times: number,
+): Promise<{ ms: number[]; refused: number[] }> {
   const told = { ms: [] as number[], refused: [] as number[] };
   for (let done = 0; done < times; done += 1) {
     const began = performance.now();

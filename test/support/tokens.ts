@@ -4,7 +4,10 @@ import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
 /** A token of somebody new: its view and value, its owner, and what `GET /me` answers to it. */
-export async function tokenOf(idctl: Idctl, given: Partial<Parameters<typeof createToken>[1]> = {}) {
+export async function tokenOf(
+  idctl: Idctl,
+  given: Partial<Parameters<typeof createToken>[1]> = {},
+) {
   const user = given.user ?? (await person(idctl)).id;
   const made = await createToken(idctl.operator(), { user, name: 'ci', ...given });
   return { ...made, user, use: () => useToken(idctl, made.token) };

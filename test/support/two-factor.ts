@@ -7,7 +7,8 @@ export async function enrolled(idctl: Idctl, email?: string) {
   const account = await person(idctl, email);
   const client = await signedIn(idctl, account.email);
   const { secret } = (await client.post('/api/v1/me/totp')).body;
-  const code = () => generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
+  const code = () =>
+    generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
   await client.post('/api/v1/me/totp/confirm', { code: code() });
   idctl.wait(60);
   return { account, client, code };

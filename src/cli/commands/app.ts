@@ -14,7 +14,10 @@ const block: Fields<App> = [
   ['ID', (view) => view.id],
 ];
 
-const made: Fields<z.output<typeof newAppView>> = [['Client secret', (view) => view.clientSecret], ...block];
+const made: Fields<z.output<typeof newAppView>> = [
+  ['Client secret', (view) => view.clientSecret],
+  ...block,
+];
 
 const row: Fields<App> = [
   ['Name', (view) => view.name],
@@ -73,7 +76,11 @@ export function addAppCommands(program: Command): void {
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
       const { regenerateApp } = await import('../../services/people/apps/operations.ts');
-      call.showSecret(await call.operate(regenerateApp.forOperator), made, (view) => view.clientSecret);
+      call.showSecret(
+        await call.operate(regenerateApp.forOperator),
+        made,
+        (view) => view.clientSecret,
+      );
     },
   });
   addRevoke(app);

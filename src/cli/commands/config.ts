@@ -34,7 +34,9 @@ async function show(call: Call): Promise<void> {
     ...(exact ? { where: loaded.wheres.get(key) ?? null } : {}),
   }));
   call.note(
-    loaded.file === null ? 'No configuration file; defaults and environment.' : `From ${loaded.file}`,
+    loaded.file === null
+      ? 'No configuration file; defaults and environment.'
+      : `From ${loaded.file}`,
   );
   const fields: Fields<View> = [
     ['Key', (view) => view.key, 'whole'],

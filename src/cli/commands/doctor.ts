@@ -7,7 +7,12 @@ import { verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Flags } from '../flags.ts';
 import { masked } from '../mask.ts';
-import { becomeDatabaseOwner, isDatabaseIdle, openOperator, readConfiguration } from '../operator.ts';
+import {
+  becomeDatabaseOwner,
+  isDatabaseIdle,
+  openOperator,
+  readConfiguration,
+} from '../operator.ts';
 import { databaseFile } from '../owner.ts';
 import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';

@@ -34,7 +34,10 @@ const removed: Fields<Removed> = [
   ['Sign-on ended', (view) => view.ssoDisabled],
   ['Owners', (view) => view.owners],
   ['Sign in by it', (view) => view.people],
-  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+  [
+    'Synced',
+    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
+  ],
   sessionsEndedField,
 ];
 
@@ -42,14 +45,21 @@ const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl domain`. */
 export function addDomainCommands(program: Command): void {
-  const domain = noun(program, 'domain', 'E-mail domains of an organization', 'idctl domain list --org acme');
+  const domain = noun(
+    program,
+    'domain',
+    'E-mail domains of an organization',
+    'idctl domain list --org acme',
+  );
   verb(domain, 'add <domain>', {
     summary: 'Claim a domain and get the TXT record that proves it',
     required: org,
     options: { '--override': 'take a public suffix or mail provider too; recorded' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
-      const { addDomain, overrideDomain } = await import('../../services/tenancy/domains/operations.ts');
+      const { addDomain, overrideDomain } = await import(
+        '../../services/tenancy/domains/operations.ts'
+      );
       const { override, ...input } = call.input;
       const view = await call.operate(override === true ? overrideDomain : addDomain, input);
       call.show(view, block);
@@ -82,13 +92,17 @@ export function addDomainCommands(program: Command): void {
 }
 
 async function verify(call: Call): Promise<Domain> {
-  const { assertDomain, verifyDomain } = await import('../../services/tenancy/domains/operations.ts');
+  const { assertDomain, verifyDomain } = await import(
+    '../../services/tenancy/domains/operations.ts'
+  );
   const { wait, timeout, assert, ...input } = call.input;
   if (assert === true) return call.operate(assertDomain, input);
   const once = () => call.operate(verifyDomain, input);
   const limit = seconds(timeout ?? '10m');
   return wait === true
-    ? until(limit, once, (refusal) => call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`))
+    ? until(limit, once, (refusal) =>
+        call.note(`${refusal.message.replace(/\.?$/, '.')} Looking again.`),
+      )
     : once();
 }
 
@@ -103,7 +117,8 @@ async function until<View>(
     try {
       return await look();
     } catch (error) {
-      const again = error instanceof Refusal && (error.kind === 'pending' || error.kind === 'upstream');
+      const again =
+        error instanceof Refusal && (error.kind === 'pending' || error.kind === 'upstream');
       if (!again || performance.now() + pause > end) throw error;
       if (pause === 1000) tell(error);
     }

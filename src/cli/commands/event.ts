@@ -70,7 +70,9 @@ function fieldsFor({ input }: Call): Fields<Event> {
 }
 
 async function tail(call: Call): Promise<void> {
-  const { lastEventId, listAllEvents } = await import('../../services/foundation/events/operations.ts');
+  const { lastEventId, listAllEvents } = await import(
+    '../../services/foundation/events/operations.ts'
+  );
   const over = ended();
   let cursor = await call.operate(lastEventId);
   call.note('Waiting for events. Ctrl-C ends it.');

@@ -118,7 +118,9 @@ async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string):
   const others = before.filter(([, value], at) => value !== after[at]).map(([key]) => key);
   if (others.length === 0) return;
   const message = `${file} is there already, with another ${others.join(' and another ')}.`;
-  throw new Refusal('conflict', message, { hint: `Edit ${file}: idctl init changes no configuration.` });
+  throw new Refusal('conflict', message, {
+    hint: `Edit ${file}: idctl init changes no configuration.`,
+  });
 }
 
 function placesIn({ loaded: { config }, configFile }: Site) {
@@ -129,12 +131,14 @@ function placesIn({ loaded: { config }, configFile }: Site) {
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
   const { defaultPlaces } = await import('../../config/places.ts');
-  const system = process.getuid?.() === 0 && configFile === defaultPlaces(process.env, 0).configFile;
+  const system =
+    process.getuid?.() === 0 && configFile === defaultPlaces(process.env, 0).configFile;
   const embedded = databaseFile(config.database.url);
-  const folders = [configFile, config.keyFile, ...(embedded === null ? [] : [embedded])].map((path) =>
-    dirname(path),
+  const folders = [configFile, config.keyFile, ...(embedded === null ? [] : [embedded])].map(
+    (path) => dirname(path),
   );
-  for (const folder of new Set(folders)) await makeFolder(folder, system ? findUser('idctl') : null);
+  for (const folder of new Set(folders))
+    await makeFolder(folder, system ? findUser('idctl') : null);
   becomeOwnerOf(config.keyFile);
 }
 
@@ -146,7 +150,10 @@ function reachable({ config, origins }: LoadedConfig, settings: Record<string, s
 }
 
 /** Written once everything it names has been found to work. */
-async function writeConfiguration({ configFile }: Site, options: Record<string, string>): Promise<void> {
+async function writeConfiguration(
+  { configFile }: Site,
+  options: Record<string, string>,
+): Promise<void> {
   const { renderConfig } = await import('../../config/write.ts');
   await writeFile(configFile, renderConfig(options), { flag: 'wx', mode: 0o600 });
 }

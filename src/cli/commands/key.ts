@@ -43,7 +43,12 @@ function losing(ids: string[]): string {
 
 /** Declares `idctl key`. */
 export function addKeyCommands(program: Command): void {
-  const key = noun(program, 'key', 'The master key and the keys that sign sessions', 'idctl key list');
+  const key = noun(
+    program,
+    'key',
+    'The master key and the keys that sign sessions',
+    'idctl key list',
+  );
   verb(key, 'list', {
     summary: 'List the keys by id, and what each is used for now',
     example: 'idctl key list',
@@ -52,7 +57,12 @@ export function addKeyCommands(program: Command): void {
       call.table(await call.every(listKeys), row, 'There are no keys.');
     },
   });
-  const rotate = noun(key, 'rotate', 'Put a new key in the place of an old one', 'idctl key rotate signing');
+  const rotate = noun(
+    key,
+    'rotate',
+    'Put a new key in the place of an old one',
+    'idctl key rotate signing',
+  );
   verb(rotate, 'master', {
     summary: 'Seal all stored secrets with a new master key, while daemons serve',
     options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },

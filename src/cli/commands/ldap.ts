@@ -39,7 +39,10 @@ const fields: Fields<Connection> = [
 const affectedFields: Fields<z.output<typeof ldapDisabledView>> = [
   ...fields,
   ['Sign in by it', (view) => view.people],
-  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+  [
+    'Synced',
+    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
+  ],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
@@ -156,7 +159,9 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
     ...(groupsAttribute === undefined ? {} : { groupsAttribute: groupsAttribute || null }),
     ...(caFile === undefined
       ? {}
-      : { caCertificate: caFile ? String(await readNamedFile('--ca-file', String(caFile))) : null }),
+      : {
+          caCertificate: caFile ? String(await readNamedFile('--ca-file', String(caFile))) : null,
+        }),
   };
 }
 
@@ -249,16 +254,22 @@ function addRemove(ldap: Command): void {
       const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.uri}? ${removed(view, shutOut)}`.trim(),
+        question: (view) =>
+          `Remove the connection to ${view.uri}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.uri}. ${removed(view, null)}`.trim(), ...kept(view)].join('\n'),
+          [
+            `Removed the connection to ${view.uri}. ${removed(view, null)}`.trim(),
+            ...kept(view),
+          ].join('\n'),
       });
     },
   });
 }
 
 function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null): string {
-  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
+  return [sessionsEnding(view), affected(view), shutOut ?? '']
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 /** What to do before another server can sign the same people in. */

@@ -17,13 +17,20 @@ async function namingFile(call: Call, error: unknown): Promise<never> {
 
 /** Declares `idctl mail`. */
 export function addMailCommands(program: Command): void {
-  const mail = noun(program, 'mail', 'The mail server of this instance', 'idctl mail test ada@example.com');
+  const mail = noun(
+    program,
+    'mail',
+    'The mail server of this instance',
+    'idctl mail test ada@example.com',
+  );
   verb(mail, 'test <address>', {
     summary: 'Send a real mail, and say what the mail server answered',
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
       const { testMail, testMailInput } = await import('../../services/instance/mail/test.ts');
-      const view = await call.operate(by(testMailInput, testMail)).catch((error) => namingFile(call, error));
+      const view = await call
+        .operate(by(testMailInput, testMail))
+        .catch((error) => namingFile(call, error));
       await tellOlderDaemon(call);
       call.show(view, [
         ['Sent to', ({ address }) => address],

@@ -21,7 +21,10 @@ const fields: Fields<z.output<typeof mappingView>> = [
 
 const removed: Fields<z.output<typeof mappingRemovedView>> = [
   ...fields,
-  ['Gave', ({ affected }) => affected.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+  [
+    'Gave',
+    ({ affected }) => affected.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
+  ],
 ];
 
 type Imported = z.output<typeof importedView>;
@@ -50,7 +53,8 @@ export function addMappingCommands(program: Command): void {
       '--project <project>': 'the project, by id or slug',
       '--role <role>': 'viewer, commenter, member or admin',
     },
-    example: 'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
+    example:
+      'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     run: async (call) => {
       const { addMapping } = await import('../../services/provisioning/mappings/operations.ts');
       call.show(await call.operate(addMapping), fields);
@@ -67,7 +71,8 @@ export function addMappingCommands(program: Command): void {
     summary: 'Remove a mapping; memberships stay until the next sign-in',
     required: org,
     destroys: true,
-    example: 'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
+    example:
+      'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
     run: async (call) => {
       const { removeMapping } = await import('../../services/provisioning/mappings/operations.ts');
       await call.destroy(removeMapping, {
@@ -87,7 +92,11 @@ export function addMappingCommands(program: Command): void {
       const { writeMappingFile } = await import('../mapping-file.ts');
       const views = await all(call);
       if (call.flags.json) return call.table(views, fields, '');
-      const rows = views.map(({ group, project, role }) => ({ group, project: project.slug, role }));
+      const rows = views.map(({ group, project, role }) => ({
+        group,
+        project: project.slug,
+        role,
+      }));
       call.print(await writeMappingFile(rows));
     },
   });
@@ -142,7 +151,8 @@ function addImport(mappings: Command): void {
         if (asks) await call.destroy(importMappings, replacing, given);
         else await call.perform(importMappings, imported, given);
       } catch (error) {
-        const rehearse = (mappings: unknown[]) => call.rehearse(importMappings, { ...given, mappings });
+        const rehearse = (mappings: unknown[]) =>
+          call.rehearse(importMappings, { ...given, mappings });
         throw inFile(await faultsOfOthers(error, read.mappings, rehearse), read);
       }
     },
@@ -162,8 +172,10 @@ CSV is read from standard input. In CSV, write a group that begins with
 const replacing = {
   fields: imported,
   details: difference,
-  question: ({ added, removed }: Imported) => `Add ${added.length} and remove ${removed.length} mappings?`,
-  done: ({ added, removed }: Imported) => `Added ${added.length} and removed ${removed.length} mappings.`,
+  question: ({ added, removed }: Imported) =>
+    `Add ${added.length} and remove ${removed.length} mappings?`,
+  done: ({ added, removed }: Imported) =>
+    `Added ${added.length} and removed ${removed.length} mappings.`,
 };
 
 interface Step {
@@ -189,7 +201,10 @@ function lines({ adds, changes, removes }: Preview): Step[] {
   return [
     ...adds.map((entry) => line('add', entry)),
     ...changes.map((entry) => line('change', entry, `${entry.from} to ${entry.role}`)),
-    ...removes.map((entry) => ({ ...line('remove', entry), because: `no longer ${because(entry)}` })),
+    ...removes.map((entry) => ({
+      ...line('remove', entry),
+      because: `no longer ${because(entry)}`,
+    })),
   ];
 }
 
@@ -213,5 +228,8 @@ function consequence({ affected }: z.output<typeof mappingRemovedView>): string 
 }
 
 function difference({ added, removed: gone }: Imported): string[] {
-  return [...added.map((one) => `+ ${told(one)}`), ...gone.map((one) => `- ${told(one)}${consequence(one)}`)];
+  return [
+    ...added.map((one) => `+ ${told(one)}`),
+    ...gone.map((one) => `- ${told(one)}${consequence(one)}`),
+  ];
 }

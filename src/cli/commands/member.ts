@@ -20,13 +20,20 @@ const role = { '--role <role>': 'member, admin or owner' };
 
 /** Declares `idctl member`. */
 export function addMemberCommands(program: Command): void {
-  const member = noun(program, 'member', 'Members of an organization', 'idctl member list --org acme');
+  const member = noun(
+    program,
+    'member',
+    'Members of an organization',
+    'idctl member list --org acme',
+  );
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
       'If the organization owns the domain of the address, and the address was never verified, anyone may have made the account. Its credentials then end first: the command asks, or takes --yes. --keep-credentials leaves them.',
     required: { ...org, ...role },
-    options: { '--keep-credentials': 'leave the credentials of an account whose address was never verified' },
+    options: {
+      '--keep-credentials': 'leave the credentials of an account whose address was never verified',
+    },
     example: 'idctl member add ada@example.com --org acme --role admin',
     run: add,
   });

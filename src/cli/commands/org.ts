@@ -29,7 +29,9 @@ export function addOrganizationCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl org create 'Acme Ltd' --slug acme",
     run: async (call) => {
-      const { createOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      const { createOrganization } = await import(
+        '../../services/tenancy/organizations/operations.ts'
+      );
       call.show(await call.operate(createOrganization), fields);
       const { findOverruled } = await import('../../services/tenancy/signin-settings/reach.ts');
       const overruled = await call.operate(findOverruled, {});
@@ -40,7 +42,9 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'List the organizations',
     example: 'idctl org list',
     run: async (call) => {
-      const { listOrganizations } = await import('../../services/tenancy/organizations/operations.ts');
+      const { listOrganizations } = await import(
+        '../../services/tenancy/organizations/operations.ts'
+      );
       const views = await call.every(listOrganizations);
       call.table(views, row, 'There are no organizations.');
     },
@@ -49,7 +53,9 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'Show one organization, named by id or slug',
     example: 'idctl org show acme',
     run: async (call) => {
-      const { showOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      const { showOrganization } = await import(
+        '../../services/tenancy/organizations/operations.ts'
+      );
       call.show(await call.operate(showOrganization), fields);
     },
   });
@@ -57,7 +63,9 @@ export function addOrganizationCommands(program: Command): void {
     summary: 'Give an organization another name; its slug stays',
     example: "idctl org rename acme 'Acme Limited'",
     run: async (call) => {
-      const { renameOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      const { renameOrganization } = await import(
+        '../../services/tenancy/organizations/operations.ts'
+      );
       call.show(await call.operate(renameOrganization), fields);
     },
   });
@@ -75,7 +83,9 @@ function addDelete(org: Command): void {
     destroys: true,
     example: 'idctl org delete acme --yes',
     run: async (call) => {
-      const { deleteOrganization } = await import('../../services/tenancy/organizations/operations.ts');
+      const { deleteOrganization } = await import(
+        '../../services/tenancy/organizations/operations.ts'
+      );
       await call.destroy(deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,

@@ -39,7 +39,12 @@ const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl pat`. */
 export function addPatCommands(program: Command): void {
-  const pat = noun(program, 'pat', 'Personal access tokens', 'idctl pat list --user ada@example.com');
+  const pat = noun(
+    program,
+    'pat',
+    'Personal access tokens',
+    'idctl pat list --user ada@example.com',
+  );
   addCreate(pat);
   verb(pat, 'list', {
     summary: 'List the tokens of an account, or those of scope admin of an organization',
@@ -87,7 +92,11 @@ function addCreate(pat: Command): void {
     run: async (call) => {
       const { createToken } = await import('../../services/people/tokens/operations.ts');
       const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
-      call.showSecret(await call.operate(createToken.forOperator, input), made, (view) => view.token);
+      call.showSecret(
+        await call.operate(createToken.forOperator, input),
+        made,
+        (view) => view.token,
+      );
     },
   });
 }

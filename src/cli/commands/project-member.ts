@@ -13,7 +13,8 @@ const fields: Fields<z.output<typeof projectMemberView>> = [
   ['Synced', (view) => view.synced],
   [
     'Origin',
-    ({ origin }) => (origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`),
+    ({ origin }) =>
+      origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`,
   ],
   ['Joined', (view) => view.joinedAt],
 ];
@@ -37,7 +38,8 @@ export function addProjectMemberCommands(program: Command): void {
   verb(member, 'add <user>', {
     summary: 'Let a member of the organization into a project',
     required: { ...at, ...role },
-    example: 'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
+    example:
+      'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
     run: (call) => put(call, 'absent'),
   });
   verb(member, 'list', {
@@ -53,7 +55,8 @@ export function addProjectMemberCommands(program: Command): void {
   verb(member, 'role <user>', {
     summary: 'Give a member of a project another role; a synced one becomes manual',
     required: { ...at, ...role },
-    example: 'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
+    example:
+      'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
     run: (call) => put(call, 'present'),
   });
   addRemove(member);
@@ -72,7 +75,8 @@ function addRemove(member: Command): void {
     summary: 'Take a member out of a project',
     required: at,
     destroys: true,
-    example: 'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
+    example:
+      'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
     run: async (call) => {
       const { removeProjectMember } = await import('../../services/tenancy/projects/members.ts');
       await call.destroy(removeProjectMember, {

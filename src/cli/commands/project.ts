@@ -25,7 +25,12 @@ const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
-  const project = noun(program, 'project', 'Projects of an organization', 'idctl project list --org acme');
+  const project = noun(
+    program,
+    'project',
+    'Projects of an organization',
+    'idctl project list --org acme',
+  );
   verb(project, 'create <name>', {
     summary: 'Create a project',
     required: org,

@@ -6,7 +6,11 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
 import { refuseField } from '../../errors.ts';
-import type { backupView, restoredView, restoreInput } from '../../services/instance/backup/schema.ts';
+import type {
+  backupView,
+  restoredView,
+  restoreInput,
+} from '../../services/instance/backup/schema.ts';
 import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
@@ -69,7 +73,9 @@ async function restore(call: Call): Promise<void> {
   } finally {
     await file.close();
   }
-  call.note(input.check ? 'It is whole, and the master key here opens it.' : next(call, input.keepTokens));
+  call.note(
+    input.check ? 'It is whole, and the master key here opens it.' : next(call, input.keepTokens),
+  );
 }
 
 async function work(
@@ -103,14 +109,18 @@ async function work(
 async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
   const { openApp } = await import('../../app.ts');
   const { settleRestored } = await import('../../services/instance/backup/settle.ts');
-  const { promise, resolve: settled } = Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
+  const { promise, resolve: settled } =
+    Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
   const app = await openApp(
     { config: { ...config, log: { ...config.log, level: 'warn' } } },
     {
       migrate: 'yes',
       first: async (opened) => {
         settled(
-          await settleRestored(openContext(opened, { kind: 'operator', name: operatorName() }), restored),
+          await settleRestored(
+            openContext(opened, { kind: 'operator', name: operatorName() }),
+            restored,
+          ),
         );
       },
     },

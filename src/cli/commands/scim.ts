@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { scimRequestView, scimUserView } from '../../services/provisioning/scim/schema.ts';
-import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token/view.ts';
+import type {
+  newScimTokenView,
+  scimTokenView,
+} from '../../services/provisioning/scim/token/view.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -40,7 +43,12 @@ const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
-  const scim = noun(program, 'scim', 'Provisioning of members by SCIM 2.0', 'idctl scim users --org acme');
+  const scim = noun(
+    program,
+    'scim',
+    'Provisioning of members by SCIM 2.0',
+    'idctl scim users --org acme',
+  );
   addToken(scim);
   verb(scim, 'users', {
     summary: 'List the users SCIM can see, including former members',
@@ -83,7 +91,9 @@ function addToken(scim: Command): void {
     required: org,
     example: 'idctl scim token show --org acme',
     run: async (call) => {
-      const { showScimToken } = await import('../../services/provisioning/scim/token/operations.ts');
+      const { showScimToken } = await import(
+        '../../services/provisioning/scim/token/operations.ts'
+      );
       call.show(await call.operate(showScimToken), block);
     },
   });
@@ -93,7 +103,9 @@ function addToken(scim: Command): void {
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
     run: async (call) => {
-      const { revokeScimToken } = await import('../../services/provisioning/scim/token/operations.ts');
+      const { revokeScimToken } = await import(
+        '../../services/provisioning/scim/token/operations.ts'
+      );
       await call.destroy(revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
@@ -109,6 +121,8 @@ async function rotate(call: Call): Promise<void> {
   );
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured)
-    await call.confirm(`Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`);
+    await call.confirm(
+      `Replace the SCIM token ${prefix}…? The client is cut off until it has the new one.`,
+    );
   call.showSecret(await call.operate(rotateScimToken), made, (view) => view.token);
 }

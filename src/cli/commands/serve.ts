@@ -71,7 +71,8 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   process.on('SIGHUP', () => {
     if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
   });
-  if (process.stderr.isTTY) call.note(`idctl: listening on ${server.url}, reached at ${config.baseUrl}`);
+  if (process.stderr.isTTY)
+    call.note(`idctl: listening on ${server.url}, reached at ${config.baseUrl}`);
   else app.log.info({ listen: server.url, baseUrl: config.baseUrl, pid: process.pid }, 'listening');
   await tellSystemd(app, 'READY=1');
   await stopped;

@@ -18,7 +18,12 @@ const user = { '--user <user>': 'the account, by address or id' };
 
 /** Declares `idctl session`. */
 export function addSessionCommands(program: Command): void {
-  const session = noun(program, 'session', 'Live sessions', 'idctl session list --user ada@example.com');
+  const session = noun(
+    program,
+    'session',
+    'Live sessions',
+    'idctl session list --user ada@example.com',
+  );
   verb(session, 'list', {
     summary: 'List the live sessions of an account',
     required: user,

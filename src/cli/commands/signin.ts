@@ -35,7 +35,9 @@ export function addSignInCommands(program: Command): void {
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
-      const { showSignInSettings } = await import('../../services/tenancy/signin-settings/operations.ts');
+      const { showSignInSettings } = await import(
+        '../../services/tenancy/signin-settings/operations.ts'
+      );
       call.show(await call.operate(showSignInSettings), fields);
       await noteReach(call);
     },
@@ -54,7 +56,9 @@ export function addSignInCommands(program: Command): void {
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
-      const { changeSignInSettings } = await import('../../services/tenancy/signin-settings/operations.ts');
+      const { changeSignInSettings } = await import(
+        '../../services/tenancy/signin-settings/operations.ts'
+      );
       await call.perform(changeSignInSettings, fields, switches(call.input));
       await noteReach(call);
     },
@@ -72,7 +76,9 @@ async function noteReach(call: Call): Promise<void> {
 }
 
 function switches({ org, ...given }: Record<string, unknown>): Record<string, unknown> {
-  const read = Object.entries(given).map(([name, value]) => [name, readSwitch(name, value)] as const);
+  const read = Object.entries(given).map(
+    ([name, value]) => [name, readSwitch(name, value)] as const,
+  );
   return { org, ...Object.fromEntries(read) };
 }
 

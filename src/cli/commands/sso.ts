@@ -41,7 +41,10 @@ const fields: Fields<Connection> = [
 
 const affectedFields: Fields<z.output<typeof affectedView>> = [
   ['Sign in by it', (view) => view.people],
-  ['Synced', (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`)],
+  [
+    'Synced',
+    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
+  ],
 ];
 
 const org = { '--org <org>': 'the organization, by id or slug' };
@@ -155,9 +158,13 @@ async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promi
   if (found?.state === 'Verified' || config.trust.domains === 'off') {
     call.note(`Next:\n  ${call.here(`idctl sso enable --org ${shellWord(org)}`)}`);
   } else if (found === undefined) {
-    call.note(`${org} has not added ${emailDomain}. Next:\n  ${call.here(`idctl domain add ${about}`)}`);
+    call.note(
+      `${org} has not added ${emailDomain}. Next:\n  ${call.here(`idctl domain add ${about}`)}`,
+    );
   } else {
-    call.note(`${emailDomain} is not verified yet. Next:\n  ${call.here(`idctl domain verify ${about}`)}`);
+    call.note(
+      `${emailDomain} is not verified yet. Next:\n  ${call.here(`idctl domain verify ${about}`)}`,
+    );
   }
 }
 
@@ -279,18 +286,22 @@ function addRemove(sso: Command): void {
       const shutOut = await shutOutBy(call, remove);
       await call.destroy(remove, {
         fields: [...fields, ...affectedFields, sessionsEndedField],
-        question: (view) => `Remove the connection to ${view.issuer}? ${removed(view, shutOut)}`.trim(),
+        question: (view) =>
+          `Remove the connection to ${view.issuer}? ${removed(view, shutOut)}`.trim(),
         done: (view) =>
-          [`Removed the connection to ${view.issuer}. ${removed(view, null)}`.trim(), ...kept(view)].join(
-            '\n',
-          ),
+          [
+            `Removed the connection to ${view.issuer}. ${removed(view, null)}`.trim(),
+            ...kept(view),
+          ].join('\n'),
       });
     },
   });
 }
 
 function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null): string {
-  return [sessionsEnding(view), affected(view), shutOut ?? ''].filter((part) => part !== '').join(' ');
+  return [sessionsEnding(view), affected(view), shutOut ?? '']
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 /** What to do before another provider can sign the same people in. */

@@ -34,7 +34,10 @@ const row: Fields<Organization> = [
   ['Organization', (view) => view.slug],
   ['Members', (view) => view.members],
   ['Owners', (view) => view.owners],
-  ['Domains', ({ domains }) => `${domains.verified}${domains.pending > 0 ? ` +${domains.pending}` : ''}`],
+  [
+    'Domains',
+    ({ domains }) => `${domains.verified}${domains.pending > 0 ? ` +${domains.pending}` : ''}`,
+  ],
   ['SSO', (view) => unlessNone(view.sso)],
   ['LDAP', (view) => unlessNone(view.ldap)],
   ['SCIM', (view) => unlessNone(view.scim)],

@@ -34,7 +34,10 @@ const block: Fields<User> = [
 
 const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
-  ['Proved by', (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof])],
+  [
+    'Proved by',
+    (view) => (view.awaitsCode ? 'nobody; waits for a mailed code' : proofs[view.emailProof]),
+  ],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
   ['Signs in by', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
 ];
@@ -66,7 +69,12 @@ const passwordOptions = {
 
 /** Declares `idctl user`. */
 export function addUserCommands(program: Command): void {
-  const user = noun(program, 'user', 'Accounts of people, each named by address or id', 'idctl user list');
+  const user = noun(
+    program,
+    'user',
+    'Accounts of people, each named by address or id',
+    'idctl user list',
+  );
   addCreate(user);
   verb(user, 'list', {
     summary: 'List the accounts',
@@ -128,11 +136,16 @@ function addCreate(user: Command): void {
     summary: 'Create an account; without a password it signs in by other ways',
     required: { '--name <name>': 'full name' },
     options: { '--locale <tag>': 'language, such as en or de-AT', ...passwordOptions },
-    example: "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
+    example:
+      "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
     run: async (call) => {
       const { createUser } = await import('../../services/people/users/operations.ts');
       const { passwordStdin, passwordFile, ...input } = call.input;
-      const password = await givenSecret({ name: 'password', stdin: passwordStdin, file: passwordFile });
+      const password = await givenSecret({
+        name: 'password',
+        stdin: passwordStdin,
+        file: passwordFile,
+      });
       const view = await call.operate(createUser, { ...input, password });
       call.show(view, block);
       if (password !== undefined) return;
@@ -157,7 +170,10 @@ function addPassword(user: Command): void {
   verb(user, 'password <user>', {
     summary: "Set an account's password and end its sessions, codes and tokens",
     detail: 'Apps keep their secrets. On a terminal it asks first when the account has tokens.',
-    options: { ...passwordOptions, '--keep-tokens': 'leave personal tokens and bot tokens as they are' },
+    options: {
+      ...passwordOptions,
+      '--keep-tokens': 'leave personal tokens and bot tokens as they are',
+    },
     example: 'idctl user password ada@example.com --password-stdin <password',
     run: async (call) => {
       const { setUserPassword } = await import('../../services/people/users/operations.ts');
@@ -209,7 +225,11 @@ function addLoginLink(user: Command): void {
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
       const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.showSecret(await call.operate(by(userRefInput, createLoginLink)), link, (view) => view.url);
+      call.showSecret(
+        await call.operate(by(userRefInput, createLoginLink)),
+        link,
+        (view) => view.url,
+      );
     },
   });
 }
@@ -236,7 +256,8 @@ function addDelete(user: Command): void {
           [
             `Deleted the account of ${email ?? name}.`,
             ...ownerless.map(
-              ({ slug }) => `${slug} has no owner now: idctl member add EMAIL --org ${slug} --role owner`,
+              ({ slug }) =>
+                `${slug} has no owner now: idctl member add EMAIL --org ${slug} --role owner`,
             ),
           ].join('\n'),
       });

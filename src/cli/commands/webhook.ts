@@ -168,11 +168,14 @@ function addDeliveries(webhook: Command): void {
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
-      const { listDeliveries } = await import('../../services/tenancy/webhooks/delivery/operations.ts');
+      const { listDeliveries } = await import(
+        '../../services/tenancy/webhooks/delivery/operations.ts'
+      );
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
       const deliveries = await call.every(listDeliveries, given);
-      const none = status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
+      const none =
+        status === undefined ? 'Nothing was to be sent yet.' : `No delivery is ${status}.`;
       call.table(deliveries, delivery, none);
     },
   });

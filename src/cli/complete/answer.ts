@@ -24,7 +24,10 @@ export async function answerShell(program: Command, line: readonly string[]): Pr
 }
 
 /** Answers bash, which puts each line in place of `replaced`, the end of the line as it is typed. Quiet, whatever is wrong. */
-export async function answerBash(program: Command, [line = '', replaced = '']: string[]): Promise<void> {
+export async function answerBash(
+  program: Command,
+  [line = '', replaced = '']: string[],
+): Promise<void> {
   const words = readWords(line);
   const [, ...given] = words.map(({ value }) => value);
   const offered = await offer(program, given);

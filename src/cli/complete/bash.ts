@@ -55,7 +55,8 @@ function readSign(word: Word, sign: string, next: string): 1 | 2 {
       return 2;
     }
   }
-  if (quote === '' ? liveOutside.test(sign) : quote === '"' && liveInDouble.test(sign)) word.live = true;
+  if (quote === '' ? liveOutside.test(sign) : quote === '"' && liveInDouble.test(sign))
+    word.live = true;
   word.value += sign;
   return 1;
 }
@@ -66,14 +67,17 @@ function readSign(word: Word, sign: string, next: string): 1 | 2 {
  */
 export function repliesFor(word: Word, replaced: string, values: readonly string[]): string[] {
   if (word.live || !word.raw.endsWith(replaced)) return [];
-  const kept = readWords(word.raw.slice(0, word.raw.length - replaced.length)).at(-1) ?? emptyWord();
+  const kept =
+    readWords(word.raw.slice(0, word.raw.length - replaced.length)).at(-1) ?? emptyWord();
   const rests = values
     .filter((value) => value.startsWith(word.value) && value.startsWith(kept.value))
     .map((value) => value.slice(kept.value.length));
   if (kept.quote === "'") return rests.map((rest) => `${inSingle(rest)}'`);
   if (kept.quote === '"') return rests.map((rest) => `${inDouble(rest)}"`);
   // All of them alike, so that bash finds what they have in common.
-  return rests.every((rest) => plain.test(rest)) ? rests : rests.map((rest) => `'${inSingle(rest)}'`);
+  return rests.every((rest) => plain.test(rest))
+    ? rests
+    : rests.map((rest) => `'${inSingle(rest)}'`);
 }
 
 function inSingle(text: string): string {

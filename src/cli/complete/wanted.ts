@@ -26,7 +26,8 @@ export function wantedAt(program: Command, line: readonly string[]): Wanted {
     if (option === undefined || !takesValue(option)) return nothing;
     return { ...ofOption(option, command, begin, org), before: `${flag}=` };
   }
-  if (last.startsWith('-') && !ended) return { ...nothing, words: starting(flagsOf(command), last) };
+  if (last.startsWith('-') && !ended)
+    return { ...nothing, words: starting(flagsOf(command), last) };
   if (command.commands.length > 0) return { ...nothing, words: starting(verbsOf(command), last) };
   const argument = command.registeredArguments[positions];
   if (argument === undefined) return nothing;
@@ -46,7 +47,13 @@ interface Reached {
 }
 
 function walk(program: Command, words: readonly string[]): Reached {
-  const at: Reached = { command: program, awaited: null, positions: 0, org: undefined, ended: false };
+  const at: Reached = {
+    command: program,
+    awaited: null,
+    positions: 0,
+    org: undefined,
+    ended: false,
+  };
   for (const word of words) {
     if (at.awaited !== null) {
       if (at.awaited.long === '--org') at.org = word;
@@ -60,7 +67,9 @@ function walk(program: Command, words: readonly string[]): Reached {
     if (word.startsWith('-') && !at.ended) {
       const [name, value] = word.split('=', 2);
       if (name === '--org' && value !== undefined) at.org = value;
-      const option = optionsOf(at.command).find(({ long, short }) => long === name || short === name);
+      const option = optionsOf(at.command).find(
+        ({ long, short }) => long === name || short === name,
+      );
       if (value === undefined && option !== undefined && takesValue(option)) at.awaited = option;
       continue;
     }
@@ -80,7 +89,10 @@ function takesValue(option: Option): boolean {
 }
 
 function flagsOf(command: Command): NamedThing[] {
-  const own = optionsOf(command).map(({ long, description }) => ({ value: long ?? '', about: description }));
+  const own = optionsOf(command).map(({ long, description }) => ({
+    value: long ?? '',
+    about: description,
+  }));
   return [...own, { value: '--help', about: 'show this help' }];
 }
 
@@ -98,9 +110,15 @@ const choices: Record<string, string[]> = {
   '--restrict-oauth-to-verified-domains': ['on', 'off'],
 };
 
-function ofOption(option: Option, command: Command, begin: string, org: string | undefined): Wanted {
+function ofOption(
+  option: Option,
+  command: Command,
+  begin: string,
+  org: string | undefined,
+): Wanted {
   const placeholder = /<(.+?)(?:\.\.\.)?>/.exec(option.flags)?.[1] ?? '';
-  const known = choices[option.long ?? ''] ?? (placeholder.includes('|') ? placeholder.split('|') : null);
+  const known =
+    choices[option.long ?? ''] ?? (placeholder.includes('|') ? placeholder.split('|') : null);
   if (known !== null) return ofChoices(known, begin);
   return ofPlaceholder(placeholder, command, begin, org);
 }

@@ -8,7 +8,10 @@ const time = { type: DataTypes.DATE, allowNull: false };
 const flag = { type: DataTypes.BOOLEAN, allowNull: false };
 const key = { primaryKey: true };
 const optional = { allowNull: true };
-const to = (model: string, onDelete = 'CASCADE') => ({ references: { model, key: 'id' }, onDelete });
+const to = (model: string, onDelete = 'CASCADE') => ({
+  references: { model, key: 'id' },
+  onDelete,
+});
 
 /** Accounts, organizations, sessions, verified domains and single sign-on. */
 export const first: Migration = {

@@ -25,7 +25,9 @@ export const ssoAttempts: Migration = {
       groups: { type: DataTypes.JSON, allowNull: true },
       groups_malformed: flag,
     });
-    await schema.addIndex('sso_attempts', ['connection_id', 'id'], { name: 'sso_attempts_connection_id' });
+    await schema.addIndex('sso_attempts', ['connection_id', 'id'], {
+      name: 'sso_attempts_connection_id',
+    });
     await schema.addIndex('sso_attempts', ['at'], { name: 'sso_attempts_at' });
   },
 };

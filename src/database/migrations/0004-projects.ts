@@ -31,6 +31,8 @@ export const projects: Migration = {
       origin: { type: DataTypes.JSON, allowNull: false },
       joined_at: time,
     });
-    await schema.addIndex('project_memberships', ['account_id'], { name: 'project_memberships_account_id' });
+    await schema.addIndex('project_memberships', ['account_id'], {
+      name: 'project_memberships_account_id',
+    });
   },
 };

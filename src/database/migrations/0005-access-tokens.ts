@@ -27,6 +27,8 @@ export const accessTokens: Migration = {
       last_used_at: { ...time, ...optional },
     });
     await schema.addIndex('access_tokens', ['hash'], { name: 'access_tokens_hash', unique: true });
-    await schema.addIndex('access_tokens', ['account_id', 'id'], { name: 'access_tokens_account_id' });
+    await schema.addIndex('access_tokens', ['account_id', 'id'], {
+      name: 'access_tokens_account_id',
+    });
   },
 };

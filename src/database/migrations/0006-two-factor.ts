@@ -6,9 +6,18 @@ export const twoFactor: Migration = {
   name: '0006-two-factor',
   async up({ queryInterface: schema }) {
     await schema.addColumn('accounts', 'totp_secret', { type: DataTypes.TEXT, allowNull: true });
-    await schema.addColumn('accounts', 'totp_started_at', { type: DataTypes.DATE, allowNull: true });
-    await schema.addColumn('accounts', 'totp_enabled_at', { type: DataTypes.DATE, allowNull: true });
-    await schema.addColumn('accounts', 'totp_last_step', { type: DataTypes.INTEGER, allowNull: true });
+    await schema.addColumn('accounts', 'totp_started_at', {
+      type: DataTypes.DATE,
+      allowNull: true,
+    });
+    await schema.addColumn('accounts', 'totp_enabled_at', {
+      type: DataTypes.DATE,
+      allowNull: true,
+    });
+    await schema.addColumn('accounts', 'totp_last_step', {
+      type: DataTypes.INTEGER,
+      allowNull: true,
+    });
 
     await schema.createTable('pending_sign_ins', {
       id: { type: DataTypes.TEXT, allowNull: false, primaryKey: true },
@@ -21,7 +30,11 @@ export const twoFactor: Migration = {
       payload: { type: DataTypes.JSON, allowNull: false },
       expires_at: { type: DataTypes.DATE, allowNull: false },
     });
-    await schema.addIndex('pending_sign_ins', ['expires_at'], { name: 'pending_sign_ins_expires_at' });
-    await schema.addIndex('pending_sign_ins', ['account_id'], { name: 'pending_sign_ins_account_id' });
+    await schema.addIndex('pending_sign_ins', ['expires_at'], {
+      name: 'pending_sign_ins_expires_at',
+    });
+    await schema.addIndex('pending_sign_ins', ['account_id'], {
+      name: 'pending_sign_ins_account_id',
+    });
   },
 };

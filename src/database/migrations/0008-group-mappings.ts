@@ -26,6 +26,9 @@ export const groupMappings: Migration = {
       name: 'group_mappings_organization_id',
     });
     await schema.addColumn('identities', 'last_groups', { type: DataTypes.JSON, allowNull: true });
-    await schema.addColumn('identities', 'groups_synced_at', { type: DataTypes.DATE, allowNull: true });
+    await schema.addColumn('identities', 'groups_synced_at', {
+      type: DataTypes.DATE,
+      allowNull: true,
+    });
   },
 };

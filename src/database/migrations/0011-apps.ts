@@ -23,6 +23,8 @@ export const apps: Migration = {
 
     await schema.addColumn('access_tokens', 'app_id', { ...uuid, allowNull: true, ...to('apps') });
     await schema.addIndex('access_tokens', ['app_id', 'id'], { name: 'access_tokens_app_id' });
-    await schema.addIndex('access_tokens', ['kind', 'expires_at'], { name: 'access_tokens_expires_at' });
+    await schema.addIndex('access_tokens', ['kind', 'expires_at'], {
+      name: 'access_tokens_expires_at',
+    });
   },
 };

@@ -17,7 +17,11 @@ export const invitations: Migration = {
   async up({ queryInterface: schema }) {
     await schema.createTable('invitations', {
       id: { ...uuid, primaryKey: true },
-      organization_id: { ...uuid, references: { model: 'organizations', key: 'id' }, onDelete: 'CASCADE' },
+      organization_id: {
+        ...uuid,
+        references: { model: 'organizations', key: 'id' },
+        onDelete: 'CASCADE',
+      },
       email: text,
       role: text,
       invited_by: account,
@@ -28,7 +32,11 @@ export const invitations: Migration = {
       expires_at: instant,
     });
     const named = (name: string, unique = false) => ({ name: `invitations_${name}`, unique });
-    await schema.addIndex('invitations', ['organization_id', 'email'], named('organization_email', true));
+    await schema.addIndex(
+      'invitations',
+      ['organization_id', 'email'],
+      named('organization_email', true),
+    );
     await schema.addIndex('invitations', ['token_hash'], named('token_hash', true));
     await schema.addIndex('invitations', ['organization_id', 'id'], named('organization_id'));
     await schema.addIndex('invitations', ['invited_by'], named('invited_by'));

@@ -15,7 +15,10 @@ export const loginLinks: Migration = {
       },
       expires_at: { type: DataTypes.DATE, allowNull: false },
     });
-    await schema.addIndex('login_links', ['account_id'], { name: 'login_links_account_id', unique: true });
+    await schema.addIndex('login_links', ['account_id'], {
+      name: 'login_links_account_id',
+      unique: true,
+    });
     await schema.addIndex('login_links', ['expires_at'], { name: 'login_links_expires_at' });
   },
 };

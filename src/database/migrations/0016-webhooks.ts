@@ -26,7 +26,9 @@ export const webhooks: Migration = {
       leased_until: { ...time, ...optional },
       created_at: time,
     });
-    await schema.addIndex('webhooks', ['organization_id', 'id'], { name: 'webhooks_organization_id' });
+    await schema.addIndex('webhooks', ['organization_id', 'id'], {
+      name: 'webhooks_organization_id',
+    });
 
     await schema.createTable('webhook_deliveries', {
       id: { ...uuid, primaryKey: true },

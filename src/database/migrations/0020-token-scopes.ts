@@ -7,6 +7,9 @@ export const tokenScopes: Migration = {
   async up({ queryInterface: schema }) {
     const scope = { type: DataTypes.TEXT, allowNull: false, defaultValue: 'write' };
     await schema.addColumn('access_tokens', 'scope', scope);
-    await schema.addColumn('sessions', 'second_factor_at', { type: DataTypes.DATE, allowNull: true });
+    await schema.addColumn('sessions', 'second_factor_at', {
+      type: DataTypes.DATE,
+      allowNull: true,
+    });
   },
 };

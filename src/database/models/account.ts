@@ -18,7 +18,15 @@ import {
  * that sends no mail: it reads as verified, and proves nothing. `former domain` is that of an organization
  * that has given the domain up: it holds until another one speaks for the domain.
  */
-export const emailProofs = ['none', 'auto', 'mail', 'domain', 'former domain', 'operator', 'social'] as const;
+export const emailProofs = [
+  'none',
+  'auto',
+  'mail',
+  'domain',
+  'former domain',
+  'operator',
+  'social',
+] as const;
 /** One of `emailProofs`. */
 export type EmailProof = (typeof emailProofs)[number];
 

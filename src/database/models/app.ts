@@ -1,6 +1,17 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instantColumn, key, optional, Row, table, textColumn, to, unique, uuid } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+  uuid,
+} from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */

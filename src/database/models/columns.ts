@@ -13,7 +13,10 @@ import {
 type Column = ModelAttributeColumnOptions;
 
 /** A model whose columns are its declared fields. */
-export abstract class Row<Of extends Model> extends Model<InferAttributes<Of>, InferCreationAttributes<Of>> {}
+export abstract class Row<Of extends Model> extends Model<
+  InferAttributes<Of>,
+  InferCreationAttributes<Of>
+> {}
 
 /** Required columns; `optional`, `key` and `withDefault` make others of them. */
 export const textColumn = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
@@ -31,16 +34,27 @@ export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'):
 });
 
 /** The column, null unless it is given. */
-export const optional = (column: Column): Column => ({ ...column, allowNull: true, defaultValue: null });
+export const optional = (column: Column): Column => ({
+  ...column,
+  allowNull: true,
+  defaultValue: null,
+});
 
 /** The column as the primary key or a part of it. */
 export const key = (column: Column = uuid()): Column => ({ ...column, primaryKey: true });
 
 /** The column with a value for rows that are given none. */
-export const withDefault = (column: Column, defaultValue: unknown): Column => ({ ...column, defaultValue });
+export const withDefault = (column: Column, defaultValue: unknown): Column => ({
+  ...column,
+  defaultValue,
+});
 
 /** An index over columns, by their names in the database. */
-export const index = (name: string, fields: string[], where?: IndexesOptions['where']): IndexesOptions => ({
+export const index = (
+  name: string,
+  fields: string[],
+  where?: IndexesOptions['where'],
+): IndexesOptions => ({
   name,
   fields,
   ...(where && { where }),

@@ -1,5 +1,15 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, json, key, optional, Row, table, textColumn, uuid } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  json,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  uuid,
+} from './columns.ts';
 
 /** Who did it. */
 export interface EventActor {

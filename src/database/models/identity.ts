@@ -1,6 +1,17 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instantColumn, json, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  json,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+} from './columns.ts';
 
 /**
  * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its connection, as a

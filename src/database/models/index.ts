@@ -73,13 +73,21 @@ export function initModels(sequelize: Sequelize): void {
   belongs(Membership, Account, 'account');
   belongs(Membership, Organization, 'organization');
   belongs(Invitation, Organization, 'organization');
-  Project.hasMany(ProjectMembership, { as: 'memberships', foreignKey: 'projectId', onUpdate: 'NO ACTION' });
+  Project.hasMany(ProjectMembership, {
+    as: 'memberships',
+    foreignKey: 'projectId',
+    onUpdate: 'NO ACTION',
+  });
   belongs(ProjectMembership, Project, 'project');
   belongs(ProjectMembership, Account, 'account');
   belongs(Identity, Account, 'account');
   belongs(Session, Account, 'account');
   belongs(ScimRecord, Account, 'account');
-  Account.hasMany(Membership, { as: 'memberships', foreignKey: 'accountId', onUpdate: 'NO ACTION' });
+  Account.hasMany(Membership, {
+    as: 'memberships',
+    foreignKey: 'accountId',
+    onUpdate: 'NO ACTION',
+  });
   belongs(AccessToken, Account, 'account');
   belongs(AccessToken, OAuthApp, 'app');
   belongs(OAuthApp, Account, 'account');

@@ -1,5 +1,15 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
-import { index, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+} from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 

@@ -1,5 +1,15 @@
 import type { Sequelize } from 'sequelize';
-import { flag, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import {
+  flag,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+} from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
 export class LdapConnection extends Row<LdapConnection> {
@@ -44,6 +54,8 @@ export function initLdapConnection(sequelize: Sequelize): void {
       enabled: flag(),
       createdAt: instantColumn(),
     },
-    table(sequelize, 'ldap_connections', [unique('ldap_connections_organization_id', ['organization_id'])]),
+    table(sequelize, 'ldap_connections', [
+      unique('ldap_connections_organization_id', ['organization_id']),
+    ]),
   );
 }

@@ -1,5 +1,15 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { index, instantColumn, integer, json, key, Row, table, textColumn, withDefault } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  integer,
+  json,
+  key,
+  Row,
+  table,
+  textColumn,
+  withDefault,
+} from './columns.ts';
 
 /** Something to be sent, written in the transaction that decided it. */
 export class OutboxItem extends Row<OutboxItem> {

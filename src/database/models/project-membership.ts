@@ -33,6 +33,8 @@ export function initProjectMembership(sequelize: Sequelize): void {
       origin: json(),
       joinedAt: instantColumn(),
     },
-    table(sequelize, 'project_memberships', [index('project_memberships_account_id', ['account_id'])]),
+    table(sequelize, 'project_memberships', [
+      index('project_memberships_account_id', ['account_id']),
+    ]),
   );
 }

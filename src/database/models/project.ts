@@ -23,7 +23,9 @@ export function initProject(sequelize: Sequelize): void {
       name: textColumn(),
       createdAt: instantColumn(),
     },
-    table(sequelize, 'projects', [unique('projects_organization_slug', ['organization_id', 'slug'])]),
+    table(sequelize, 'projects', [
+      unique('projects_organization_slug', ['organization_id', 'slug']),
+    ]),
   );
 }
 

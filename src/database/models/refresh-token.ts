@@ -1,5 +1,15 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { index, instantColumn, key, optional, Row, table, textColumn, to, uuid } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  uuid,
+} from './columns.ts';
 
 /** One refresh token of a session; its JWT is signed from this row and is nothing without it. */
 export class RefreshToken extends Row<RefreshToken> {

@@ -90,7 +90,9 @@ export function initScimEmail(sequelize: Sequelize): void {
       valueCanonical: key(textColumn()),
       organizationId: uuid(),
     },
-    table(sequelize, 'scim_emails', [index('scim_emails_value', ['organization_id', 'value_canonical'])]),
+    table(sequelize, 'scim_emails', [
+      index('scim_emails_value', ['organization_id', 'value_canonical']),
+    ]),
   );
 }
 

@@ -1,5 +1,15 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, integer, key, optional, Row, table, textColumn, to } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  integer,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+} from './columns.ts';
 
 /** One of the last requests of an organization's SCIM client; neither its body nor its query is in it. */
 export class ScimRequest extends Row<ScimRequest> {

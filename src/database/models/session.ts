@@ -1,6 +1,16 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instantColumn, key, optional, Row, table, textColumn, to, uuid } from './columns.ts';
+import {
+  index,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  uuid,
+} from './columns.ts';
 
 /** How the person proved who they are. */
 export type SignInMethod =

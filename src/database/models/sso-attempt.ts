@@ -1,5 +1,16 @@
 import type { Sequelize } from 'sequelize';
-import { flag, index, instantColumn, json, key, optional, Row, table, textColumn, to } from './columns.ts';
+import {
+  flag,
+  index,
+  instantColumn,
+  json,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+} from './columns.ts';
 
 /** How far a sign-in came, in order; a successful one reached the last. */
 export const attemptStages = [

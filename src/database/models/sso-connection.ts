@@ -1,5 +1,15 @@
 import type { Sequelize } from 'sequelize';
-import { flag, instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import {
+  flag,
+  instantColumn,
+  key,
+  optional,
+  Row,
+  table,
+  textColumn,
+  to,
+  unique,
+} from './columns.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
 export class SsoConnection extends Row<SsoConnection> {

@@ -27,7 +27,9 @@ export function oauthRefusal(refusal: Refusal): {
   const { code, kind, message, hint } = refusal;
   const error = code === 'unsupported_grant_type' ? code : (errors[kind] ?? 'server_error');
   const headers =
-    kind === 'unauthenticated' ? { 'WWW-Authenticate': 'Basic realm="idctl"' } : refusalHeaders(refusal);
+    kind === 'unauthenticated'
+      ? { 'WWW-Authenticate': 'Basic realm="idctl"' }
+      : refusalHeaders(refusal);
   const told = hint === undefined ? message : `${message} ${hint}`;
   return { status: statuses[kind], headers, body: { error, error_description: describable(told) } };
 }

@@ -68,7 +68,8 @@ const headings: Partial<Record<RefusalCode, string>> = {
 
 function tell(refusal: Refusal, ctx: { requestId: string }): ShownPage {
   const title = headings[refusal.code] ?? refusals[refusal.code].title;
-  const said = refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });
+  const said =
+    refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });
   return {
     title,
     main: html`<h1>${title}</h1>

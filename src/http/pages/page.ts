@@ -2,7 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parse } from '../../input.ts';
-import { type CookieChange, type CookieName, continuationCookies, pendingCookie } from '../cookies.ts';
+import {
+  type CookieChange,
+  type CookieName,
+  continuationCookies,
+  pendingCookie,
+} from '../cookies.ts';
 import type { Html } from './html.ts';
 
 /** One request to a page. */
@@ -58,7 +63,11 @@ export function page<Input extends z.ZodObject>(
   },
 ): Page {
   const { show, ...data } = definition;
-  return { ...data, method: 'GET', answer: async (visit) => show(visit, parse(data.input, visit.given)) };
+  return {
+    ...data,
+    method: 'GET',
+    answer: async (visit) => show(visit, parse(data.input, visit.given)),
+  };
 }
 
 /** What a form sends, what is done with it, and the page that says why it was refused, with what was typed. */

@@ -35,7 +35,8 @@ export function field(draft: Draft, of: Field): Html {
   const faults = draft.refusal?.faults ?? [];
   const wrong = faults.some(({ path }) => path === of.name);
   const secret = type === 'password' || of.code === true;
-  const value = (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
+  const value =
+    (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
   const said = [of.note && `${id}-note`, wrong && alertId]
     .filter((text) => typeof text === 'string')
     .join(' ');
@@ -64,7 +65,8 @@ export function choice(
 ): Html {
   const chosen = draft.refusal === undefined ? undefined : draft.given[of.name];
   const options = Object.entries(of.options).map(
-    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   );
   return html`<div class="field">
 <label for="${of.name}">${of.label}</label>
@@ -74,7 +76,11 @@ ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 }
 
 /** The field of a code: six digits, of an authenticator or from a mail. */
-export function codeField(draft: Draft, name: 'code' | 'totpCode', more: Partial<Field> = {}): Html {
+export function codeField(
+  draft: Draft,
+  name: 'code' | 'totpCode',
+  more: Partial<Field> = {},
+): Html {
   const label = 'Six-digit code';
   return field(draft, {
     name,
@@ -105,7 +111,8 @@ ${content}
 export function hidden(along: Record<string, string | undefined>): Html[] {
   return present(
     Object.entries(along).map(
-      ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+      ([name, value]) =>
+        value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
     ),
   );
 }
@@ -137,7 +144,9 @@ const alertId = 'refused';
 
 /** What was done. */
 export function notice(text: string | undefined): Html | undefined {
-  return text === undefined ? undefined : html`<div class="notice" role="status"><p>${text}</p></div>`;
+  return text === undefined
+    ? undefined
+    : html`<div class="notice" role="status"><p>${text}</p></div>`;
 }
 
 const forPrograms = /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie |[A-Z][a-z]+-[A-Z][a-z]+:?)/;

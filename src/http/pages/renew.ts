@@ -26,7 +26,8 @@ export function viaRenewal(page: string, query: Record<string, string> = {}): st
 /** Sends a request without a session to where one is renewed; who comes back from there without one signs in. */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
-  if (request.query['again'] !== undefined) return void response.status(303).location('/login').end();
+  if (request.query['again'] !== undefined)
+    return void response.status(303).location('/login').end();
   response.status(status).location(viaRenewal(back)).end();
 }
 

@@ -36,7 +36,10 @@ function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   if (logo !== undefined) {
     router.get(logoPath, async (_request, response) => {
       // A drawing can hold scripts, and styles of its own that it needs.
-      response.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+      response.set(
+        'Content-Security-Policy',
+        "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      );
       response.set('Cache-Control', 'public, max-age=3600');
       response.type(typeOf(logo)).end(await read(logo));
     });

@@ -15,7 +15,9 @@ export function formProof(sent: string | undefined): string {
 /** The token of a form for this browser and whoever is signed in. */
 export function formToken({ keyring, actor }: Context, browser: string): string {
   const who = actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : actor.kind;
-  return createHmac('sha256', keyring.derive('form token')).update(`${browser}|${who}`).digest('base64url');
+  return createHmac('sha256', keyring.derive('form token'))
+    .update(`${browser}|${who}`)
+    .digest('base64url');
 }
 
 /** Refuses a form that no page of ours gave to this browser: `origin_refused`. */

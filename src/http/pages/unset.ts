@@ -40,9 +40,12 @@ function addressSeen({ headers }: Request, own: string): string | null {
     String(headers[name] ?? '')
       .split(',', 1)[0]
       ?.trim() ?? '';
-  const isForwarded = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded'].some(
-    (name) => headers[name] !== undefined,
-  );
+  const isForwarded = [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'forwarded',
+  ].some((name) => headers[name] !== undefined);
   const host = first('x-forwarded-host') || (headers.host ?? '');
   const place = URL.parse(`http://${host}`);
   const name = place?.hostname ?? '';

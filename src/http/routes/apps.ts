@@ -24,7 +24,8 @@ export const appRoutes = [
   route({
     method: 'PATCH',
     path: '/api/v1/me/apps/:id',
-    summary: 'Name the organization about whose tokens an app of yours may ask; you are an admin there',
+    summary:
+      'Name the organization about whose tokens an app of yours may ask; you are an admin there',
     // What it takes beside `me.credentials`.
     access: 'apps.introspect',
     input: changeApp.input,

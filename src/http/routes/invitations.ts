@@ -13,7 +13,8 @@ export const invitationRoutes = [
     cli: 'invitation list',
   }),
   route('POST', '/api/v1/orgs/:org/invitations', createInvitation, {
-    summary: 'Invite an address; token and link are shown once, and mailed where the instance sends mail',
+    summary:
+      'Invite an address; token and link are shown once, and mailed where the instance sends mail',
     status: 201,
     cli: 'invitation create',
   }),

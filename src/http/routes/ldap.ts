@@ -1,8 +1,17 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByLdap } from '../../services/signin/flow.ts';
 import { testLdap } from '../../services/signin/methods/ldap/test.ts';
-import { relinkLdap, removeLdap, saveLdap, showLdap } from '../../services/tenancy/ldap/operations.ts';
-import { signInByLdapInput, testLdapInput, testLdapView } from '../../services/tenancy/ldap/schema.ts';
+import {
+  relinkLdap,
+  removeLdap,
+  saveLdap,
+  showLdap,
+} from '../../services/tenancy/ldap/operations.ts';
+import {
+  signInByLdapInput,
+  testLdapInput,
+  testLdapView,
+} from '../../services/tenancy/ldap/schema.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -1,4 +1,8 @@
-import { addMapping, listMappings, removeMapping } from '../../services/provisioning/mappings/operations.ts';
+import {
+  addMapping,
+  listMappings,
+  removeMapping,
+} from '../../services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
 import { route } from '../route.ts';
 

@@ -1,11 +1,15 @@
 import { listMethods } from '../../services/tenancy/signin-settings/methods.ts';
-import { saveSignInSettings, showSignInSettings } from '../../services/tenancy/signin-settings/operations.ts';
+import {
+  saveSignInSettings,
+  showSignInSettings,
+} from '../../services/tenancy/signin-settings/operations.ts';
 import { route } from '../route.ts';
 
 /** How people of an organization may sign in, and what is offered to whom (spec §2.9). */
 export const signInRoutes = [
   route('GET', '/api/v1/auth/methods', listMethods, {
-    summary: 'The ways to sign in for an address or a domain, whether or not there is such an account',
+    summary:
+      'The ways to sign in for an address or a domain, whether or not there is such an account',
   }),
   route('GET', '/api/v1/orgs/:org/signin-settings', showSignInSettings, {
     summary: 'The sign-in settings',

@@ -3,7 +3,11 @@ import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
 import { listSocial } from '../../services/signin/methods/social/list.ts';
-import { noSocialInput, socialList, startSocialInput } from '../../services/signin/methods/social/schema.ts';
+import {
+  noSocialInput,
+  socialList,
+  startSocialInput,
+} from '../../services/signin/methods/social/schema.ts';
 import { startLinking, startSocial } from '../../services/signin/methods/social/start.ts';
 import { unlinkSocial } from '../../services/signin/methods/social/unlink.ts';
 import { callbackInput, startView } from '../../services/signin/redirect/schema.ts';
@@ -14,9 +18,13 @@ import { route } from '../route.ts';
 type Start = z.output<typeof startSocialInput>;
 type Finish = z.output<typeof callbackInput>;
 
-const flowCookie = ({ flow, flowExpiresIn }: { flow: string; flowExpiresIn: number }): CookieChange[] => [
-  { name: 'social_flow', value: flow, maxAge: flowExpiresIn },
-];
+const flowCookie = ({
+  flow,
+  flowExpiresIn,
+}: {
+  flow: string;
+  flowExpiresIn: number;
+}): CookieChange[] => [{ name: 'social_flow', value: flow, maxAge: flowExpiresIn }];
 
 const listRoute = route({
   method: 'GET',

@@ -50,7 +50,9 @@ export const ssoRoutes = [
     input: startSsoInput,
     output: startView,
     filled: { flow: { cookie: 'sso_flow' } },
-    cookies: ({ flow, flowExpiresIn }) => [{ name: 'sso_flow', value: flow, maxAge: flowExpiresIn }],
+    cookies: ({ flow, flowExpiresIn }) => [
+      { name: 'sso_flow', value: flow, maxAge: flowExpiresIn },
+    ],
     redirect: { to: (view) => view.authorizationUrl },
     run: startSso,
   }),

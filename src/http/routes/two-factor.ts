@@ -1,5 +1,9 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
-import { confirmTotp, disableTotp, startTotp } from '../../services/people/two-factor/operations.ts';
+import {
+  confirmTotp,
+  disableTotp,
+  startTotp,
+} from '../../services/people/two-factor/operations.ts';
 import { answerPendingSignIn, secondFactorInput } from '../../services/signin/flow.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';

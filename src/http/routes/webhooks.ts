@@ -1,4 +1,7 @@
-import { listDeliveries, retryDelivery } from '../../services/tenancy/webhooks/delivery/operations.ts';
+import {
+  listDeliveries,
+  retryDelivery,
+} from '../../services/tenancy/webhooks/delivery/operations.ts';
 import {
   addWebhook,
   changeWebhook,

@@ -22,7 +22,11 @@ export function send(response: Response, { status, body, headers = {} }: ScimRep
 }
 
 /** An error of RFC 7644 §3.12; its status is a text. */
-export function errorReply(status: number, detail: string, more: { scimType?: string } = {}): ScimReply {
+export function errorReply(
+  status: number,
+  detail: string,
+  more: { scimType?: string } = {},
+): ScimReply {
   return { status, body: { schemas: [errorSchema], status: `${status}`, ...more, detail } };
 }
 
@@ -30,7 +34,8 @@ export function errorReply(status: number, detail: string, more: { scimType?: st
 export function refusalReply(refusal: Refusal): ScimReply {
   const { message, hint, extra } = refusal;
   const scimType = extra['scimType'] ?? scimTypes[refusal.code];
-  const detail = hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;
+  const detail =
+    hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;
   return {
     ...errorReply(statuses[refusal.kind], detail, typeof scimType === 'string' ? { scimType } : {}),
     headers: refusalHeaders(refusal),

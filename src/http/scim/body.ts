@@ -16,11 +16,14 @@ export async function readBody(request: Request, response: Response): Promise<un
       'The body must be application/scim+json or application/json.',
     );
   }
-  if (request.headers['content-length'] === '0') throw new Refusal('invalid_json', 'The body is empty.');
+  if (request.headers['content-length'] === '0')
+    throw new Refusal('invalid_json', 'The body is empty.');
   // The parser reads a body to its end before it refuses it, as a proxy that still sends one needs; but not any body.
   if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge();
   await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error: unknown) => (error ? reject(refusalOf(error)) : resolve()));
+    parseJson(request, response, (error: unknown) =>
+      error ? reject(refusalOf(error)) : resolve(),
+    );
   });
   // Express types a body as any.
   const body: unknown = request.body;

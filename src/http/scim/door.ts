@@ -41,12 +41,22 @@ async function answer(
   if (org === null || actor === null) throw refused();
   traceOf(request).actor = actor;
   const { method } = request;
-  return answerResource({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, response });
+  return answerResource({
+    ctx: { ...ctx, actor },
+    org,
+    method,
+    path: path.slice(4),
+    request,
+    response,
+  });
 }
 
 /** One answer for every token that is not the organization's. */
 function refused(): Refusal {
-  return new Refusal('invalid_credential', 'The Bearer token is not the SCIM token of this organization.');
+  return new Refusal(
+    'invalid_credential',
+    'The Bearer token is not the SCIM token of this organization.',
+  );
 }
 
 /** The id of the organization whose base this is, or is below, or null. */

@@ -41,7 +41,8 @@ function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a text.`);
   const unsound = value.includes('\0') || !value.isWellFormed();
-  if (unsound) throw invalid(name === 'filter' ? 'invalidFilter' : 'invalidValue', `${name} is not Unicode.`);
+  if (unsound)
+    throw invalid(name === 'filter' ? 'invalidFilter' : 'invalidValue', `${name} is not Unicode.`);
   return value;
 }
 
@@ -54,7 +55,8 @@ const largest = 2 ** 31 - 1;
 
 function integerOf(name: string, value: unknown): number | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
+  const number =
+    typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number)) {
     throw invalid('invalidValue', `${name} must be an integer.`);
   }

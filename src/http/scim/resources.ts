@@ -57,7 +57,9 @@ const places: Record<string, ((id: string | undefined) => Place) | undefined> = 
     '.search': only({ POST: search }),
     me: () => errorReply(501, 'A SCIM token is nobody, so there is no /Me.'),
     bulk: () => errorReply(501, 'Bulk requests are not supported.'),
-    serviceproviderconfig: only({ GET: described(async (ctx, org) => describeService(ctx, { org })) }),
+    serviceproviderconfig: only({
+      GET: described(async (ctx, org) => describeService(ctx, { org })),
+    }),
     resourcetypes: (id: string | undefined): Place => ({
       GET: described(async (ctx, org) => listResourceTypes(ctx, { org, id })),
     }),
@@ -117,7 +119,11 @@ function show({ request }: UserRequest, user: Presented): ScimReply {
 
 /** With the headers that the examples of RFC 7644 §3 have, and the one that RFC 7643 §3.1 wants equal to meta.location. */
 function shown({ body, etag, location }: Presented, status = 200): ScimReply {
-  return { status, body, headers: { ETag: etag, Location: location, 'Content-Location': location } };
+  return {
+    status,
+    body,
+    headers: { ETag: etag, Location: location, 'Content-Location': location },
+  };
 }
 
 /** RFC 7644 §4: what describes the service cannot be filtered. */

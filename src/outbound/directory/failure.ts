@@ -18,7 +18,10 @@ export function directoryFailed(
   cause?: unknown,
   more = '',
 ): Refusal {
-  return new Refusal('upstream_failed', `${host} ${words[reason]}${more}`, { extra: { at, reason }, cause });
+  return new Refusal('upstream_failed', `${host} ${words[reason]}${more}`, {
+    extra: { at, reason },
+    cause,
+  });
 }
 
 /** The refusal for an error that came up while a connection was being made; `certificate` describes the one that came, if one did. */

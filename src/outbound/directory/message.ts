@@ -58,7 +58,8 @@ export function messageReader(
   let size: number | null = null;
   const next = (): Buffer | null => {
     // Not before a message is whole, so that many small pieces cost no more than one.
-    if (size === null) size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
+    if (size === null)
+      size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
     if (size === null || have < size) return null;
     const all = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
     const message = all.subarray(0, size);

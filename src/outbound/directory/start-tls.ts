@@ -11,7 +11,9 @@ const request = Buffer.concat([
  * own way keeps what comes after the answer and before the encryption, and takes it for encrypted: somebody in between
  * could put an answer to a bind there.
  */
-export function startTls(socket: Socket): Promise<'starttls_refused' | 'malformed' | 'closed' | null> {
+export function startTls(
+  socket: Socket,
+): Promise<'starttls_refused' | 'malformed' | 'closed' | null> {
   return new Promise((resolve) => {
     let have = Buffer.alloc(0);
     const end = (found: 'starttls_refused' | 'malformed' | 'closed' | null) => {

@@ -35,7 +35,8 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
         const { base, limit, ...rest } = query;
         const options = { ...rest, sizeLimit: limit, explicitBufferAttributes: ['objectGUID'] };
         const found = await ask(() => client.search(base, options));
-        if (!found.ok) return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
+        if (!found.ok)
+          return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
         const entries = found.value.searchEntries.map(entryOf);
         // The library does not tell that a limit cut the answer short.
         return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
@@ -57,7 +58,8 @@ function asking(wire: Wire, limit: number): Ask {
     } catch (error) {
       if (wire.failure === null && error instanceof ResultCodeError) {
         const { code, message } = error;
-        if (code === busy || code === unavailable) throw directoryFailed(wire.host, 'answer', 'busy', error);
+        if (code === busy || code === unavailable)
+          throw directoryFailed(wire.host, 'answer', 'busy', error);
         return { ok: false, code, said: message };
       }
       throw directoryFailed(wire.host, 'answer', wire.failure ?? 'malformed', error);

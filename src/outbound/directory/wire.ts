@@ -86,7 +86,10 @@ export async function openWire(
     return wireOn(encrypted, host, until, around.limits, deadline);
   } catch (error) {
     socket?.destroy();
-    throw causes(error).find((one) => one instanceof Refusal) ?? notConnected(host, at, error, certificate);
+    throw (
+      causes(error).find((one) => one instanceof Refusal) ??
+      notConnected(host, at, error, certificate)
+    );
   }
 }
 
@@ -160,7 +163,10 @@ function wireOn(
   };
   const late = () => fail('timeout');
   // ldapts asks these two of a socket before it uses it; of the rest, a Duplex has what it calls.
-  const asSocket = Object.assign(duplex, { connecting: false, readyState: 'open' }) as unknown as Socket;
+  const asSocket = Object.assign(duplex, {
+    connecting: false,
+    readyState: 'open',
+  }) as unknown as Socket;
   const wire: Wire = {
     host,
     socket: asSocket,
@@ -203,7 +209,9 @@ const longest = 100;
 
 function called(name: PeerCertificate['subject'] | undefined): string {
   // A name can have several values of one kind: the first counts.
-  const [value] = [name?.CN, name?.O, name?.OU].flat().filter((one) => typeof one === 'string' && one !== '');
+  const [value] = [name?.CN, name?.O, name?.OU]
+    .flat()
+    .filter((one) => typeof one === 'string' && one !== '');
   if (value === undefined) return 'an unnamed subject';
   if (!isSeen(value)) return 'a name with hidden characters';
   return JSON.stringify(value.length > longest ? `${value.slice(0, longest)}…` : value);

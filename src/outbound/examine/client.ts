@@ -5,7 +5,13 @@ import { Refusal } from '../../errors.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
 import { type BoundedFetch, causes } from '../http.ts';
-import { adapted, type Confidential, configure, type SecretMethod, secretMethodFor } from '../oidc.ts';
+import {
+  adapted,
+  type Confidential,
+  configure,
+  type SecretMethod,
+  secretMethodFor,
+} from '../oidc.ts';
 import { unanswered } from './finding.ts';
 
 /** How the token endpoint answered: the status, and the error code when it is one of RFC 6749 §5.2. */
@@ -88,7 +94,10 @@ function judge({ status, error }: Verdict): Finding {
     );
   }
   if (error === null && status < 300) {
-    return wrong('a made-up code was accepted', 'Do not trust this provider before that is mended.');
+    return wrong(
+      'a made-up code was accepted',
+      'Do not trust this provider before that is mended.',
+    );
   }
   return wrong(
     `another answer: ${error ?? `HTTP ${status}`}`,
@@ -115,7 +124,11 @@ async function askToken(
     return response;
   };
   const configuration = configure(metadata, client, watched, method);
-  const form = { code: 'made-up-by-sso-test', redirect_uri: client.redirectUri, code_verifier: random() };
+  const form = {
+    code: 'made-up-by-sso-test',
+    redirect_uri: client.redirectUri,
+    code_verifier: random(),
+  };
   try {
     await genericGrantRequest(configuration, 'authorization_code', form);
   } catch (error) {

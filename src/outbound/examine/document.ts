@@ -27,13 +27,19 @@ export async function examineDiscovery(
       signal: deadline,
     });
     if (response.status !== 200) {
-      return wrong(`HTTP ${response.status}`, `Check the issuer, its path included; ${path} is added to it.`);
+      return wrong(
+        `HTTP ${response.status}`,
+        `Check the issuer, its path included; ${path} is added to it.`,
+      );
     }
     const text = await response.text();
     const document = objectIn(text);
     if (document === null)
       return wrong('something that is no JSON object', 'Check the issuer, its path too.');
-    return found({ document, date: dateOf(response.headers) }, `a document of ${text.length} characters`);
+    return found(
+      { document, date: dateOf(response.headers) },
+      `a document of ${text.length} characters`,
+    );
   } catch (error) {
     return unanswered(error, 'the provider');
   }
@@ -58,7 +64,8 @@ function dateOf(headers: Headers): number | null {
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');
-  if (typeof named !== 'string') return wrong('none', 'The provider must name its issuer in the document.');
+  if (typeof named !== 'string')
+    return wrong('none', 'The provider must name its issuer in the document.');
   const bare = (text: string) => text.replace(/\/$/, '');
   if (bare(named) === bare(issuer)) {
     const spelled = named.endsWith('/') ? `${bare(issuer)}/` : bare(issuer);

@@ -30,7 +30,10 @@ export function createExaminer(
 }
 
 /** Runs a step, unless the time is over, and keeps what it found. */
-type Step = <V>(name: StepName, look: () => Promise<Finding<V>> | Finding<V>) => Promise<Finding<V>>;
+type Step = <V>(
+  name: StepName,
+  look: () => Promise<Finding<V>> | Finding<V>,
+) => Promise<Finding<V>>;
 
 interface Way extends GuardedClient {
   guard: Guard;
@@ -46,11 +49,15 @@ async function walk(step: Step, way: Way): Promise<void> {
   const issuer = new URL(subject.issuer);
   if (!(await step('name', () => examineName(guard, issuer))).ok) return;
   if (!(await step('TLS', () => examineTls(guard, handshake, issuer, now))).ok) return;
-  const discovered = await step('discovery', () => examineDiscovery(fetch, subject.issuer, deadline));
+  const discovered = await step('discovery', () =>
+    examineDiscovery(fetch, subject.issuer, deadline),
+  );
   if (!discovered.ok) return;
   const ours = now.getTime() + performance.now() - began;
   await step('clock', () => examineClock(discovered.value.date, ours));
-  const judged = await step('issuer', () => examineIssuer(subject.issuer, discovered.value, way.showIssuer));
+  const judged = await step('issuer', () =>
+    examineIssuer(subject.issuer, discovered.value, way.showIssuer),
+  );
   if (!judged.ok) return;
   const endpoints = await step('endpoints', () => examineEndpoints(guard, discovered.value));
   if (!endpoints.ok) return;
@@ -59,13 +66,17 @@ async function walk(step: Step, way: Way): Promise<void> {
     const asked = await step('client authentication', () =>
       examineClient(fetch, metadata, subject, deadline),
     );
-    if (asked.ok) await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
+    if (asked.ok)
+      await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
   // Side by side, so that keys that never come do not use up the time of the others.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 
-const late = wrong('no answer in time', 'Check that the provider is up, and that this machine may reach it.');
+const late = wrong(
+  'no answer in time',
+  'Check that the provider is up, and that this machine may reach it.',
+);
 
 function lateness(deadline: AbortSignal): Promise<typeof late> {
   return new Promise((resolve) => {

@@ -34,7 +34,9 @@ const publish = 'Have the provider publish its keys at its jwks_uri.';
 function judge(text: string): Finding {
   const keys = keysIn(text);
   if (keys === null) return wrong('something that is no key set', publish);
-  const usable = algorithms.filter((algorithm) => keys.some((key) => algorithmsOf(key).includes(algorithm)));
+  const usable = algorithms.filter((algorithm) =>
+    keys.some((key) => algorithmsOf(key).includes(algorithm)),
+  );
   const count = keys.length === 1 ? '1 key' : `${keys.length} keys`;
   if (usable.length > 0) return right(`${count}, for ${usable.join(', ')}`);
   return wrong(
@@ -66,7 +68,8 @@ function kindsOf(jwk: Record<string, unknown>): string[] {
       format: 'jwk',
     });
     if (asymmetricKeyType === 'ed25519') return ['EdDSA'];
-    if (asymmetricKeyType === 'ec') return asymmetricKeyDetails?.namedCurve === 'prime256v1' ? ['ES256'] : [];
+    if (asymmetricKeyType === 'ec')
+      return asymmetricKeyDetails?.namedCurve === 'prime256v1' ? ['ES256'] : [];
     if (asymmetricKeyType === 'rsa') {
       return (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? ['RS256', 'PS256'] : [];
     }

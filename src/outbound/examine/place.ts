@@ -10,7 +10,9 @@ export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   try {
     const addresses = await guard.resolve(host, { ...wayOf(issuer), encrypted: true });
     if (isIP(host) !== 0) return right(`${host} is an address`);
-    return right(`${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`);
+    return right(
+      `${host} has ${addresses.length === 1 ? 'one address' : `${addresses.length} addresses`}`,
+    );
   } catch (error) {
     if (isLookupError(error)) {
       return wrong(

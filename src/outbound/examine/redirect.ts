@@ -18,7 +18,9 @@ export async function examineRedirect(
   const register = `Register exactly ${client.redirectUri} for this client at the provider.`;
   const url = await silentRequest(metadata, client);
   // Only browsers must be able to go there, so a way that is closed to this machine proves nothing.
-  const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(refusalAsNull);
+  const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
+    refusalAsNull,
+  );
   if (response === null) return right('cannot be asked from here', register);
   if (response.status === 400 || response.status === 403) {
     return wrong(`an error page (HTTP ${response.status}) in place of the way back`, register);

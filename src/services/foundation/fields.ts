@@ -33,7 +33,10 @@ export const description = z
 /** An organization's or project's short name in paths. */
 export const slug = z
   .string()
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by single dashes')
+  .regex(
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+    'must be lower-case letters and digits, joined by single dashes',
+  )
   .max(60, 'must have at most 60 characters')
   .refine((text) => !isUuid(text), 'must not look like an id')
   .refine((text) => !reserved.has(text), 'is reserved; choose another');
@@ -83,6 +86,8 @@ const projectRoleNames = projectRoles.map(({ role }) => role);
 /** A role in a project; the API's description says what each grants. */
 export const projectRole = z
   .enum(projectRoleNames, `must be one of ${projectRoleNames.join(', ')}`)
-  .describe(`Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`);
+  .describe(
+    `Lowest first. ${projectRoles.map(({ role, grants }) => `${role}: ${grants}`).join(' ')}`,
+  );
 
 export const givenInvitation = z.string().min(1).max(200);

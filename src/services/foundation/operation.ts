@@ -70,7 +70,8 @@ export function operation<
     return run(ctx, given, proof);
   };
   // `proveRow` answers what `Proved` says of this authority, which `Proof` is then.
-  const proveRow = (ctx: Context, given: z.output<Input>) => prove(ctx, authority, given) as Promise<Proof>;
+  const proveRow = (ctx: Context, given: z.output<Input>) =>
+    prove(ctx, authority, given) as Promise<Proof>;
   return Object.assign(perform, { authority, input, output });
 }
 

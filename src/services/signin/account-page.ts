@@ -43,7 +43,10 @@ async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   });
   const own = { id: keys.map(({ connectionId }) => connectionId) };
   const ways = email === null ? [own] : [own, { emailDomain: domainOf(email) }];
-  const connections = await SsoConnection.findAll({ where: { enabled: true, [Op.or]: ways }, order: ['id'] });
+  const connections = await SsoConnection.findAll({
+    where: { enabled: true, [Op.or]: ways },
+    order: ['id'],
+  });
   const names = await namesOf(connections.map(({ organizationId }) => organizationId));
   const found = [];
   for (const connection of connections) {
@@ -59,7 +62,9 @@ async function organizationsOfSessions(accountId: string): Promise<Map<string, s
   const where = { accountId, endedAt: null, organizationId: { [Op.ne]: null } };
   const sessions = await Session.findAll({ where, attributes: ['id', 'organizationId'] });
   const names = await namesOf(sessions.flatMap(({ organizationId }) => organizationId ?? []));
-  return new Map(sessions.map(({ id, organizationId }) => [id, names.get(organizationId ?? '') ?? '']));
+  return new Map(
+    sessions.map(({ id, organizationId }) => [id, names.get(organizationId ?? '') ?? '']),
+  );
 }
 
 /** The app that each bot token was made for, and its organization, by the token's id. */
@@ -83,6 +88,9 @@ async function appsOfTokens(accountId: string) {
 
 async function namesOf(ids: string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const found = await Organization.findAll({ where: { id: [...new Set(ids)] }, attributes: ['id', 'name'] });
+  const found = await Organization.findAll({
+    where: { id: [...new Set(ids)] },
+    attributes: ['id', 'name'],
+  });
   return new Map(found.map(({ id, name }) => [id, name]));
 }

@@ -11,7 +11,11 @@ import { lockAccount } from '../people/accounts/lock.ts';
 import { isEmailVerified } from '../people/accounts/view.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/failed.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
-import { acceptSecondFactor, isAnswerMissing, type SecondFactor } from '../people/two-factor/answer.ts';
+import {
+  acceptSecondFactor,
+  isAnswerMissing,
+  type SecondFactor,
+} from '../people/two-factor/answer.ts';
 import { secondFactorRequired } from '../people/two-factor/refusals.ts';
 import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
 
@@ -46,8 +50,10 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   if (!isEmailVerified(ctx, now)) throw emailUnverified();
   if (via.connection !== undefined) await requireNoTombstone(now, via.connection.organizationId);
   await requireMethodAllowed(ctx, now, via);
-  if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor)) return { asks: now.id };
-  const passed = via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
+  if (via.secondFactor !== undefined && isAnswerMissing(now, via.secondFactor))
+    return { asks: now.id };
+  const passed =
+    via.secondFactor !== undefined && (await acceptSecondFactor(now, via.secondFactor));
   const session = {
     id: orderedId(),
     expiresAt: after(ctx.now, sessionSeconds),

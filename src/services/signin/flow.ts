@@ -38,7 +38,13 @@ import { enterBySso } from './methods/sso/enter.ts';
 import { proveBySso, recordRefusedBySso } from './methods/sso/prove.ts';
 import { requireSameConnection } from './methods/sso/same-connection.ts';
 import { toldOfConnection } from './methods/sso/unreached.ts';
-import { type Arrival, holdForSecondFactor, requirePending, returnToOf, spendPending } from './pending.ts';
+import {
+  type Arrival,
+  holdForSecondFactor,
+  requirePending,
+  returnToOf,
+  spendPending,
+} from './pending.ts';
 import { acceptState } from './redirect/accept.ts';
 import type { callbackInput } from './redirect/schema.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
@@ -59,7 +65,12 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
   await requireRoom(ctx, limits);
   const account = await findByEmail(input.email);
   const count = () => spend(ctx, limits);
-  const right = await ctx.passwords.verify(account?.passwordHash ?? null, input.password, count, client);
+  const right = await ctx.passwords.verify(
+    account?.passwordHash ?? null,
+    input.password,
+    count,
+    client,
+  );
   try {
     const proof = judgePassword(ctx, account, right);
     if ('refused' in proof) throw signInFailed(proof.refused);
@@ -84,11 +95,15 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
 export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
   return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, open }) => {
     // Without proof of the address, the second factor is that of an earlier holder (security P11).
-    const secondFactor = isProved(found) ? await answerSecondFactor(ctx, found, input.totpCode) : null;
+    const secondFactor = isProved(found)
+      ? await answerSecondFactor(ctx, found, input.totpCode)
+      : null;
     return transaction(async () => {
       const account = await open();
       await proveAddress(ctx, account, 'another code');
-      return requireSession(await beginSession(ctx, account, { method: 'magicCode', secondFactor }));
+      return requireSession(
+        await beginSession(ctx, account, { method: 'magicCode', secondFactor }),
+      );
     });
   });
 }
@@ -97,7 +112,11 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
  * Signs in by an organization's directory (spec §4.2). The try is counted before the directory hears of it, and given
  * back when it was not the credential that was refused (security L7, L8).
  */
-export async function signInByLdap(ctx: Context, input: z.output<typeof signInByLdapInput>, page?: Page) {
+export async function signInByLdap(
+  ctx: Context,
+  input: z.output<typeof signInByLdapInput>,
+  page?: Page,
+) {
   const connection = await chooseDirectory(ctx, input);
   const limits = directoryLimits(ctx, input.username, connection?.organizationId ?? null);
   await spend(ctx, limits);
@@ -136,7 +155,8 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
     try {
       return await keepAttempt(ctx, state.connection, async (learn) => {
         const connection = await requireSameConnection(ctx, state);
-        if (input.code === undefined || input.error !== undefined) throw signInFailed('refused_by_provider');
+        if (input.code === undefined || input.error !== undefined)
+          throw signInFailed('refused_by_provider');
         try {
           const said = await proveBySso(ctx, input, connection, state);
           learn(said);
@@ -153,7 +173,11 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
 }
 
 /** Finishes a social sign-in, at the callback (spec §5.4). As with single sign-on, the state is spent before the network. */
-export function finishSocial(ctx: Context, provider: SocialProvider, input: z.output<typeof callbackInput>) {
+export function finishSocial(
+  ctx: Context,
+  provider: SocialProvider,
+  input: z.output<typeof callbackInput>,
+) {
   return acceptState(ctx, 'social', input, async (state) => {
     try {
       const person = await proveBySocial(ctx, provider, state, input);
@@ -161,7 +185,8 @@ export function finishSocial(ctx: Context, provider: SocialProvider, input: z.ou
     } catch (error) {
       const told = await toldOfProvider(ctx, provider, error);
       const reason = reasonToRecord(told);
-      if (reason !== null) await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
+      if (reason !== null)
+        await recordRefusedSignIn(ctx, { method: provider, account: null, reason });
       throw told;
     }
   });
@@ -279,7 +304,8 @@ async function sessionOf<Session extends { user: { id: string } }>(
   session: Session,
 ) {
   const { id } = session.user;
-  if (arrival.by === 'sso') await syncGroups(ctx, arrival.state.connection, id, arrival.said.groups);
+  if (arrival.by === 'sso')
+    await syncGroups(ctx, arrival.state.connection, id, arrival.said.groups);
   if (arrival.by === 'ldap') {
     const connection = await LdapConnection.findByPk(arrival.connection.id);
     if (connection !== null) await syncDirectoryGroups(ctx, connection, id, arrival.person.groups);
@@ -290,6 +316,8 @@ async function sessionOf<Session extends { user: { id: string } }>(
 /** Whether the person was refused, and not asked for a second factor. */
 function isRefusalOfPerson(error: unknown): error is Refusal {
   return (
-    error instanceof Refusal && error.kind === 'unauthenticated' && error.code !== 'second_factor_required'
+    error instanceof Refusal &&
+    error.kind === 'unauthenticated' &&
+    error.code !== 'second_factor_required'
   );
 }

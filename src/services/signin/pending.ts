@@ -36,7 +36,12 @@ export async function holdForSecondFactor(
   arrival: Arrival,
 ): Promise<Refusal> {
   const token = randomToken(256);
-  const row = { id: idOf(token), accountId, payload: arrival, expiresAt: after(ctx.now, pendingSeconds) };
+  const row = {
+    id: idOf(token),
+    accountId,
+    payload: arrival,
+    expiresAt: after(ctx.now, pendingSeconds),
+  };
   await transaction(async () => {
     // Held, so that nothing is kept beside what ends it.
     const account = await lockAccount(accountId, 'beside');

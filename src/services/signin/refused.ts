@@ -15,7 +15,8 @@ export async function recordRefusedSignIn(
   { method, account, reason }: { method: SignInMethod; account: Account | null; reason: string },
 ): Promise<void> {
   const address = networkOf(ctx.client.address);
-  const subject = account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
+  const subject =
+    account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
   const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
   await unsynced(() =>
     tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart: method }),
@@ -26,7 +27,8 @@ export async function recordRefusedSignIn(
 export function reasonOfFailure(error: unknown): string | null {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return null;
   const { cause } = error;
-  const said = typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
+  const said =
+    typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
   return String(said);
 }
 

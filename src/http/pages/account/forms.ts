@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import { changePassword } from '../../../services/people/credentials/operations.ts';
 import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
-import { createToken, regenerateToken, revokeToken } from '../../../services/people/tokens/operations.ts';
-import { confirmTotp, disableTotp, startTotp } from '../../../services/people/two-factor/operations.ts';
+import {
+  createToken,
+  regenerateToken,
+  revokeToken,
+} from '../../../services/people/tokens/operations.ts';
+import {
+  confirmTotp,
+  disableTotp,
+  startTotp,
+} from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
@@ -99,10 +107,15 @@ const disableForm = sectionForm(
   },
 );
 
-const endForm = sectionForm('sessions', 'sessions/end', revokeSession.input, async (visit, input) => {
-  await revokeSession(visit.ctx, input);
-  return back(visit, 'session', 'sessions');
-});
+const endForm = sectionForm(
+  'sessions',
+  'sessions/end',
+  revokeSession.input,
+  async (visit, input) => {
+    await revokeSession(visit.ctx, input);
+    return back(visit, 'session', 'sessions');
+  },
+);
 
 // A form has texts only.
 const createTokenForm = createToken.input.extend({
@@ -120,10 +133,15 @@ const regenerateForm = sectionForm(
   async ({ ctx }, input) => newToken(await regenerateToken(ctx, input)),
 );
 
-const revokeForm = sectionForm('tokens', 'tokens/revoke', revokeToken.input, async (visit, input) => {
-  await revokeToken(visit.ctx, input);
-  return back(visit, 'token', 'tokens');
-});
+const revokeForm = sectionForm(
+  'tokens',
+  'tokens/revoke',
+  revokeToken.input,
+  async (visit, input) => {
+    await revokeToken(visit.ctx, input);
+    return back(visit, 'token', 'tokens');
+  },
+);
 
 const linkForm = sectionForm(
   'sign-in',

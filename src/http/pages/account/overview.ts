@@ -24,7 +24,10 @@ import { ago, methodNames, programOf } from './words.ts';
 /** What each notice says, and in which section. */
 const notices: Record<string, { in: SectionName; text: string }> = {
   profile: { in: 'profile', text: 'Your profile was saved.' },
-  password: { in: 'password', text: 'Your password was changed. You are signed out everywhere else.' },
+  password: {
+    in: 'password',
+    text: 'Your password was changed. You are signed out everywhere else.',
+  },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'You can sign in that way from now on.' },
@@ -82,7 +85,8 @@ ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', va
 
 /** A new password, by the current one; without one there is nothing to change. */
 function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html {
-  if (password !== 'there') return section(draft, 'password', withoutPassword(draft, email, password));
+  if (password !== 'there')
+    return section(draft, 'password', withoutPassword(draft, email, password));
   const note = `At least ${draft.ctx.config.password.minLength} characters. You will be signed out everywhere else.`;
   const content = html`${email !== null && knownAs(email)}
 ${field(draft, { name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
@@ -91,7 +95,11 @@ ${field(draft, { name: 'newPassword', label: 'New password', type: 'password', a
   return section(draft, 'password', postForm(draft, '/account/password#password', content));
 }
 
-function withoutPassword(draft: Draft, email: string | null, password: Described['password']): Html {
+function withoutPassword(
+  draft: Draft,
+  email: string | null,
+  password: Described['password'],
+): Html {
   const none = html`<p>Your account has no password. You sign in another way.</p>`;
   if (password !== 'may be chosen' || email === null) return none;
   const button = html`<button class="small" type="submit">Send me a code to choose one</button>`;
@@ -121,7 +129,9 @@ ${postForm(draft, '/account/organizations/leave#organizations', button, { org })
 
 /** Where the person is signed in. */
 function sessionsSection(draft: Draft, sessions: ShownSession[], more: Described): Html {
-  const rows = sessions.toReversed().map((session) => row(draft, session, more.sessions.get(session.id)));
+  const rows = sessions
+    .toReversed()
+    .map((session) => row(draft, session, more.sessions.get(session.id)));
   return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>`);
 }
 

@@ -72,7 +72,10 @@ function madeBy({ kind }: ShownToken, app: App | undefined): string {
   return `Bot token of the app ${app.name}${app.organization === null ? '' : ` of ${app.organization}`}`;
 }
 
-function lifeOf(now: Date, { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken): string {
+function lifeOf(
+  now: Date,
+  { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken,
+): string {
   if (suspendedAt !== undefined) {
     return `suspended on ${day(suspendedAt)}, when a backup was restored. With a new value it works again.`;
   }

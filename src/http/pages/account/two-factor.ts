@@ -5,7 +5,11 @@ import { drawQr } from '../qr.ts';
 import { type Described, type Draft, type Me, section } from './section.ts';
 
 /** Whether the second factor is on, where it is asked for, and how to change that. */
-export function twoFactorSection(draft: Draft, { twoFactorEnabled }: Me, { singleSignOn }: Described): Html {
+export function twoFactorSection(
+  draft: Draft,
+  { twoFactorEnabled }: Me,
+  { singleSignOn }: Described,
+): Html {
   const content = html`${twoFactorEnabled ? onWords : offWords}
 <ul class="facts quiet">
 <li>Asked for when you sign in with a password, a code by mail, a directory, Google or GitHub.</li>
@@ -22,7 +26,11 @@ const onWords = html`<p><strong>On.</strong> idctl asks for a code of your authe
 const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in.</p>`;
 
 function turnOn(draft: Draft): Html {
-  return postForm(draft, '/account/two-factor', html`<button type="submit">Set up an authenticator</button>`);
+  return postForm(
+    draft,
+    '/account/two-factor',
+    html`<button type="submit">Set up an authenticator</button>`,
+  );
 }
 
 function turnOff(draft: Draft): Html {
@@ -45,7 +53,11 @@ export function confirmAgain(draft: Draft): ShownPage {
     html`${alert(draft)}
 <p>Enter the next code that your authenticator shows, or start again with a new secret.</p>
 ${confirmation(draft)}`,
-    postForm(draft, '/account/two-factor', html`<button class="link" type="submit">Start again</button>`),
+    postForm(
+      draft,
+      '/account/two-factor',
+      html`<button class="link" type="submit">Start again</button>`,
+    ),
   );
 }
 

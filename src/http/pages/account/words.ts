@@ -3,7 +3,10 @@ export function ago(now: Date, at: string): string {
   const seconds = (now.getTime() - new Date(at).getTime()) / 1000;
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [60, 'minute'];
   if (seconds < 60) return 'just now';
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(-Math.floor(seconds / size), unit);
+  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(
+    -Math.floor(seconds / size),
+    unit,
+  );
 }
 
 const units: [number, Intl.RelativeTimeFormatUnit][] = [
@@ -16,7 +19,9 @@ const units: [number, Intl.RelativeTimeFormatUnit][] = [
 
 /** The day of an instant, such as 20 November 2026. */
 export function day(at: string): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(
+    new Date(at),
+  );
 }
 
 const browsers: [RegExp, string][] = [
@@ -39,7 +44,8 @@ const systems: [RegExp, string][] = [
 /** What a `User-Agent` says of the program and its system; for those that nobody knows, its first word. */
 export function programOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown program';
-  const named = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const named = (list: [RegExp, string][]) =>
+    list.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = named(browsers) ?? userAgent.split(/[\s/]/)[0]?.slice(0, 40) ?? '';
   const system = named(systems);
   return system === undefined ? browser : `${browser} on ${system}`;

@@ -24,7 +24,11 @@ export const totpCode = z
   .optional();
 
 /** Asks for the code of a mail, which may or may not have been sent: that is told to its reader alone (security P7). */
-export function askMailedCode(visit: Visit, { identifier, returnTo }: LoginPlace, asking: Asking): ShownPage {
+export function askMailedCode(
+  visit: Visit,
+  { identifier, returnTo }: LoginPlace,
+  asking: Asking,
+): ShownPage {
   const along = { email: identifier, returnTo };
   const content = html`${codes(visit)}
 ${asking.more}

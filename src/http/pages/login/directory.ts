@@ -62,7 +62,10 @@ ${directoryForm(visit, place, whose, null)}
 }
 
 /** A name that is an address says itself which directory it belongs to. */
-async function organizationOf(username: string, identifier: string | undefined): Promise<{ org?: string }> {
+async function organizationOf(
+  username: string,
+  identifier: string | undefined,
+): Promise<{ org?: string }> {
   const who = identifier === undefined || username.includes('@') ? null : identify(identifier);
   const org = who === null ? null : await findOwner(who.domain);
   return org === null ? {} : { org };

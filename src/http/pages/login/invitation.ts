@@ -55,9 +55,14 @@ async function signedIn(
 ): Promise<Html> {
   const me = await showMe(visit.ctx, {});
   if (me.email === email) {
-    return postForm(visit, '/account/invitation', html`<button type="submit">Join ${organization}</button>`, {
-      invitation,
-    });
+    return postForm(
+      visit,
+      '/account/invitation',
+      html`<button type="submit">Join ${organization}</button>`,
+      {
+        invitation,
+      },
+    );
   }
   return html`<p>You are signed in as ${me.email ?? me.name}. Sign out, then open the link again.</p>
 ${postForm(visit, '/account/sign-out', html`<button type="submit">Sign out</button>`)}`;

@@ -45,7 +45,8 @@ const enterPage = form({
     const target = requireReturnTo(ctx, returnTo);
     return arrive(await signInByCode(ctx, input), target);
   },
-  refused: (visit) => askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),
+  refused: (visit) =>
+    askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),
 });
 
 /** Signing in by a code that is mailed. */

@@ -6,7 +6,14 @@ import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/req
 import { type Html, html } from '../html.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
-import { directoryForm, mailCodeForm, passwordForm, socialLinks, ssoLink, ssoStart } from './forms.ts';
+import {
+  directoryForm,
+  mailCodeForm,
+  passwordForm,
+  socialLinks,
+  ssoLink,
+  ssoStart,
+} from './forms.ts';
 import { identify, type LoginPlace, linkTo } from './place.ts';
 import { askWho } from './who.ts';
 
@@ -70,8 +77,12 @@ const or = html`<p class="or"><span>or</span></p>`;
  * Of the two forms that ask for a password, the one asked for; else the directory's, if its organization has verified
  * the domain. To an address on another domain a directory is shown only if asked for (security L1).
  */
-function formShown(email: string | null, { methods, directory, asked }: Asking): LoginQuestion | null {
-  const mayLead = directory !== null && (directory.verified || email === null || asked === 'directory');
+function formShown(
+  email: string | null,
+  { methods, directory, asked }: Asking,
+): LoginQuestion | null {
+  const mayLead =
+    directory !== null && (directory.verified || email === null || asked === 'directory');
   if (mayLead && asked !== 'password') return 'directory';
   if (email !== null && methods.includes('password')) return 'password';
   return mayLead ? 'directory' : null;

@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { canonicalDomain, canonicalEmail } from '../../../services/foundation/domain-names/canonical.ts';
+import {
+  canonicalDomain,
+  canonicalEmail,
+} from '../../../services/foundation/domain-names/canonical.ts';
 
 /** Who signs in, as typed, and where they go on to: what travels from screen to screen. */
 export interface LoginPlace {

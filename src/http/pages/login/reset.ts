@@ -19,7 +19,10 @@ const confirmPath = `${path}/confirm`;
 const askPage = page({
   path,
   access: 'public',
-  input: z.object({ identifier: z.string().max(1000).optional(), done: z.string().max(50).optional() }),
+  input: z.object({
+    identifier: z.string().max(1000).optional(),
+    done: z.string().max(50).optional(),
+  }),
   show: async (visit, { identifier, done }) => {
     requireCodes(visit);
     const own = done === 'confirmed' && (await mayChoose(visit, identifier));
@@ -124,7 +127,11 @@ function askNewPassword(visit: Visit, identifier: string): ShownPage {
 /** Refuses the screens where no code would come. */
 function requireCodes({ ctx }: Visit): void {
   if (isMailConfigured(ctx)) return;
-  throw new Refusal('mail_not_configured', 'This instance sends no mail, so it cannot send you a code.', {
-    hint: 'Ask your administrator for a new password, or sign in another way.',
-  });
+  throw new Refusal(
+    'mail_not_configured',
+    'This instance sends no mail, so it cannot send you a code.',
+    {
+      hint: 'Ask your administrator for a new password, or sign in another way.',
+    },
+  );
 }

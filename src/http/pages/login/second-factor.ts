@@ -11,7 +11,8 @@ const askPage = page({
   path: '/login/code',
   access: 'public',
   input: z.object({}),
-  show: (visit) => (visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit)),
+  show: (visit) =>
+    visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit),
 });
 
 /** Completes the sign-in that waits, whichever way it came. */

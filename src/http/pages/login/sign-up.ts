@@ -4,7 +4,10 @@ import { canonicalEmail } from '../../../services/foundation/domain-names/canoni
 import { signUpInput } from '../../../services/people/accounts/schema.ts';
 import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
 import { requireAdmitted, signUp } from '../../../services/signin/sign-up/sign-up.ts';
-import { invitationInvalid, lookAtInvitation } from '../../../services/tenancy/invitations/operations.ts';
+import {
+  invitationInvalid,
+  lookAtInvitation,
+} from '../../../services/tenancy/invitations/operations.ts';
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';

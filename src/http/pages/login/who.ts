@@ -27,7 +27,9 @@ ${hidden({ returnTo })}
 ${field(visit, {
   name: 'identifier',
   // Without an address, only one directory can be meant (security L1).
-  label: methods.includes('ldap') ? 'E-mail address or user name' : 'E-mail address or company domain',
+  label: methods.includes('ldap')
+    ? 'E-mail address or user name'
+    : 'E-mail address or company domain',
   autocomplete: 'username',
   value: place.identifier,
   verbatim: true,

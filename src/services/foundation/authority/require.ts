@@ -50,11 +50,16 @@ export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 
 }
 
 /** Proves a person in a session that passed the account's own second factor; a provider's does not count (security P15). */
-export async function requireSecondFactor(ctx: Context, operation: SecondFactorRight): Promise<void> {
+export async function requireSecondFactor(
+  ctx: Context,
+  operation: SecondFactorRight,
+): Promise<void> {
   const { accountId, ...proof } = requirePerson(ctx, operation);
   const { totpEnabledAt } = await Account.findByPk(accountId, { rejectOnEmpty: true });
   if (totpEnabledAt === null) {
-    throw secondFactorMissing('Enable two-factor authentication first, then sign in again with its code.');
+    throw secondFactorMissing(
+      'Enable two-factor authentication first, then sign in again with its code.',
+    );
   }
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
   const passedAt = session?.secondFactorAt ?? null;
@@ -64,14 +69,19 @@ export async function requireSecondFactor(ctx: Context, operation: SecondFactorR
 }
 
 function secondFactorMissing(hint: string): Refusal {
-  return new Refusal('session_required', 'This needs a session that passed your own second factor.', {
-    hint,
-  });
+  return new Refusal(
+    'session_required',
+    'This needs a session that passed your own second factor.',
+    {
+      hint,
+    },
+  );
 }
 
 function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
-  if (ctx.actor.kind !== 'user') throw new Refusal('forbidden', 'Only a signed-in person has this.');
+  if (ctx.actor.kind !== 'user')
+    throw new Refusal('forbidden', 'Only a signed-in person has this.');
   requireCredential(ctx, operation);
   return ctx.actor;
 }
@@ -134,7 +144,10 @@ async function isAllowedInside(
 function notAllowed({ organization }: Standing, operation: Right): Refusal {
   const { least, orInProject } = ruleOf(operation);
   const otherwise = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
-  return new Refusal('forbidden', `This needs the role ${least} in ${organization.slug}${otherwise}.`);
+  return new Refusal(
+    'forbidden',
+    `This needs the role ${least} in ${organization.slug}${otherwise}.`,
+  );
 }
 
 async function requireStanding(ctx: Context, org: string): Promise<Standing> {
@@ -152,7 +165,9 @@ async function requireStanding(ctx: Context, org: string): Promise<Standing> {
 async function roleIn(actor: Actor, organizationId: string): Promise<Standing['role'] | null> {
   if (actor.kind === 'operator') return 'operator';
   if (actor.kind !== 'user') return null;
-  const membership = await Membership.findOne({ where: { organizationId, accountId: actor.accountId } });
+  const membership = await Membership.findOne({
+    where: { organizationId, accountId: actor.accountId },
+  });
   return membership?.role ?? null;
 }
 
@@ -186,9 +201,13 @@ function scopeRequired(
     });
   }
   const which = via === 'bot' ? 'a personal access token' : 'a token';
-  return new Refusal('scope_required', `This lets others in, which a token of scope ${scope} may not do.`, {
-    hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
-  });
+  return new Refusal(
+    'scope_required',
+    `This lets others in, which a token of scope ${scope} may not do.`,
+    {
+      hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
+    },
+  );
 }
 
 function requireSomeone(actor: Actor): void {

@@ -21,7 +21,11 @@ export async function shownTo(
   accounts: Account[],
 ): Promise<(account: Account) => Shown> {
   const named = await ScimRecord.findAll({
-    where: { organizationId, accountId: accounts.map(({ id }) => id), link: ['attached', 'created'] },
+    where: {
+      organizationId,
+      accountId: accounts.map(({ id }) => id),
+      link: ['attached', 'created'],
+    },
   });
   const verified = named.length === 0 ? new Set() : await findVerifiedNames(organizationId);
   const records = new Map(named.map((record) => [record.accountId, record]));

@@ -122,7 +122,9 @@ export function ruleOf(right: Right): Rule {
 }
 
 /** Whether the row is about what is a signed-in person's own. */
-export function isAboutOneself(right: OwnRight | OrganizationRight | ProjectRight): right is OwnRight {
+export function isAboutOneself(
+  right: OwnRight | OrganizationRight | ProjectRight,
+): right is OwnRight {
   return ruleOf(right).least === 'user';
 }
 

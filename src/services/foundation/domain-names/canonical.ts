@@ -44,6 +44,7 @@ function canonicalHost(host: string): string | null {
   const ascii = domainToASCII(host).toLowerCase();
   const labels = ascii.split('.');
   const last = labels.at(-1) ?? '';
-  const sound = labels.length >= 2 && ascii.length <= 253 && labels.every((part) => label.test(part));
+  const sound =
+    labels.length >= 2 && ascii.length <= 253 && labels.every((part) => label.test(part));
   return sound && !/^[0-9]+$/.test(last) ? ascii : null;
 }

@@ -24,13 +24,19 @@ export async function fanOut({ organizationId, ...event }: Written): Promise<voi
   }
 }
 
-async function insertAndFind(row: Record<string, unknown>, organizationId: string): Promise<Listener[]> {
+async function insertAndFind(
+  row: Record<string, unknown>,
+  organizationId: string,
+): Promise<Listener[]> {
   const { sql, bind } = insertion('events', row);
   const found = `FROM webhooks WHERE organization_id = $${bind.length + 1} AND enabled`;
   const given = [...bind, organizationId];
   if (dialectOfDatabase() === 'postgres') {
     // Nobody removes a webhook between its being found and its delivery being written.
-    return select<Listener>(`WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`, given);
+    return select<Listener>(
+      `WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`,
+      given,
+    );
   }
   const listeners = `SELECT json_group_array(json_object('id', id, 'events', json(events))) ${found}`;
   const returning = `${sql} RETURNING (${listeners}) AS listeners`;

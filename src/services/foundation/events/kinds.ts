@@ -49,9 +49,13 @@ const synced = {
 export const eventKinds = {
   'organization.created': inOrg('organization', 'An organization was created', {}),
   'organization.renamed': inOrg('organization', 'Its name was changed', { from: text }),
-  'organization.deleted': inOrg('organization', 'An organization was deleted, with so many members', {
-    members: number,
-  }),
+  'organization.deleted': inOrg(
+    'organization',
+    'An organization was deleted, with so many members',
+    {
+      members: number,
+    },
+  ),
   'organization.ownerless': inOrg(
     'user',
     'It has no owner now: the last one was deactivated by SCIM, or the account was deleted',
@@ -67,16 +71,22 @@ export const eventKinds = {
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
   'member.removed': inOrg('user', 'A member was taken out by hand, or left', { role }),
 
-  'invitation.created': inOrg('invitation', 'An address was invited, by mail or by the link alone', {
-    role,
-    mailed: flag,
-  }),
+  'invitation.created': inOrg(
+    'invitation',
+    'An address was invited, by mail or by the link alone',
+    {
+      role,
+      mailed: flag,
+    },
+  ),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
   'invitation.revoked': inOrg('invitation', 'An invitation was taken back', {}),
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
-  'project.deleted': inOrg('project', 'A project was deleted, with so many members', { members: number }),
+  'project.deleted': inOrg('project', 'A project was deleted, with so many members', {
+    members: number,
+  }),
   'project.member.added': inOrg('user', 'Somebody came into a project', {
     project: text,
     role: text,
@@ -144,7 +154,9 @@ export const eventKinds = {
     enabled: flag,
   }),
   'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
-  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', { owners: list }),
+  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', {
+    owners: list,
+  }),
   'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', {
     owners: list,
     sessionsEnded: number,
@@ -161,10 +173,14 @@ export const eventKinds = {
     message: text,
     ...refused,
   }),
-  'ldap.bind.limited': inOrg('ldap', 'Too many bind passwords were refused; none is tried for a while', {
-    bindDn: text,
-    ...tally,
-  }),
+  'ldap.bind.limited': inOrg(
+    'ldap',
+    'Too many bind passwords were refused; none is tried for a while',
+    {
+      bindDn: text,
+      ...tally,
+    },
+  ),
   'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
   'ldap.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
     why: text,
@@ -176,7 +192,11 @@ export const eventKinds = {
     project: text,
     role: text,
   }),
-  'mapping.removed': inOrg('mapping', 'A mapping was removed', { group: text, project: text, role: text }),
+  'mapping.removed': inOrg('mapping', 'A mapping was removed', {
+    group: text,
+    project: text,
+    role: text,
+  }),
 
   'scim.token.created': inOrg('scimToken', 'The SCIM token was made', {}),
   'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void', {}),
@@ -196,7 +216,9 @@ export const eventKinds = {
     record: text,
     userName: text,
   }),
-  'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', { attributes: list }),
+  'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', {
+    attributes: list,
+  }),
   'scim.user.recorded': inOrg('user', 'SCIM created somebody who is not active, so no member', {}),
   'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
     email: text.nullable(),
@@ -218,27 +240,50 @@ export const eventKinds = {
   'webhook.disabled': inOrg(
     'webhook',
     'A webhook was switched off: by hand, because it answered 410 or failed for days, or by a restore',
-    { reason: z.enum(['requested', 'gone', 'failing', 'restored']), failingSince: instant.optional() },
+    {
+      reason: z.enum(['requested', 'gone', 'failing', 'restored']),
+      failingSince: instant.optional(),
+    },
   ),
-  'webhook.removed': inOrg('webhook', 'A webhook was removed, with what waited for it', { waiting: number }),
-  'webhook.secret.rotated': inOrg('webhook', 'It has a new secret; the old one signs too for a day', {
-    previousUntil: instant,
+  'webhook.removed': inOrg('webhook', 'A webhook was removed, with what waited for it', {
+    waiting: number,
   }),
-  'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', { delivery: text, event: text }),
+  'webhook.secret.rotated': inOrg(
+    'webhook',
+    'It has a new secret; the old one signs too for a day',
+    {
+      previousUntil: instant,
+    },
+  ),
+  'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', {
+    delivery: text,
+    event: text,
+  }),
 
   'identity.linked': either('user', 'A sign-in from outside was linked to an account', {
     kind: text,
     issuer: text,
   }),
-  'identity.unlinked': either('user', 'A link to an outside sign-in ended', { kind: text, issuer: text }),
-  'account.reclaimed': either('user', 'What an unproven holder left of an account ended (security I3, P11)', {
-    by: z.enum(['domain', 'mail', 'operator', 'signup']),
+  'identity.unlinked': either('user', 'A link to an outside sign-in ended', {
+    kind: text,
+    issuer: text,
   }),
+  'account.reclaimed': either(
+    'user',
+    'What an unproven holder left of an account ended (security I3, P11)',
+    {
+      by: z.enum(['domain', 'mail', 'operator', 'signup']),
+    },
+  ),
 
-  'session.started': either('user', 'Somebody signed in; in the organization when by its connection', {
-    method: text,
-    session: text,
-  }),
+  'session.started': either(
+    'user',
+    'Somebody signed in; in the organization when by its connection',
+    {
+      method: text,
+      session: text,
+    },
+  ),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
   'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
     session: text,
@@ -256,18 +301,32 @@ export const eventKinds = {
     ...refused,
   }),
 
-  'user.created': either('user', 'An account was made; in the organization when by its connection', {
-    by: text.optional(),
-  }),
-  'user.deleted': onInstance('user', 'An account was deleted; these organizations have no owner now', {
-    ownerless: list.optional(),
-  }),
+  'user.created': either(
+    'user',
+    'An account was made; in the organization when by its connection',
+    {
+      by: text.optional(),
+    },
+  ),
+  'user.deleted': onInstance(
+    'user',
+    'An account was deleted; these organizations have no owner now',
+    {
+      ownerless: list.optional(),
+    },
+  ),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
   'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
   'user.password.changed': onInstance('user', 'Somebody changed their password', {}),
-  'user.password.set': onInstance('user', 'The operator set a password', { tokensEnded: number.optional() }),
-  'user.password.reset': onInstance('user', 'Somebody chose a new password by a code that was mailed', {}),
+  'user.password.set': onInstance('user', 'The operator set a password', {
+    tokensEnded: number.optional(),
+  }),
+  'user.password.reset': onInstance(
+    'user',
+    'Somebody chose a new password by a code that was mailed',
+    {},
+  ),
   'user.email.verified': onInstance(
     'user',
     'A code that was mailed has proved the address of an account',
@@ -275,7 +334,11 @@ export const eventKinds = {
   ),
   'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
   'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
-  'user.login_link.created': onInstance('user', 'The operator made a link that lets somebody in once', {}),
+  'user.login_link.created': onInstance(
+    'user',
+    'The operator made a link that lets somebody in once',
+    {},
+  ),
   'user.totp.reset': onInstance('user', 'The operator took a second factor off', {}),
 
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {

@@ -80,7 +80,8 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   });
   const events = rows.slice(0, limit);
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
-  if (last === null || settled === null || last < settled) return { events, nextCursor: last, hasMore };
+  if (last === null || settled === null || last < settled)
+    return { events, nextCursor: last, hasMore };
   // Events may come twice, and none is left out: one goes on from where none can come behind any
   // more, if that is further.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
@@ -107,7 +108,10 @@ async function settledId(): Promise<string | null> {
 }
 
 /** The id after which to read: the cursor, or the first that `since` allows if that is further. */
-function beginning(ctx: Context, { cursor, since }: Pick<All, 'cursor' | 'since'>): string | undefined {
+function beginning(
+  ctx: Context,
+  { cursor, since }: Pick<All, 'cursor' | 'since'>,
+): string | undefined {
   if (since === undefined) return cursor;
   const ago = secondsOf(since);
   const instant = Number.isNaN(ago) ? Date.parse(since) : ctx.now.getTime() - ago * 1000;
@@ -127,7 +131,9 @@ async function viewForOperator(events: readonly Event[]) {
   });
   const accounts = await Account.findAll({
     where: {
-      id: [...new Set(events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : [])))],
+      id: [
+        ...new Set(events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : []))),
+      ],
     },
     attributes: ['id', 'email'],
   });

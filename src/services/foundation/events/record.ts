@@ -28,9 +28,20 @@ type HappeningOf<Name, Data> = About<Name> &
  * Writes what happened, and what webhooks are to be sent of it; call it inside the transaction that does it, so that
  * all of it is kept or nothing.
  */
-export async function recordEvent(ctx: Context, what: Happening, id: string = orderedId()): Promise<void> {
+export async function recordEvent(
+  ctx: Context,
+  what: Happening,
+  id: string = orderedId(),
+): Promise<void> {
   const { kind, organizationId = null, subject = null, data = {} } = what;
-  const event = { id, kind, at: ctx.now, actor: await viewActor(ctx.actor, organizationId), subject, data };
+  const event = {
+    id,
+    kind,
+    at: ctx.now,
+    actor: await viewActor(ctx.actor, organizationId),
+    subject,
+    data,
+  };
   await fanOut({ ...event, organizationId });
 }
 

@@ -24,13 +24,22 @@ export async function tallyEvent(
   const said: Record<string, unknown> = what.data ?? {};
   const method = /^(?:(\w+)\.)?signin\.refused$/.exec(what.kind);
   if (method) countSignIn(ctx, method[1] ?? String(said['method']), 'refused');
-  const window = await countUp(ctx, { ...by, name: what.kind, most: unlimited, seconds: windowSeconds });
+  const window = await countUp(ctx, {
+    ...by,
+    name: what.kind,
+    most: unlimited,
+    seconds: windowSeconds,
+  });
   if (window === null) return;
   const data = { ...said, count: window.used };
   const now = [ctx.requestId];
   // What recurs says all of its kind but what the tally adds, which is here.
   if (window.used === 1) {
-    return recordEvent(ctx, { ...what, data: { ...data, references: now } } as Happening, window.id);
+    return recordEvent(
+      ctx,
+      { ...what, data: { ...data, references: now } } as Happening,
+      window.id,
+    );
   }
   const references = [...(await earlierReferences(window.id)), ...now].slice(-mostReferences);
   const latest = { ...data, lastAt: ctx.now.toISOString(), references };

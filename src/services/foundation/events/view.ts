@@ -60,7 +60,9 @@ function noKind(name: string): string {
 function alike(name: string): string[] {
   const groupOf = (text: string) => text.slice(0, text.indexOf('.'));
   const inGroup = eventNames.filter((known) => groupOf(known) === groupOf(`${name}.`));
-  return inGroup.length > 0 ? inGroup : [...new Set(eventNames.map((known) => `${groupOf(known)}.*`))];
+  return inGroup.length > 0
+    ? inGroup
+    : [...new Set(eventNames.map((known) => `${groupOf(known)}.*`))];
 }
 
 /** An event as organizations and webhooks get it, with the fields in the documented order. */

@@ -5,6 +5,7 @@ export function isWanted(kind: string, patterns: string[] | null): boolean {
 
 function fits(kind: string, pattern: string): boolean {
   return (
-    pattern === '*' || (pattern.endsWith('.*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern)
+    pattern === '*' ||
+    (pattern.endsWith('.*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern)
   );
 }

@@ -12,7 +12,11 @@ const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
  * Proves that a master key is the one of this database, and seals with it; the first key ever seen becomes it.
  * Refuses `key_invalid`, naming the key file, for any other (security X3).
  */
-export async function requireRightKey(key: { keyring: Keyring; keyFile: string; now: Date }): Promise<void> {
+export async function requireRightKey(key: {
+  keyring: Keyring;
+  keyFile: string;
+  now: Date;
+}): Promise<void> {
   if (!(await isSealed())) await sealCanary(key.keyring, key.now);
   const canaries = await listCanaries();
   const [canary] = canaries;
@@ -51,9 +55,12 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
   // Of two daemons that start at once, one finds the row there: it is the same key's.
-  await KeyCanary.bulkCreate([{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }], {
-    ignoreDuplicates: true,
-  });
+  await KeyCanary.bulkCreate(
+    [{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }],
+    {
+      ignoreDuplicates: true,
+    },
+  );
 }
 
 /** Whether some master key has sealed something here: then no other may (security X3). */

@@ -7,5 +7,8 @@ export async function followMasterKey(ctx: Context): Promise<void> {
   if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;
   if (ctx.keyring.sealWith(canary.keyId)) return;
   const { keyFile } = ctx.config;
-  ctx.log.error({ keyFile, keyId: canary.keyId }, 'the key file lacks the master key of this database');
+  ctx.log.error(
+    { keyFile, keyId: canary.keyId },
+    'the key file lacks the master key of this database',
+  );
 }

@@ -50,7 +50,8 @@ export async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
 /** The key of this id, or null; an unknown one is looked for in the database, at most every few seconds. */
 export async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> {
   const known = (await readSet(ctx)).keys.get(kid);
-  if (known !== undefined || since(missedAt.get(ctx.keyring), ctx) < fewSeconds) return known ?? null;
+  if (known !== undefined || since(missedAt.get(ctx.keyring), ctx) < fewSeconds)
+    return known ?? null;
   missedAt.set(ctx.keyring, ctx.now.getTime());
   forgetKeys(ctx);
   return (await readSet(ctx)).keys.get(kid) ?? null;
@@ -99,7 +100,9 @@ async function readAll(ctx: KeyContext): Promise<KeySet> {
 
 async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
   const publicJwk = publicJwkSchema.parse(row.publicJwk);
-  const privateJwk: unknown = JSON.parse(ctx.keyring.open(row.privateJwk, placeOfPrivateJwk(row.id)));
+  const privateJwk: unknown = JSON.parse(
+    ctx.keyring.open(row.privateJwk, placeOfPrivateJwk(row.id)),
+  );
   return {
     publicJwk,
     verifier: await importVerificationKey(publicJwk),

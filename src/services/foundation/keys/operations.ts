@@ -78,7 +78,10 @@ export const rotateSigningKey = operation({
     const made = await makeSigningKey(ctx);
     const signsFrom = after(ctx.now, noticeSeconds);
     const key = await transaction(async () => {
-      const [retired] = await SigningKey.update({ retiredAt: signsFrom }, { where: { retiredAt: null } });
+      const [retired] = await SigningKey.update(
+        { retiredAt: signsFrom },
+        { where: { retiredAt: null } },
+      );
       const created = await SigningKey.create(made);
       await recordEvent(ctx, {
         kind: 'key.signing.rotated',
@@ -140,7 +143,8 @@ export const rotateMasterKey = operation({
 
 /** Two rotations at once would each replace the key file. */
 async function alone(): Promise<void> {
-  if (dialectOfDatabase() === 'postgres') await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);
+  if (dialectOfDatabase() === 'postgres')
+    await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);
 }
 
 async function takeNewKey(ctx: Context, prepare: boolean) {
@@ -149,7 +153,10 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   const keys = await readKeyFile(keyFile);
   const current = keys.find((key) => idOfMasterKey(key) === former);
   if (current === undefined)
-    throw new Refusal('key_invalid', `the master key ${keyFile} lacks the key that seals now (${former})`);
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${keyFile} lacks the key that seals now (${former})`,
+    );
   const key = (await findUnused(keys)) ?? newMasterKey();
   const id = idOfMasterKey(key);
   await replaceKeyFile(keyFile, prepare ? [current, key] : [key, current]);
@@ -157,7 +164,11 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   // Nothing is sealed by those before.
   await KeyCanary.destroy({ where: { keyId: { [Op.ne]: former } } });
   await plantCanary(createKeyring(key), ctx.now);
-  await recordEvent(ctx, { kind: 'key.master.rotated', subject: { type: 'key', id }, data: { former } });
+  await recordEvent(ctx, {
+    kind: 'key.master.rotated',
+    subject: { type: 'key', id },
+    data: { former },
+  });
   return { id, state: 'rotated' as const, former };
 }
 

@@ -14,18 +14,23 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
     ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
   );
-  if (current === undefined) throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
+  if (current === undefined)
+    throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
   return current.signer;
 }
 
 /** The signer of this key id, retired or not, for signing a token again; refuses `invalid_credential` when it is gone. */
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
-  if (key === null) throw new Refusal('invalid_credential', 'the key that signed this session is gone');
+  if (key === null)
+    throw new Refusal('invalid_credential', 'the key that signed this session is gone');
   return key.signer;
 }
 
 /** The public key of this id if this instance signs or signed with it, else null. */
-export async function findVerificationKey(ctx: KeyContext, kid: string): Promise<VerificationKey | null> {
+export async function findVerificationKey(
+  ctx: KeyContext,
+  kid: string,
+): Promise<VerificationKey | null> {
   return (await readyKey(ctx, kid))?.verifier ?? null;
 }

@@ -23,9 +23,13 @@ const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, 
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
-  const [known] = await select<{ subject: string }>(find, [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)], {
-    prepared: true,
-  });
+  const [known] = await select<{ subject: string }>(
+    find,
+    [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)],
+    {
+      prepared: true,
+    },
+  );
   return known?.subject ?? null;
 }
 

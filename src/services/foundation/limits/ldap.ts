@@ -3,7 +3,11 @@ import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
 /** What a directory password costs to try: a place of the user name's in that organization, and one of the client's (security L8). */
-export function directoryLimits(ctx: Context, username: string, organizationId: string | null): Limit[] {
+export function directoryLimits(
+  ctx: Context,
+  username: string,
+  organizationId: string | null,
+): Limit[] {
   const { ldapFailures: most } = ctx.config.limits;
   const of = canonicalUser(username);
   const apart = organizationId ?? 'nowhere';
@@ -28,7 +32,13 @@ export function entryLimit(
   organizationId: string,
 ): Limit {
   const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap entry', of: `${issuer} ${subject}`, apart: organizationId, most, seconds: 900 };
+  return {
+    name: 'ldap entry',
+    of: `${issuer} ${subject}`,
+    apart: organizationId,
+    most,
+    seconds: 900,
+  };
 }
 
 /** What an organization may try of passwords for the account that searches, whatever its name: that has too many spellings. */
@@ -47,7 +57,11 @@ export interface StoredPassword {
  * What each try of a bind password costs, in whatever organization: a place of its actor and of their client, and of the
  * password itself if it is stored, so that no account is locked.
  */
-export function bindTryLimits(ctx: Context, organizationId: string, stored: StoredPassword | null): Limit[] {
+export function bindTryLimits(
+  ctx: Context,
+  organizationId: string,
+  stored: StoredPassword | null,
+): Limit[] {
   const refused = stored === null ? [] : [storedBindLimit(ctx, stored)];
   if (ctx.actor.kind === 'operator')
     return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];

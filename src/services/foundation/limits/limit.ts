@@ -16,7 +16,10 @@ export interface Limit {
 }
 
 /** The key of what a limit counts: a keyed hash, so that the table names no stranger. */
-export function keyOf(ctx: Context, { name, of, apart = '' }: Pick<Limit, 'name' | 'of' | 'apart'>): string {
+export function keyOf(
+  ctx: Context,
+  { name, of, apart = '' }: Pick<Limit, 'name' | 'of' | 'apart'>,
+): string {
   return hash(ctx, [name, of, apart]);
 }
 

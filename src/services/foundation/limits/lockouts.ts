@@ -14,7 +14,10 @@ export interface Lockout {
 }
 
 /** The lockouts of the account, each with when it ends: its password by network, and its second factor. */
-export async function listLockouts(ctx: Context, account: Pick<Account, 'id' | 'email'>): Promise<Lockout[]> {
+export async function listLockouts(
+  ctx: Context,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<Lockout[]> {
   const { limits } = ctx.config;
   if (limits.enabled === 'off') return [];
   const password = sharedPasswordLimit(ctx, account.email ?? account.id);

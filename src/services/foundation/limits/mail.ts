@@ -24,7 +24,11 @@ const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
  * Whether the organization may have one more invitation mailed to this address: its share, so that it does not use up
  * those of others, and learns nothing of theirs. Call it inside the transaction that queues the mail.
  */
-export function mayMailInvitation(ctx: Context, email: string, organizationId: string): Promise<boolean> {
+export function mayMailInvitation(
+  ctx: Context,
+  email: string,
+  organizationId: string,
+): Promise<boolean> {
   return mayInvite(ctx, email, { apart: organizationId, most: mostInvitations.ofOne });
 }
 
@@ -41,7 +45,10 @@ export async function maySendInvitation(
   if (await mayInvite(ctx, email, { most: ofAll - kept })) return true;
   if (!(await hasVerifiedDomain(organizationId))) return false;
   const own = { apart: `own ${organizationId}`, most: 1 };
-  return (await mayInvite(ctx, email, own)) && (await mayInvite(ctx, email, { apart: 'kept', most: kept }));
+  return (
+    (await mayInvite(ctx, email, own)) &&
+    (await mayInvite(ctx, email, { apart: 'kept', most: kept }))
+  );
 }
 
 async function mayInvite(
@@ -62,10 +69,19 @@ const kept = 2;
  * up all of them. Counted when it is sent, as nobody waits then: nobody learns by it what was sent before (security P7).
  * Call it inside a transaction.
  */
-export async function maySendAsked(ctx: Context, email: string, stranger: boolean): Promise<boolean> {
+export async function maySendAsked(
+  ctx: Context,
+  email: string,
+  stranger: boolean,
+): Promise<boolean> {
   const { enabled, codeSends } = ctx.config.limits;
   if (enabled === 'off') return true;
-  const forAll = { name: 'mails', of: mailboxOf(email), most: Math.max(1, codeSends - kept), seconds: 3600 };
+  const forAll = {
+    name: 'mails',
+    of: mailboxOf(email),
+    most: Math.max(1, codeSends - kept),
+    seconds: 3600,
+  };
   if ((await countUp(ctx, forAll)) !== null) return true;
   const rest = { ...forAll, apart: 'rest', most: codeSends - forAll.most };
   return !stranger && rest.most > 0 && (await countUp(ctx, rest)) !== null;

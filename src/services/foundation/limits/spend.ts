@@ -46,7 +46,9 @@ export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
 
 /** As `giveBack` for one limit; answers whether nothing of it is spent now. Call it inside a transaction. */
 export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
-  const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [keyOf(ctx, limit)]);
+  const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [
+    keyOf(ctx, limit),
+  ]);
   return row?.used === 0;
 }
 
@@ -62,9 +64,13 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];
   for (const limit of limits) {
-    const [full] = await select<{ seconds: number }>(fullWindow, [keyOf(ctx, limit), now, limit.most], {
-      prepared: true,
-    });
+    const [full] = await select<{ seconds: number }>(
+      fullWindow,
+      [keyOf(ctx, limit), now, limit.most],
+      {
+        prepared: true,
+      },
+    );
     if (full !== undefined) waits.push(full.seconds);
   }
   return Math.max(0, ...waits);

@@ -9,7 +9,14 @@ export interface ScimResource {
 }
 
 /** What is looked up in a column of its own and not in the JSON of the record. */
-export type Column = 'id' | 'userName' | 'externalId' | 'active' | 'created' | 'lastModified' | 'email';
+export type Column =
+  | 'id'
+  | 'userName'
+  | 'externalId'
+  | 'active'
+  | 'created'
+  | 'lastModified'
+  | 'email';
 
 /** One attribute of RFC 7643 §7, and where idctl finds its value. */
 export interface Attribute {
@@ -95,7 +102,12 @@ function list(name: string, description: string, types: string[], own: Attribute
 }
 
 /** A multi-valued attribute whose elements are a `value` and what to call it. */
-function values(name: string, description: string, types: string[], value: Properties = {}): Attribute {
+function values(
+  name: string,
+  description: string,
+  types: string[],
+  value: Properties = {},
+): Attribute {
   return list(name, description, types, [
     text('value', 'The value itself.', value),
     text('display', 'The value in words for people.'),
@@ -128,7 +140,11 @@ const common: Attribute[] = [
     'When and where the resource came to be.',
     [
       text('resourceType', 'The name of the resource type.', readOnly),
-      text('created', 'When the User was added.', { ...readOnly, type: 'dateTime', column: 'created' }),
+      text('created', 'When the User was added.', {
+        ...readOnly,
+        type: 'dateTime',
+        column: 'created',
+      }),
       text('lastModified', 'When the User last changed.', {
         ...readOnly,
         type: 'dateTime',
@@ -142,12 +158,16 @@ const common: Attribute[] = [
 ];
 
 const core: Attribute[] = [
-  text('userName', 'The name by which the User is known to the client, unique in any case of letters.', {
-    required: true,
-    uniqueness: 'server',
-    column: 'userName',
-    maxLength: 400,
-  }),
+  text(
+    'userName',
+    'The name by which the User is known to the client, unique in any case of letters.',
+    {
+      required: true,
+      uniqueness: 'server',
+      column: 'userName',
+      maxLength: 400,
+    },
+  ),
   complex('name', 'The parts of the name of the User.', [
     text('formatted', 'The whole name, as it is shown.'),
     text('familyName', 'The family name.'),
@@ -166,7 +186,10 @@ const core: Attribute[] = [
   text('timezone', 'The time zone, such as Europe/Vienna.'),
   boolean('active', 'Whether the User is a member of the organization.', { column: 'active' }),
   text('password', 'Not kept.', { mutability: 'writeOnly', returned: 'never', searchable: false }),
-  values('emails', 'E-mail addresses.', ['work', 'home', 'other'], { column: 'email', maxLength: 400 }),
+  values('emails', 'E-mail addresses.', ['work', 'home', 'other'], {
+    column: 'email',
+    maxLength: 400,
+  }),
   values('phoneNumbers', 'Telephone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
   values('ims', 'Addresses for instant messages.', [
     ...['aim', 'gtalk', 'icq', 'xmpp', 'msn', 'skype', 'qq', 'yahoo'],

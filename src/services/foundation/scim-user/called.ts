@@ -5,5 +5,7 @@ import { nameOf } from './resource.ts';
 export function calledBy(resource: Named): string {
   const { userName } = resource;
   const local = userName.split('@')[0] ?? '';
-  return nameOf(resource) ?? nameOf({ displayName: local }) ?? nameOf({ displayName: userName }) ?? '-';
+  return (
+    nameOf(resource) ?? nameOf({ displayName: local }) ?? nameOf({ displayName: userName }) ?? '-'
+  );
 }

@@ -1,4 +1,10 @@
-import { type Attribute, attributes, type Column, enterpriseSchema, userSchema } from './attributes.ts';
+import {
+  type Attribute,
+  attributes,
+  type Column,
+  enterpriseSchema,
+  userSchema,
+} from './attributes.ts';
 
 /** What a text names: an attribute and, when it names one, its sub-attribute. */
 export interface Target {

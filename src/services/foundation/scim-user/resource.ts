@@ -3,7 +3,15 @@ import { canonicalEmail } from '../domain-names/canonical.ts';
 import { type Attribute, attributes, type ScimResource, type ScimValue } from './attributes.ts';
 import { findSchema, findTarget } from './names.ts';
 import { scimRefusal } from './refusal.ts';
-import { coerce, isComplex, isEmptied, isObject, settlePrimary, setValue, valuesIn } from './values.ts';
+import {
+  coerce,
+  isComplex,
+  isEmptied,
+  isObject,
+  settlePrimary,
+  setValue,
+  valuesIn,
+} from './values.ts';
 
 // The resource as clients write it: what the table has, spelled as the table spells it, values as they were sent.
 
@@ -29,7 +37,10 @@ export function readCreation(body: unknown): WrittenUser {
 }
 
 /** The resource in the body of a PUT: `userName` kept when not given, active unless it says otherwise. */
-export function readReplacement(body: unknown, current: ScimResource & { userName: string }): WrittenUser {
+export function readReplacement(
+  body: unknown,
+  current: ScimResource & { userName: string },
+): WrittenUser {
   const resource = readBody(body);
   return written(resource, givenName(resource) ?? current.userName);
 }
@@ -53,7 +64,8 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
     const schema = prefix === '' ? findSchema(key) : null;
     if (schema !== null && isObject(part)) readInto(resource, part, `${schema}:`);
     const target = findTarget(`${prefix}${key}`);
-    if (target === null || target.sub !== null || target.attribute.mutability !== 'readWrite') continue;
+    if (target === null || target.sub !== null || target.attribute.mutability !== 'readWrite')
+      continue;
     const value = coerce(target.attribute, part);
     if (value !== undefined) setValue(resource, target.attribute, tidied(target.attribute, value));
   }
@@ -61,7 +73,8 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
 
 /** The value as it is kept: without what is emptied, with one primary value at most; undefined when nothing is left. */
 function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
-  if (!Array.isArray(value)) return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
+  if (!Array.isArray(value))
+    return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
   const kept = value.filter((element) => !isComplex(element) || !isEmptied(attribute, element));
   const elements = kept.filter(isComplex);
   settlePrimary(elements, elements);
@@ -72,7 +85,8 @@ const most = { elements: 200, length: 256 * 1024 };
 
 /** Refuses what no resource may be, however it came about: without a name, or too large. */
 export function assertSound(resource: ScimResource): void {
-  if (givenName(resource) === null) throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
+  if (givenName(resource) === null)
+    throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
   if (JSON.stringify(resource).length > most.length) {
     throw scimRefusal(400, 'invalidValue', `A User has at most ${most.length} characters.`);
   }

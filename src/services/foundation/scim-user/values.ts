@@ -40,7 +40,11 @@ export function schemasOf(resource: ScimResource): string[] {
 }
 
 /** Sets the attribute, or with undefined takes it away; an extension that holds nothing goes too. */
-export function setValue(resource: ScimResource, attribute: Attribute, value: ScimValue | undefined): void {
+export function setValue(
+  resource: ScimResource,
+  attribute: Attribute,
+  value: ScimValue | undefined,
+): void {
   if (attribute.schema !== enterpriseSchema) {
     setOwn(resource, attribute.name, value);
     return;
@@ -75,7 +79,9 @@ function coerceOne(attribute: Attribute, given: unknown): ScimValue | undefined 
   if (attribute.type === 'complex') return coerceComplex(attribute, given);
   const value = isObject(given) ? unwrapped(member(given, 'value')) : given;
   if (value === null) return undefined;
-  return attribute.type === 'boolean' ? coerceBoolean(attribute, value) : coerceText(attribute, value);
+  return attribute.type === 'boolean'
+    ? coerceBoolean(attribute, value)
+    : coerceText(attribute, value);
 }
 
 function coerceComplex(attribute: Attribute, given: unknown): ScimResource | undefined {
@@ -100,7 +106,8 @@ export type Parts = ReadonlyMap<string, ScimValue | undefined>;
 /** The parts that are given, or null when something is and none of it is a part. */
 export function readParts(attribute: Attribute, given: unknown): Parts | null {
   const value = unwrapped(given);
-  if (!isObject(value) && findSub(attribute, 'value') === null) throw unfit(attribute, 'must be an object');
+  if (!isObject(value) && findSub(attribute, 'value') === null)
+    throw unfit(attribute, 'must be an object');
   const entries = Object.entries(isObject(value) ? value : { value });
   const parts = new Map<string, ScimValue | undefined>();
   let known = entries.length === 0;
@@ -138,7 +145,9 @@ const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
 /** Whether connectors mean that the value is removed: an e-mail, telephone number or manager with an empty `value`. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
-  return goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === '';
+  return (
+    goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''
+  );
 }
 
 /** Leaves one primary value at most (RFC 7643 §2.4): the first of the given ones that says so; the others are not. */

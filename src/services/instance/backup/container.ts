@@ -58,7 +58,8 @@ export async function readBackup(
   const end = size - macBytes;
   const mac = createHmac('sha256', keyring.derive('backup'));
   const sum = await read(file, Math.max(0, size - tailBytes), tailBytes);
-  if (size < length + tailBytes || sum.toString('latin1', 0, lastLine.length) !== lastLine) throw truncated();
+  if (size < length + tailBytes || sum.toString('latin1', 0, lastLine.length) !== lastLine)
+    throw truncated();
   for await (const chunk of stream(file, 0, end)) mac.update(chunk);
   if (!isEqual(mac.digest('hex'), sum.toString('hex', lastLine.length))) throw altered();
   return { header, bytes: size, database: () => stream(file, length, size - tailBytes) };
@@ -104,7 +105,10 @@ function truncated(): Refusal {
 }
 
 function altered(): Refusal {
-  return invalid('This backup was changed after it was made.', 'Use another copy of it, or another backup.');
+  return invalid(
+    'This backup was changed after it was made.',
+    'Use another copy of it, or another backup.',
+  );
 }
 
 /** The refusal of a file that cannot be restored from. */
@@ -113,7 +117,11 @@ export function invalid(message: string, hint: string): Refusal {
 }
 
 function otherKey(needed: string, own: string, keyFile: string): Refusal {
-  return new Refusal('key_invalid', `This backup needs the master key ${needed}; ${keyFile} is ${own}.`, {
-    hint: 'Name the key file that the instance had when the backup was made, with keyFile.',
-  });
+  return new Refusal(
+    'key_invalid',
+    `This backup needs the master key ${needed}; ${keyFile} is ${own}.`,
+    {
+      hint: 'Name the key file that the instance had when the backup was made, with keyFile.',
+    },
+  );
 }

@@ -69,7 +69,8 @@ async function requirePlace(file: string): Promise<void> {
   try {
     await access(beside, constants.W_OK);
   } catch (error) {
-    if (isMissing(error)) throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
+    if (isMissing(error))
+      throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
     const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
@@ -94,7 +95,11 @@ async function dumped({ config: { database } }: Context): Promise<AsyncIterable<
   });
 }
 
-async function write(backup: AsyncIterable<Buffer>, to: string | Writable, draft: string): Promise<number> {
+async function write(
+  backup: AsyncIterable<Buffer>,
+  to: string | Writable,
+  draft: string,
+): Promise<number> {
   if (typeof to !== 'string') {
     let bytes = 0;
     const counted = async function* () {

@@ -44,9 +44,13 @@ export async function examineBackup(backup: Backup): Promise<void> {
 
 function requireKnown({ header: { migration, version } }: Backup): void {
   if (migrations.some(({ name }) => name === migration)) return;
-  throw new Refusal('schema_newer', `This backup was made by a newer idctl (${version}, ${migration}).`, {
-    hint: `Install idctl ${version}, or a later one.`,
-  });
+  throw new Refusal(
+    'schema_newer',
+    `This backup was made by a newer idctl (${version}, ${migration}).`,
+    {
+      hint: `Install idctl ${version}, or a later one.`,
+    },
+  );
 }
 
 function otherKind(sqlite: boolean): Refusal {
@@ -65,7 +69,10 @@ function requireIntegrity(file: string): void {
   const [found] = readSqlite(file, 'PRAGMA integrity_check');
   const broken = readSqlite(file, 'PRAGMA foreign_key_check').length;
   if (found?.['integrity_check'] === 'ok' && broken === 0) return;
-  throw invalid('The database in this backup was damaged when it was made.', 'Use an earlier backup.');
+  throw invalid(
+    'The database in this backup was damaged when it was made.',
+    'Use an earlier backup.',
+  );
 }
 
 async function placeFile(backup: Backup, file: string): Promise<Placed> {
@@ -131,7 +138,8 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
   return {
     url,
     finish: async () => {},
-    takeBack: () => onServer(address, ({ sequelize }) => sequelize.getQueryInterface().dropAllTables()),
+    takeBack: () =>
+      onServer(address, ({ sequelize }) => sequelize.getQueryInterface().dropAllTables()),
   };
 }
 

@@ -41,7 +41,10 @@ export async function settleRestored(
       disabled: { webhooks },
     };
     const { createdAt: madeAt, version } = header;
-    await recordEvent(ctx, { kind: 'backup.restored', data: { madeAt, version, keepTokens, ...settled } });
+    await recordEvent(ctx, {
+      kind: 'backup.restored',
+      data: { madeAt, version, keepTokens, ...settled },
+    });
     await plantCanary(ctx.keyring, ctx.now);
     return settled;
   });
@@ -52,7 +55,12 @@ const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
 /** What waited to be sent when the backup was made was sent since, or is not this instance's to send. */
 async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
-  const ended = { status: 'dead' as const, nextAt: null, endedAt: now, error: 'restored from a backup' };
+  const ended = {
+    status: 'dead' as const,
+    nextAt: null,
+    endedAt: now,
+    error: 'restored from a backup',
+  };
   await WebhookDelivery.update(ended, { where: { status: 'waiting' } });
 }
 

@@ -22,7 +22,10 @@ export function removeUnfinished(): void {
 }
 
 /** Does the work with a folder of its own, which is gone afterwards. */
-export async function inFolder<T>(beside: string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function inFolder<T>(
+  beside: string,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(join(beside, '.idctl-'));
   unfinished(folder);
   try {

@@ -24,7 +24,11 @@ const queries: Record<Kind, string> = {
  * The names that begin so, at most 200; domains and projects of one organization, if it is named by id or slug. For
  * whoever may read the database, which must be open.
  */
-export async function listNames(kind: Kind, begin: string, org: string | undefined): Promise<NamedThing[]> {
+export async function listNames(
+  kind: Kind,
+  begin: string,
+  org: string | undefined,
+): Promise<NamedThing[]> {
   const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;
   const within = org !== undefined && (kind === 'domain' || kind === 'project');
   const sql = [

@@ -27,7 +27,14 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
     await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
     await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
     const configDigest = keyedDigest(ctx, configuration);
-    await Daemon.upsert({ id, host, listen, configFile: configuration.file, configDigest, seenAt: ctx.now });
+    await Daemon.upsert({
+      id,
+      host,
+      listen,
+      configFile: configuration.file,
+      configDigest,
+      seenAt: ctx.now,
+    });
   });
 }
 

@@ -9,7 +9,10 @@ export interface ConfigurationFile {
 }
 
 /** What is stored of the digest: it is keyed, since the file may hold a password that can be guessed. */
-export function keyedDigest({ keyring }: Pick<Context, 'keyring'>, read: ConfigurationFile): string {
+export function keyedDigest(
+  { keyring }: Pick<Context, 'keyring'>,
+  read: ConfigurationFile,
+): string {
   const key = keyring.derive('configuration digest');
   const keyed = (digest: string) => createHmac('sha256', key).update(digest).digest('base64url');
   return `${keyring.keyId}.${keyed(read.digest)}.${keyed(read.restDigest)}`;

@@ -14,7 +14,9 @@ export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
 /** What a person is told of a daemon that has not read the configuration file as it is now; null of others. */
 export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
   if (found === null || found === 'current') return null;
-  const reload = hasUnit(process.env) ? 'systemctl reload idctl' : 'kill -HUP PID (the log names the PID)';
+  const reload = hasUnit(process.env)
+    ? 'systemctl reload idctl'
+    : 'kill -HUP PID (the log names the PID)';
   const hint = found === 'reload' ? `Reload it: ${reload}` : 'Restart it.';
   return { message: 'The daemon runs an older configuration.', hint };
 }

@@ -14,7 +14,9 @@ export async function checkApps(): Promise<Check | null> {
   });
   if (count === 0) return null;
   return check('apps', 'each has an organization, if it asks about tokens', async () => {
-    const named = rows.map(({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`);
+    const named = rows.map(
+      ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
+    );
     const more = count > rows.length ? ` and ${count - rows.length} more` : '';
     // No fault: an app that only gets tokens for itself needs none.
     return right(

@@ -25,7 +25,11 @@ export function shownTime(at: Date): string {
 const patience = 15_000;
 
 /** Looks, for 15 seconds at most; whatever is thrown is a check that failed, never a doctor that did. */
-export async function check(name: string, expected: string, look: () => Promise<Finding>): Promise<Check> {
+export async function check(
+  name: string,
+  expected: string,
+  look: () => Promise<Finding>,
+): Promise<Check> {
   const finding = await within(patience, look).catch(told);
   const { ok, seen: message, hint } = finding;
   const unseen = ok && finding.skipped ? { skipped: true as const } : {};
@@ -49,7 +53,10 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
 function told(error: unknown): Finding {
   const refusal = error instanceof Refusal ? error : databaseRefusal(error);
   if (refusal !== null) {
-    return wrong(withReason(refusal).message, refusal.hint ?? 'Fix this, then run idctl doctor again.');
+    return wrong(
+      withReason(refusal).message,
+      refusal.hint ?? 'Fix this, then run idctl doctor again.',
+    );
   }
   // Its message may hold what must not be shown.
   const name = error instanceof Error ? error.name : typeof error;

@@ -12,7 +12,10 @@ const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
  * Whether the daemon at the base URL has another database than this one: it publishes none of its signing keys, or nobody
  * had it open (`idle`). A copy has the same keys; that one is open elsewhere is then all that can be told.
  */
-export async function servesAnother({ config, outbound }: Context, idle: boolean): Promise<boolean> {
+export async function servesAnother(
+  { config, outbound }: Context,
+  idle: boolean,
+): Promise<boolean> {
   if (idle) return true;
   const { body } = await outbound.reach(`${config.baseUrl}/.well-known/jwks.json`);
   const theirs = kidsIn(body);

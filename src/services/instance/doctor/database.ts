@@ -60,17 +60,25 @@ async function checkFile(file: string): Promise<Check[]> {
       const mode = row?.journal_mode ?? 'unknown';
       return mode === 'wal'
         ? right('write-ahead (WAL)')
-        : wrong(mode, `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode=WAL', with the daemon stopped`);
+        : wrong(
+            mode,
+            `sqlite3 ${shellWord(file)} 'PRAGMA journal_mode=WAL', with the daemon stopped`,
+          );
     }),
     await check('integrity', 'the file is whole', () => checkPages(file)),
-    await check('database files', 'mode 0600, and the owner who runs idctl', () => checkModes(file)),
+    await check('database files', 'mode 0600, and the owner who runs idctl', () =>
+      checkModes(file),
+    ),
   ];
 }
 
 async function checkPages(file: string) {
   const { size } = await stat(file);
   if (size > mostToRead) {
-    return skipped(`${Math.round(size / mostToRead)} GiB`, `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`);
+    return skipped(
+      `${Math.round(size / mostToRead)} GiB`,
+      `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`,
+    );
   }
   const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
   const said = rows[0]?.quick_check ?? 'nothing';

@@ -93,7 +93,9 @@ async function checkOutside(
     found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
   }
   const daemon = idle ? null : await checkDaemon(ctx, loaded);
-  const instance = [daemon, await checkSignUps(ctx), await checkApps()].filter((check) => check !== null);
+  const instance = [daemon, await checkSignUps(ctx), await checkApps()].filter(
+    (check) => check !== null,
+  );
   return [...network, ...instance, ...found];
 }
 

@@ -12,7 +12,9 @@ export function checkRuntime(version = process.versions.node): Promise<Check> {
     const [major = 0, minor = 0] = version.split('.').map(Number);
     const fits = (major === 24 && minor >= 15) || major >= 26;
     const message = `idctl ${readVersion()} on Node ${version}`;
-    return fits ? right(message) : wrong(message, 'Run install.sh again: it brings a Node that fits.');
+    return fits
+      ? right(message)
+      : wrong(message, 'Run install.sh again: it brings a Node that fits.');
   });
 }
 

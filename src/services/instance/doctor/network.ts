@@ -46,7 +46,9 @@ function checkBaseUrl(
 ): Promise<Check> {
   const { baseUrl } = config;
   return check('base URL', 'the daemon answers there, and calls itself that', async () => {
-    const { status } = await outbound.reach(`${baseUrl}/readyz`).catch((error) => unreached(error, config));
+    const { status } = await outbound
+      .reach(`${baseUrl}/readyz`)
+      .catch((error) => unreached(error, config));
     if (status !== 200) return wrong(`${baseUrl}/readyz answers HTTP ${status}`, start);
     const { body } = await outbound.reach(`${baseUrl}/.well-known/oauth-authorization-server`);
     const issuer = issuerIn(body);
@@ -72,7 +74,8 @@ function unreached(error: unknown, config: Config): never {
 
 function changeFor(reason: string, { baseUrl, listen }: Config): string {
   const { host, hostname } = new URL(baseUrl);
-  if (reason === 'name_not_found') return `Have ${host} resolved from this machine, or correct baseUrl.`;
+  if (reason === 'name_not_found')
+    return `Have ${host} resolved from this machine, or correct baseUrl.`;
   if (reason === 'tls_missing') {
     const open = isLoopback(hostname) ? `, or set baseUrl to http://${host}` : '';
     return `The daemon speaks plain http: have a proxy with TLS answer there${open}.`;

@@ -23,7 +23,10 @@ interface Examination {
 }
 
 /** What an organization has set up: its connections, its SCIM token, and whether its owners can sign in. */
-export async function checkOrganization(ctx: Context, organization: Organization): Promise<Check[]> {
+export async function checkOrganization(
+  ctx: Context,
+  organization: Organization,
+): Promise<Check[]> {
   const checks = await Promise.all([
     checkSso(ctx, organization),
     checkLdap(ctx, organization),
@@ -46,16 +49,21 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
 async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
   const connection = await SsoConnection.findOne({ where: { organizationId: id } });
   if (connection === null) return null;
-  return check(`single sign-on of ${slug}`, 'the provider answers, and knows the client', async () => {
-    if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
-    const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
-    if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none') return finding;
-    // Security I7: to some providers no groups and no claim are the same.
-    return right(
-      finding.seen,
-      `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
-    );
-  });
+  return check(
+    `single sign-on of ${slug}`,
+    'the provider answers, and knows the client',
+    async () => {
+      if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
+      const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
+      if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
+        return finding;
+      // Security I7: to some providers no groups and no claim are the same.
+      return right(
+        finding.seen,
+        `Who is in no group keeps what groups gave, if the provider then leaves out ${connection.groupsClaim}: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
+      );
+    },
+  );
 }
 
 async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
@@ -87,7 +95,10 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   const token = await ScimToken.findByPk(id);
   if (token === null) return null;
   return check(`SCIM of ${slug}`, 'the client calls, and is let in', async () => {
-    const last = await ScimRequest.findOne({ where: { organizationId: id }, order: [['id', 'DESC']] });
+    const last = await ScimRequest.findOne({
+      where: { organizationId: id },
+      order: [['id', 'DESC']],
+    });
     const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
     if (token.suspendedAt !== null)
       return wrong(
@@ -103,7 +114,10 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
     if (last === null || last.status < 400) return right(called);
     const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
     if (last.status >= 500)
-      return wrong(`the last call failed: ${answered}`, `See idctl scim log --org ${shellWord(slug)}`);
+      return wrong(
+        `the last call failed: ${answered}`,
+        `See idctl scim log --org ${shellWord(slug)}`,
+      );
     return right(called, `The last call was refused: ${answered}`);
   });
 }
@@ -121,7 +135,8 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
       );
     }
     const [first] = stuck;
-    if (first === undefined) return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
+    if (first === undefined)
+      return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
     return wrong(
       `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
       `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,

@@ -13,7 +13,8 @@ export async function checkSignIn(ctx: Context, organization: Organization): Pro
   return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
     if (!(await governsNobody(ctx, organization))) return right('its settings apply');
     const { creation } = ctx.config.orgs;
-    const alone = creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
+    const alone =
+      creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
       `its settings govern no account: it has no verified domain, and ${alone}`,
       `Verify the domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,

@@ -42,7 +42,10 @@ export async function composeMail(
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'invitation': {
       const invited = await describeInvitation(ctx, mailing.invitation);
-      if (invited === null || !(again || (await mayReach(ctx, invited.email, mailing.organizationId))))
+      if (
+        invited === null ||
+        !(again || (await mayReach(ctx, invited.email, mailing.organizationId)))
+      )
         return null;
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
     }
@@ -53,7 +56,10 @@ export async function composeMail(
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   if (!may)
-    ctx.log.warn({ mail: 'invitation' }, 'mail not sent: the address has had too many invitations today');
+    ctx.log.warn(
+      { mail: 'invitation' },
+      'mail not sent: the address has had too many invitations today',
+    );
   return may;
 }
 

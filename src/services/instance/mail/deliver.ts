@@ -37,7 +37,9 @@ export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<v
     const now = anew();
     // Accounts first: a resend of the same moment is answered by the mail of its sign-up.
     await Promise.all(items.filter(isSignUp).map((item) => deliver(now, item, stop)));
-    await Promise.all(items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)));
+    await Promise.all(
+      items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)),
+    );
     items = stop.aborted ? [] : await claimDue(anew());
   }
 }
@@ -75,7 +77,9 @@ async function deliver(ctx: Context, item: OutboxItem, stop: AbortSignal): Promi
     const { reason, final } = failureOf(error);
     const { about } = mailingOf(item);
     ctx.log.warn({ mail: about, attempt: item.attempts, reason, err: error }, 'mail not sent');
-    await transaction(() => (final || isOld(ctx, item) ? giveUp(ctx, item, reason) : postpone(ctx, item)));
+    await transaction(() =>
+      final || isOld(ctx, item) ? giveUp(ctx, item, reason) : postpone(ctx, item),
+    );
   }
 }
 
@@ -102,7 +106,10 @@ async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<v
   await recordEvent(ctx, {
     kind: 'mail.abandoned',
     ...(about === 'invitation'
-      ? { organizationId: mailing.organizationId, data: { about, invitation: mailing.invitation, reason } }
+      ? {
+          organizationId: mailing.organizationId,
+          data: { about, invitation: mailing.invitation, reason },
+        }
       : { data: { about, email: mailing.email, reason } }),
   });
 }

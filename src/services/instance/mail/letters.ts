@@ -41,7 +41,11 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
 };
 
 /** A code, and what to do with it. */
-export function codeLetter({ service, baseUrl }: Sender, purpose: CodePurpose, code: string): Letter {
+export function codeLetter(
+  { service, baseUrl }: Sender,
+  purpose: CodePurpose,
+  code: string,
+): Letter {
   const { subject, opening, unasked } = codeWords[purpose];
   return {
     subject: `${subject} - ${service}`,
@@ -72,7 +76,9 @@ const longestName = 50;
 /** A name that a person chose, for a mail to a stranger: short, and without what a mail program would make a link of. */
 function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
-  return signs.length > longestName ? `${signs.slice(0, longestName).join('').trimEnd()}…` : signs.join('');
+  return signs.length > longestName
+    ? `${signs.slice(0, longestName).join('').trimEnd()}…`
+    : signs.join('');
 }
 
 /** A role with its article: a member, an admin, an owner. */
@@ -89,7 +95,10 @@ interface Invited {
 }
 
 /** An invitation into an organization. */
-export function invitationLetter({ service }: Sender, { organization, inviter, role, url }: Invited): Letter {
+export function invitationLetter(
+  { service }: Sender,
+  { organization, inviter, role, url }: Invited,
+): Letter {
   const invites = inviter === null ? 'You are invited' : `${spoken(inviter)} invites you`;
   return {
     subject: `You are invited - ${service}`,

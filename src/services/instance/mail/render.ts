@@ -3,7 +3,10 @@ import type { MailMessage } from '../../../outbound/outbound.ts';
 import type { Letter, Sender } from './letters.ts';
 
 /** The letter for readers of text and of HTML; everything in it is escaped. */
-export function renderLetter(from: Sender, letter: Letter): Pick<MailMessage, 'subject' | 'text' | 'html'> {
+export function renderLetter(
+  from: Sender,
+  letter: Letter,
+): Pick<MailMessage, 'subject' | 'text' | 'html'> {
   return { subject: letter.subject, text: textOf(from, letter), html: htmlOf(from, letter) };
 }
 
@@ -25,7 +28,10 @@ const link =
   'display:inline-block;padding:11px 22px;background:#1f4fd8;color:#ffffff;border-radius:6px;text-decoration:none;font-weight:600';
 const small = 'margin:16px 0 0;color:#555d6b;font-size:14px';
 
-function htmlOf({ service, baseUrl }: Sender, { subject, opening, code, button, closing }: Letter): string {
+function htmlOf(
+  { service, baseUrl }: Sender,
+  { subject, opening, code, button, closing }: Letter,
+): string {
   const middle = [
     ...(code === undefined ? [] : [`<p style="${digits}">${escapedHtml(code)}</p>`]),
     ...(button === undefined ? [] : [buttonOf(button)]),

@@ -67,15 +67,25 @@ async function standing(first: Organization, input: Input) {
   const owner = await ownerOf(first, input.owner);
   const asked = input.organization === undefined || input.organization === first.name;
   if (asked && (owner !== null || input.owner === undefined)) {
-    return { organization: viewOrganization(first), owner: { email: owner?.email ?? null, password: null } };
+    return {
+      organization: viewOrganization(first),
+      owner: { email: owner?.email ?? null, password: null },
+    };
   }
-  throw new Refusal('conflict', `This instance is set up already, with the organization ${first.name}.`, {
-    hint: 'idctl org create, user create and member add make others.',
-  });
+  throw new Refusal(
+    'conflict',
+    `This instance is set up already, with the organization ${first.name}.`,
+    {
+      hint: 'idctl org create, user create and member add make others.',
+    },
+  );
 }
 
 /** The owner with this address, or without one the first. */
-async function ownerOf(organization: Organization, email: string | undefined): Promise<Account | null> {
+async function ownerOf(
+  organization: Organization,
+  email: string | undefined,
+): Promise<Account | null> {
   const owners = await Membership.findAll({
     where: { organizationId: organization.id, role: 'owner' },
     order: ['joinedAt'],

@@ -3,7 +3,10 @@ import { email, name } from '../../foundation/fields.ts';
 import { organizationView } from '../../tenancy/organizations/view.ts';
 
 /** The first organization and its owner; absent, the names that a fresh instance gets. */
-export const initializeInput = z.strictObject({ organization: name.optional(), owner: email.optional() });
+export const initializeInput = z.strictObject({
+  organization: name.optional(),
+  owner: email.optional(),
+});
 
 export const initializedView = z.object({
   organization: organizationView,

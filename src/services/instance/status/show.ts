@@ -75,11 +75,16 @@ async function findProblems(ctx: Context): Promise<string[]> {
 /** Of an embedded database with its journal; of a server's, what its tables and indexes take. */
 async function sizeOf(url: string): Promise<number> {
   if (dialectOfDatabase() === 'postgres') {
-    const [row] = await select<{ size: string }>('SELECT pg_database_size(current_database()) AS size', []);
+    const [row] = await select<{ size: string }>(
+      'SELECT pg_database_size(current_database()) AS size',
+      [],
+    );
     return Number(row?.size);
   }
   const file = url.replace(/^sqlite:(\/\/)?/, '');
-  const sizes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  const sizes = [file, `${file}-wal`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

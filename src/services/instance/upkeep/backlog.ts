@@ -10,7 +10,10 @@ interface Row {
 
 /** Counts what waits to be sent; one small query each. */
 export async function countBacklog(now: Date): Promise<Backlog> {
-  const [mail] = await select<Row>('SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox', []);
+  const [mail] = await select<Row>(
+    'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',
+    [],
+  );
   const [webhook] = await select<Row>(
     `SELECT count(*) AS waiting, min(d.next_at) AS oldest
      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id

@@ -42,7 +42,8 @@ export async function sweepUnconfirmed(ctx: Context): Promise<void> {
 async function forget(ctx: Context, id: string, before: Date): Promise<void> {
   const account = await lockAccount(id);
   // Confirmed, or made a member, since we looked.
-  if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0) return;
+  if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
+    return;
   await Account.destroy({ where: { id } });
   await recordEvent(ctx, {
     kind: 'user.deleted',

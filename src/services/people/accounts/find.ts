@@ -11,6 +11,8 @@ export function findByEmail(email: string): Promise<Account | null> {
 export async function requireAccount(user: string): Promise<Account> {
   const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
   if (account === null)
-    throw new Refusal('not_found', `There is no user ${user}.`, { hint: 'idctl user list shows them.' });
+    throw new Refusal('not_found', `There is no user ${user}.`, {
+      hint: 'idctl user list shows them.',
+    });
   return account;
 }

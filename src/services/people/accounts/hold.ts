@@ -17,6 +17,7 @@ export async function holdAccount(ctx: Context, accountId: string): Promise<void
 /** Whether the credential with which a person asks has not ended meanwhile. */
 export async function isLive({ actor }: Context): Promise<boolean> {
   if (actor.kind !== 'user') return true;
-  if (actor.via !== 'session') return (await AccessToken.count({ where: { id: actor.tokenId } })) > 0;
+  if (actor.via !== 'session')
+    return (await AccessToken.count({ where: { id: actor.tokenId } })) > 0;
   return (await Session.count({ where: { id: actor.sessionId, endedAt: null } })) > 0;
 }

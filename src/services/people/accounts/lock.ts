@@ -9,6 +9,9 @@ const locks = { alone: Transaction.LOCK.NO_KEY_UPDATE, beside: Transaction.LOCK.
  * whoever ends them lock it first, so that no session slips in while an account is shut out. Those who only begin
  * one lock it beside each other; whoever goes on to change the account must lock it alone.
  */
-export function lockAccount(id: string, how: keyof typeof locks = 'alone'): Promise<Account | null> {
+export function lockAccount(
+  id: string,
+  how: keyof typeof locks = 'alone',
+): Promise<Account | null> {
   return Account.findByPk(id, { lock: locks[how] });
 }

@@ -9,7 +9,10 @@ import { requireAccount } from './find.ts';
 import type { userRefInput } from './schema.ts';
 
 /** The slugs of the organizations whose only active owner this account is. */
-export async function listOwnedAlone(ctx: Context, input: z.output<typeof userRefInput>): Promise<string[]> {
+export async function listOwnedAlone(
+  ctx: Context,
+  input: z.output<typeof userRefInput>,
+): Promise<string[]> {
   requireOperator(ctx);
   const { id, disabledAt } = await requireAccount(input.user);
   if (disabledAt !== null) return [];

@@ -41,7 +41,8 @@ export function ownOperation<
   Output extends z.ZodType,
   View extends z.input<Output>,
 >(definition: Definition<Input, Output, View, Holder>): OwnOperation<Input, Output, View> {
-  const whose = (ctx: Context, user: string | undefined) => requireHolder(ctx, definition.authority, user);
+  const whose = (ctx: Context, user: string | undefined) =>
+    requireHolder(ctx, definition.authority, user);
   return made(definition, definition.input.extend({ user: userRef }), whose);
 }
 
@@ -72,7 +73,11 @@ function made<Input extends z.ZodObject, Output extends z.ZodType, View, Whose>(
   return Object.assign(perform, { authority, input, output, forOperator });
 }
 
-async function requireHolder(ctx: Context, right: OwnRight, user: string | undefined): Promise<Holder> {
+async function requireHolder(
+  ctx: Context,
+  right: OwnRight,
+  user: string | undefined,
+): Promise<Holder> {
   if (user === undefined) return { accountId: requireUser(ctx, right).accountId };
   requireOperator(ctx);
   return { accountId: (await requireAccount(user)).id };

@@ -22,10 +22,16 @@ export async function hashNewPassword(
   const lower = password.toLowerCase();
   const rest = withoutWords(lower, wordsOf([whose.email, whose.name, ctx.config.instance.name]));
   if ([...rest].length < shortest) {
-    throw refuseField(field, 'must not be made of the name, the address or the name of this service');
+    throw refuseField(
+      field,
+      'must not be made of the name, the address or the name of this service',
+    );
   }
   if ((await isCommon(lower)) || (await isCommon(rest))) {
-    throw refuseField(field, 'is among the most common passwords, which are tried first; choose another');
+    throw refuseField(
+      field,
+      'is among the most common passwords, which are tried first; choose another',
+    );
   }
   return ctx.passwords.hash(password, await knownClient(ctx));
 }

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { email, givenInvitation, id, instant, locale, name, userRef } from '../../foundation/fields.ts';
+import {
+  email,
+  givenInvitation,
+  id,
+  instant,
+  locale,
+  name,
+  userRef,
+} from '../../foundation/fields.ts';
 
 /** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');

@@ -30,7 +30,14 @@ export function viewOwner(
   twoFactorEnabled: boolean,
 ) {
   const { id, email, name, locale } = account;
-  return { id, email, emailVerified: isEmailVerified(ctx, account), name, locale, twoFactorEnabled };
+  return {
+    id,
+    email,
+    emailVerified: isEmailVerified(ctx, account),
+    name,
+    locale,
+    twoFactorEnabled,
+  };
 }
 
 /** An account as the operator sees it too. */

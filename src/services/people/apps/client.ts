@@ -75,14 +75,22 @@ function reasonAgainst(app: Row, secret: string): string | null {
 
 /** The one answer to a client that is not accepted; the reason is for the log. */
 export function clientRefused(reason: string | null): Refusal {
-  return new Refusal('invalid_client', 'The client id or secret is not valid, or the app was revoked.', {
-    hint: 'Its owner gives the app a new secret (idctl app regenerate), or registers another.',
-    cause: { reason },
-  });
+  return new Refusal(
+    'invalid_client',
+    'The client id or secret is not valid, or the app was revoked.',
+    {
+      hint: 'Its owner gives the app a new secret (idctl app regenerate), or registers another.',
+      cause: { reason },
+    },
+  );
 }
 
 /** One counted event per app, or else per client site, in a quarter of an hour (security X5). */
-async function recordRefusedClient(ctx: Context, app: Row | null, reason: string | null): Promise<void> {
+async function recordRefusedClient(
+  ctx: Context,
+  app: Row | null,
+  reason: string | null,
+): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject = app === null ? {} : { subject: { type: 'app', id: app.id, name: app.name } };
   const what = { kind: 'app.refused' as const, data: { reason, address }, ...subject };

@@ -5,10 +5,17 @@ import { recordEvent } from '../../foundation/events/record.ts';
 /** Writes what happened to an app; call it inside the transaction that does it. */
 export function recordAppEvent(
   ctx: Context,
-  what: { kind: 'app.registered' | 'app.regenerated' } | { kind: 'app.revoked'; keepTokens: boolean },
+  what:
+    | { kind: 'app.registered' | 'app.regenerated' }
+    | { kind: 'app.revoked'; keepTokens: boolean },
   { id, name, accountId: account }: OAuthApp,
 ): Promise<void> {
   const subject = { type: 'app', id, name };
-  if (what.kind !== 'app.revoked') return recordEvent(ctx, { kind: what.kind, subject, data: { account } });
-  return recordEvent(ctx, { kind: what.kind, subject, data: { account, keepTokens: what.keepTokens } });
+  if (what.kind !== 'app.revoked')
+    return recordEvent(ctx, { kind: what.kind, subject, data: { account } });
+  return recordEvent(ctx, {
+    kind: what.kind,
+    subject,
+    data: { account, keepTokens: what.keepTokens },
+  });
 }

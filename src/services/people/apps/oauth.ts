@@ -151,7 +151,13 @@ export const introspectToken = operation({
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
-    return { active: true, sub: holder.accountId, token_type: 'Bearer', organization, ...(await details) };
+    return {
+      active: true,
+      sub: holder.accountId,
+      token_type: 'Bearer',
+      organization,
+      ...(await details),
+    };
   },
 });
 
@@ -210,7 +216,8 @@ export const revokeBotToken = operation({
   run: async (ctx, input) => {
     const { app, as } = await requireClient(ctx, input);
     const hash = hashOfSecret('cos_pat_', input.token);
-    const token = hash === null ? null : await AccessToken.findOne({ where: { hash, appId: app.id } });
+    const token =
+      hash === null ? null : await AccessToken.findOne({ where: { hash, appId: app.id } });
     if (token === null) return {};
     await transaction(async () => {
       if ((await AccessToken.destroy({ where: { id: token.id } })) === 0) return;

@@ -47,12 +47,16 @@ export const registerApp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({
     name,
-    organization: ref.optional().describe('Whose tokens it may ask about; you are an admin or owner there.'),
+    organization: ref
+      .optional()
+      .describe('Whose tokens it may ask about; you are an admin or owner there.'),
   }),
   output: newAppView,
   run: async (ctx, input, { accountId }) => {
     const organization =
-      input.organization === undefined ? null : await requireAdministered(ctx, accountId, input.organization);
+      input.organization === undefined
+        ? null
+        : await requireAdministered(ctx, accountId, input.organization);
     const { value, hash } = newSecret('cos_secret_');
     const app = await transaction(async () => {
       await holdAccount(ctx, accountId);
@@ -159,7 +163,11 @@ function changedMeanwhile(): Refusal {
 }
 
 /** The organization an app of this account asks for; the account administers it (security O9). */
-async function requireAdministered(ctx: Context, accountId: string, org: string): Promise<Organization> {
+async function requireAdministered(
+  ctx: Context,
+  accountId: string,
+  org: string,
+): Promise<Organization> {
   const { organization } = await requireAuthority(ctx, 'apps.introspect', org);
   const where = { organizationId: organization.id, accountId, role: ['admin', 'owner'] };
   if ((await Membership.count({ where })) > 0) return organization;
@@ -170,7 +178,11 @@ async function requireAdministered(ctx: Context, accountId: string, org: string)
 }
 
 /** Writes which organization an app asks for, where its admins see it. */
-function recordNamed(ctx: Context, { id, name, accountId: account }: OAuthApp, organization: Organization) {
+function recordNamed(
+  ctx: Context,
+  { id, name, accountId: account }: OAuthApp,
+  organization: Organization,
+) {
   return recordEvent(ctx, {
     kind: 'app.organization.named',
     organizationId: organization.id,

@@ -11,7 +11,9 @@ export const appView = z.object({
   organization: z
     .object({ id, slug: z.string() })
     .nullable()
-    .describe('The organization about whose tokens it may ask; without one every token is inactive.'),
+    .describe(
+      'The organization about whose tokens it may ask; without one every token is inactive.',
+    ),
   createdAt: instant,
   /** There only while it is suspended: it came out of a backup. */
   suspendedAt: instant.optional(),

@@ -15,7 +15,9 @@ interface Row {
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);
-  const actor = token ? await findTokenActor(ctx, credential) : await findSessionActor(ctx, credential);
+  const actor = token
+    ? await findTokenActor(ctx, credential)
+    : await findSessionActor(ctx, credential);
   if (actor !== null) return actor;
   throw token
     ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
@@ -30,7 +32,13 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   const claims = await readToken(ctx, credential, 'at+jwt');
   const row = claims === null ? undefined : await findLive(claims.sid, claims.sub);
   if (claims === null || row === undefined) return null;
-  return { kind: 'user', accountId: row.account_id, name: row.name, via: 'session', sessionId: claims.sid };
+  return {
+    kind: 'user',
+    accountId: row.account_id,
+    name: row.name,
+    via: 'session',
+    sessionId: claims.sid,
+  };
 }
 
 /** Past the ORM: this runs on every request. An access token never outlives its session. */

@@ -11,7 +11,9 @@ export const unconfirmedSeconds = 7 * 24 * 3600;
 
 /** The ticket of a password as it is stored: no two sign-ups have one in common, though their passwords be the same. */
 export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
-  return createHmac('sha256', keyring.derive('sign-up tickets')).update(passwordHash).digest('base64url');
+  return createHmac('sha256', keyring.derive('sign-up tickets'))
+    .update(passwordHash)
+    .digest('base64url');
 }
 
 /**

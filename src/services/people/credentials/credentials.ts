@@ -58,7 +58,12 @@ export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.
 export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
 
 /** The tables that name an account and hold no credential. */
-export const withoutCredentials = ['memberships', 'project_memberships', 'scim_records', 'tombstones'];
+export const withoutCredentials = [
+  'memberships',
+  'project_memberships',
+  'scim_records',
+  'tombstones',
+];
 
 /** One account, of which one session may go on, or all accounts of the instance. */
 type Whose = { accountId: string; but?: string | null } | 'everyone';

@@ -6,7 +6,10 @@ import { instant } from '../../foundation/fields.ts';
 /** One kind of what lets its holder into an account. */
 export const credentialView = z.object({
   kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
-  organization: z.string().nullable().describe('Of an identity: the organization, or the social provider.'),
+  organization: z
+    .string()
+    .nullable()
+    .describe('Of an identity: the organization, or the social provider.'),
   count: z.number().int(),
   first: instant.nullable().describe('When the oldest was made; null for a password.'),
   last: instant.nullable().describe('When the newest was made; null for a password.'),
@@ -28,12 +31,20 @@ const some = (kind: string, from: string, at: string, organization = 'CAST(NULL 
 const live = '(expires_at IS NULL OR expires_at > $2)';
 
 const query = [
-  some('password', 'accounts WHERE id = $1 AND password_hash IS NOT NULL', 'CAST(NULL AS TIMESTAMPTZ)'),
+  some(
+    'password',
+    'accounts WHERE id = $1 AND password_hash IS NOT NULL',
+    'CAST(NULL AS TIMESTAMPTZ)',
+  ),
   some('totp', 'accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL', 'totp_enabled_at'),
   some('pat', `access_tokens WHERE account_id = $1 AND kind = 'pat' AND ${live}`, 'created_at'),
   some('bot', `access_tokens WHERE account_id = $1 AND kind = 'bot' AND ${live}`, 'created_at'),
   some('app', 'apps WHERE account_id = $1', 'created_at'),
-  some('session', 'sessions WHERE account_id = $1 AND ended_at IS NULL AND expires_at > $2', 'created_at'),
+  some(
+    'session',
+    'sessions WHERE account_id = $1 AND ended_at IS NULL AND expires_at > $2',
+    'created_at',
+  ),
   some(
     'identity',
     `identities i LEFT JOIN organizations o ON o.id = i.organization_id WHERE i.account_id = $1

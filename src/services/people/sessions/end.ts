@@ -8,7 +8,12 @@ type Which =
   | { organizationId: string }
   | { connectionId: string }
   /** All of an account, or those that came through an organization, one connection of it, or a method. */
-  | { accountId: string | string[]; organizationId?: string; connectionId?: string; method?: SignInMethod }
+  | {
+      accountId: string | string[];
+      organizationId?: string;
+      connectionId?: string;
+      method?: SignInMethod;
+    }
   /** All of an account but this one. */
   | { accountId: string; but?: string | null }
   | 'everyone';

@@ -28,7 +28,8 @@ export const listSessions = ownOperation({
     const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
     return readPage(
       input,
-      (after, limit) => Session.findAll({ where: { ...live, id: { [Op.gt]: after } }, order: ['id'], limit }),
+      (after, limit) =>
+        Session.findAll({ where: { ...live, id: { [Op.gt]: after } }, order: ['id'], limit }),
       (row) => row.id,
       (row) => viewSession(row, current),
     );
@@ -90,7 +91,9 @@ export const refreshSession = operation({
   output: signedInView,
   run: async (ctx, { refreshToken }) => {
     if (refreshToken === undefined) {
-      throw new Refusal('unauthenticated', 'There is no session to refresh.', { hint: 'Sign in again.' });
+      throw new Refusal('unauthenticated', 'There is no session to refresh.', {
+        hint: 'Sign in again.',
+      });
     }
     const claims = await readToken(ctx, refreshToken, 'rt+jwt');
     if (claims === null) throw ended();
@@ -121,12 +124,15 @@ async function successorOf(
     await token.update({ rotatedAt: ctx.now, successorId: successor.id });
     return successor;
   }
-  if (ctx.now > after(token.rotatedAt, reuseGraceSeconds) || token.successorId === null) return null;
+  if (ctx.now > after(token.rotatedAt, reuseGraceSeconds) || token.successorId === null)
+    return null;
   return RefreshToken.findByPk(token.successorId);
 }
 
 async function findLiveSession(ctx: Context, id: string): Promise<Session | null> {
-  const session = await Session.findByPk(id, { include: { model: Account, as: 'account', required: true } });
+  const session = await Session.findByPk(id, {
+    include: { model: Account, as: 'account', required: true },
+  });
   const live = session !== null && session.endedAt === null && session.expiresAt > ctx.now;
   return live && session.account.disabledAt === null ? session : null;
 }

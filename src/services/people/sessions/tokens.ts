@@ -5,7 +5,11 @@ import type { Account } from '../../../database/models/account.ts';
 import type { RefreshToken } from '../../../database/models/refresh-token.ts';
 import type { Session } from '../../../database/models/session.ts';
 import { insertRow } from '../../../database/select.ts';
-import { currentSigner, findVerificationKey, requireSigner } from '../../foundation/keys/signing.ts';
+import {
+  currentSigner,
+  findVerificationKey,
+  requireSigner,
+} from '../../foundation/keys/signing.ts';
 import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { viewUser } from '../accounts/view.ts';
 
@@ -22,7 +26,13 @@ export async function nextRefreshToken(ctx: Context, session: SessionTimes): Pro
 /** Keeps the refresh token, past the ORM; call it inside the transaction that begins or renews the session. */
 export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
   const { id, keyId, issuedAt, expiresAt } = token;
-  const row = { id, session_id: session.id, key_id: keyId, issued_at: issuedAt, expires_at: expiresAt };
+  const row = {
+    id,
+    session_id: session.id,
+    key_id: keyId,
+    issued_at: issuedAt,
+    expires_at: expiresAt,
+  };
   await insertRow('refresh_tokens', row);
 }
 
@@ -33,7 +43,12 @@ export async function signSession(
   session: SessionTimes,
   refresh: RefreshRow,
 ) {
-  const whose = { iss: ctx.config.baseUrl, aud: ctx.config.baseUrl, sub: account.id, sid: session.id };
+  const whose = {
+    iss: ctx.config.baseUrl,
+    aud: ctx.config.baseUrl,
+    sub: account.id,
+    sid: session.id,
+  };
   const access: TokenClaims = {
     ...whose,
     jti: randomUUIDv7(),

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { newSecret } from '../../../crypto/secret.ts';
-import { AccessToken, type TokenScope, tokenScopes } from '../../../database/models/access-token.ts';
+import {
+  AccessToken,
+  type TokenScope,
+  tokenScopes,
+} from '../../../database/models/access-token.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
@@ -54,7 +58,9 @@ const createInput = z.strictObject({
     .max(365, days)
     .multipleOf(1, days)
     .optional()
-    .describe('Without it a token of scope admin lives 90 days, which is its most; others until revoked.'),
+    .describe(
+      'Without it a token of scope admin lives 90 days, which is its most; others until revoked.',
+    ),
   scope: z
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)
     .optional()
@@ -97,10 +103,17 @@ export const createToken = ownOperation({
 });
 
 /** When the token ends, or null for never; a token of scope admin always ends (security P15). */
-function endOf(ctx: Context, scope: TokenScope, days = scope === 'admin' ? mostAdminDays : undefined) {
+function endOf(
+  ctx: Context,
+  scope: TokenScope,
+  days = scope === 'admin' ? mostAdminDays : undefined,
+) {
   if (days === undefined) return null;
   if (scope === 'admin' && days > mostAdminDays) {
-    throw refuseField('expiresInDays', `must be at most ${mostAdminDays} for a token of scope admin`);
+    throw refuseField(
+      'expiresInDays',
+      `must be at most ${mostAdminDays} for a token of scope admin`,
+    );
   }
   return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);
 }
@@ -141,7 +154,8 @@ export const revokeToken = ownOperationById({
   run: async (ctx, input, whose) => {
     const token = await requireToken(input.id, whose);
     await transaction(async () => {
-      if ((await AccessToken.destroy({ where: { id: token.id } })) === 0) throw noSuchToken(token.id);
+      if ((await AccessToken.destroy({ where: { id: token.id } })) === 0)
+        throw noSuchToken(token.id);
       await recordTokenEvent(ctx, 'token.revoked', token);
     });
     return viewToken(token);
@@ -160,7 +174,8 @@ function noSuchToken(id: string): Refusal {
 
 /** Proves that the actor may get this scope: admin takes the operator or a second factor. */
 async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
-  if (scope === 'admin' && ctx.actor.kind !== 'operator') await requireSecondFactor(ctx, 'me.adminTokens');
+  if (scope === 'admin' && ctx.actor.kind !== 'operator')
+    await requireSecondFactor(ctx, 'me.adminTokens');
 }
 
 function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void {

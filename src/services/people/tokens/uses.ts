@@ -16,7 +16,9 @@ export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null):
 /** Writes down what was remembered, each use in a transaction of its own; what fails is left for the next time. */
 export async function writeTokenUses(ctx: Context): Promise<void> {
   for (const [id, at] of [...ctx.tokenUses]) {
-    const stale = { [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }] };
+    const stale = {
+      [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }],
+    };
     await transaction(() => AccessToken.update({ lastUsedAt: at }, { where: { id, ...stale } }));
     if (ctx.tokenUses.get(id) === at) ctx.tokenUses.delete(id);
   }

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { type AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
+import {
+  type AccessToken,
+  tokenKinds,
+  tokenScopes,
+} from '../../../database/models/access-token.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 

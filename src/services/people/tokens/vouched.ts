@@ -11,7 +11,10 @@ import { Session } from '../../../database/models/session.ts';
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
-  if (actor.via !== 'session') return (await AccessToken.findByPk(actor.tokenId))?.vouchedBy ?? null;
+  if (actor.via !== 'session')
+    return (await AccessToken.findByPk(actor.tokenId))?.vouchedBy ?? null;
   const session = await Session.findByPk(actor.sessionId);
-  return session?.method === 'sso' && session.secondFactorAt === null ? session.organizationId : null;
+  return session?.method === 'sso' && session.secondFactorAt === null
+    ? session.organizationId
+    : null;
 }

@@ -74,6 +74,9 @@ export async function acceptSecondFactor(
 /** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
-  const [spent] = await Account.update({ totpLastStep: step }, { where: { id: accountId, ...unused } });
+  const [spent] = await Account.update(
+    { totpLastStep: step },
+    { where: { id: accountId, ...unused } },
+  );
   if (spent === 0) throw secondFactorInvalid();
 }

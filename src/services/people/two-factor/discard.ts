@@ -2,6 +2,11 @@ import { Account } from '../../../database/models/account.ts';
 
 /** Forgets the secret and that it was on (spec §2.6). */
 export async function discardTotp(accountId: string): Promise<void> {
-  const nothing = { totpSecret: null, totpStartedAt: null, totpEnabledAt: null, totpLastStep: null };
+  const nothing = {
+    totpSecret: null,
+    totpStartedAt: null,
+    totpEnabledAt: null,
+    totpLastStep: null,
+  };
   await Account.update(nothing, { where: { id: accountId } });
 }

@@ -36,12 +36,20 @@ export const startTotp = ownOperation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const secret = newTotpSecret();
     await transaction(async () => {
-      const pending = { totpSecret: sealTotpSecret(ctx, account.id, secret), totpStartedAt: ctx.now };
-      const [started] = await Account.update(pending, { where: { id: account.id, totpEnabledAt: null } });
+      const pending = {
+        totpSecret: sealTotpSecret(ctx, account.id, secret),
+        totpStartedAt: ctx.now,
+      };
+      const [started] = await Account.update(pending, {
+        where: { id: account.id, totpEnabledAt: null },
+      });
       if (started === 0) throw alreadyEnabled();
     });
     const issuer = ctx.config.instance.name;
-    return { secret, otpauthUri: totpUri({ secret, issuer, account: account.email ?? account.name }) };
+    return {
+      secret,
+      otpauthUri: totpUri({ secret, issuer, account: account.email ?? account.name }),
+    };
   },
 });
 
@@ -54,7 +62,11 @@ export const confirmTotp = ownOperation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { totpSecret, totpStartedAt, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
-    if (totpSecret === null || totpStartedAt === null || after(totpStartedAt, pendingSeconds) < ctx.now) {
+    if (
+      totpSecret === null ||
+      totpStartedAt === null ||
+      after(totpStartedAt, pendingSeconds) < ctx.now
+    ) {
       throw new Refusal(
         'conflict',
         'There is no enrolment to confirm, or it began more than 15 minutes ago.',
@@ -70,7 +82,9 @@ export const confirmTotp = ownOperation({
         where: { id: account.id, totpSecret, totpEnabledAt: null },
       });
       if (changed === 0)
-        throw new Refusal('conflict', 'The enrolment was changed meanwhile.', { hint: 'Start again.' });
+        throw new Refusal('conflict', 'The enrolment was changed meanwhile.', {
+          hint: 'Start again.',
+        });
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, {
         kind: 'user.totp.enabled',

@@ -29,7 +29,8 @@ export const listUsers = operation({
   run: (ctx, input) =>
     readPage(
       input,
-      (after, limit) => Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
+      (after, limit) =>
+        Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
       (row) => row.id,
       (row) => viewUser(ctx, row),
     ),
@@ -144,7 +145,8 @@ export const setUserPassword = operation({
       await account.update({ passwordHash });
       const accountId = account.id;
       const sessions = await endSignIns(ctx, { accountId });
-      const tokens = input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
+      const tokens =
+        input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
       const data = { tokensEnded: tokens };
       await recordEvent(ctx, { kind: 'user.password.set', subject: subjectOf(account), data });
       return { sessions, tokens };

@@ -12,9 +12,13 @@ export const shownUserView = userView.extend({
   emailProof: z
     .enum(emailProofs)
     .describe('Who has proved the address; none and auto are no proof (security I3).'),
-  awaitsCode: z.boolean().describe('Whether the account waits for the code that was mailed at its sign-up.'),
+  awaitsCode: z
+    .boolean()
+    .describe('Whether the account waits for the code that was mailed at its sign-up.'),
   credentials: z.array(credentialView),
-  singleSignOn: z.boolean().describe('Whether single sign-on is enabled for the domain of the address.'),
+  singleSignOn: z
+    .boolean()
+    .describe('Whether single sign-on is enabled for the domain of the address.'),
   lockouts: z
     .array(
       z.object({

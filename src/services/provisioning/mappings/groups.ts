@@ -23,11 +23,16 @@ export function readGroups(
     return { known: false, why: 'elsewhere' };
   }
   const claim = claimIn(proof.userinfo, groupsClaim) ?? claimIn(proof.idToken, groupsClaim);
-  return claim === null ? takeAbsent({ known: false, why: 'absent' }, connection) : readClaim(claim);
+  return claim === null
+    ? takeAbsent({ known: false, why: 'absent' }, connection)
+    : readClaim(claim);
 }
 
 /** The groups, an absent claim being what the connection takes it for. */
-export function takeAbsent(groups: Groups, { absentGroups }: { absentGroups: 'unknown' | 'none' }): Groups {
+export function takeAbsent(
+  groups: Groups,
+  { absentGroups }: { absentGroups: 'unknown' | 'none' },
+): Groups {
   const isNone = absentGroups === 'none' && !groups.known && groups.why === 'absent';
   return isNone ? { known: true, groups: [] } : groups;
 }

@@ -62,7 +62,11 @@ export const addMapping = operation({
 });
 
 /** Proves that the actor may let others in, where a mapping gives a role above member. */
-async function requireGrant(ctx: Context, org: string, mappings: { role: ProjectRole }[]): Promise<void> {
+async function requireGrant(
+  ctx: Context,
+  org: string,
+  mappings: { role: ProjectRole }[],
+): Promise<void> {
   if (mappings.some(({ role }) => outranks(role, 'member'))) {
     await requireAuthority(ctx, 'mappings.grantAdmin', org);
   }
@@ -86,7 +90,13 @@ async function createMapping(
   organization: Organization,
   { group, project, role }: { group: string; project: Project; role: ProjectRole },
 ) {
-  const row = { id: orderedId(), organizationId: organization.id, projectId: project.id, group, role };
+  const row = {
+    id: orderedId(),
+    organizationId: organization.id,
+    projectId: project.id,
+    group,
+    role,
+  };
   const mapping = await refusingDuplicate(GroupMapping.create({ ...row, createdAt: ctx.now }), {
     message: `${JSON.stringify(group)} is mapped to ${project.slug} as ${role} already.`,
     hint: `See them with: idctl mappings list --org ${shellWord(organization.slug)}`,
@@ -162,13 +172,16 @@ export const importMappings = operation({
       const wanted = await readList(organization, input);
       const missing = [...wanted].flatMap(([key, one]) => (there.has(key) ? [] : [one]));
       await requireGrant(ctx, input.org, missing);
-      const surplus = [...there].flatMap(([key, one]) => (!input.replace || wanted.has(key) ? [] : [one]));
+      const surplus = [...there].flatMap(([key, one]) =>
+        !input.replace || wanted.has(key) ? [] : [one],
+      );
       await requireRoom(organization, missing.length - surplus.length);
       const added = [];
       for (const one of missing) added.push(await createMapping(ctx, organization, one));
       const removed = [];
       const given = await findGiven(organization.id);
-      for (const mapping of surplus) removed.push(await dropMapping(ctx, organization, { mapping, given }));
+      for (const mapping of surplus)
+        removed.push(await dropMapping(ctx, organization, { mapping, given }));
       return { added, kept: stored.length - removed.length, removed };
     }),
 });

@@ -85,7 +85,11 @@ function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): 
  * means a group of the domain that people are searched in: another domain of the same forest has
  * its own admins, and may have a group of that name.
  */
-export function groupsHeld(mapped: readonly string[], said: readonly string[], searchBase: string): string[] {
+export function groupsHeld(
+  mapped: readonly string[],
+  said: readonly string[],
+  searchBase: string,
+): string[] {
   const realm = realmOf(canonicalDn(searchBase) ?? []);
   const dns = new Set<string>();
   const names = new Set<string>();

@@ -43,14 +43,16 @@ export const previewMappings = operation({
   }),
   output: previewView,
   run: async (_ctx, input, { organization }) => {
-    const attempt = input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
+    const attempt =
+      input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
     const user = input.user ?? attempt?.email;
     if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
     const accountId = await findMember(organization, user);
     const sources = await findSources(organization.id);
     const last = await lastSaid(sources, accountId);
     const [first = nowhere(organization)] = sources;
-    const source = attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
+    const source =
+      attempt?.source ?? (input.groups === undefined ? last?.source : undefined) ?? first;
     const said = input.groups ?? (attempt ?? last)?.groups ?? null;
     if (said === null) throw notSaid(user, attempt !== null, last !== null);
     return viewPlan(organization, await readPlan(source, accountId, said));
@@ -84,8 +86,13 @@ async function requireAttempt(
 }
 
 /** By its id, or by the reference that a refused person was shown. */
-function findAttempt({ id: connectionId }: SsoConnection, named: string): Promise<SsoAttempt | null> {
-  return SsoAttempt.findOne({ where: { connectionId, [Op.or]: [{ id: named }, { reference: named }] } });
+function findAttempt(
+  { id: connectionId }: SsoConnection,
+  named: string,
+): Promise<SsoAttempt | null> {
+  return SsoAttempt.findOne({
+    where: { connectionId, [Op.or]: [{ id: named }, { reference: named }] },
+  });
 }
 
 /** Null for a person who is no member: whether they have an account elsewhere is not told. */
@@ -109,9 +116,12 @@ async function lastSaid(sources: GroupSource[], accountId: string | null): Promi
     where: { connectionId: sources.map(({ id }) => id), accountId },
     order: [['groupsSyncedAt', 'ASC']],
   });
-  const identity = identities.findLast(({ groupsSyncedAt }) => groupsSyncedAt !== null) ?? identities.at(-1);
+  const identity =
+    identities.findLast(({ groupsSyncedAt }) => groupsSyncedAt !== null) ?? identities.at(-1);
   const source = sources.find(({ id }) => id === identity?.connectionId);
-  return identity === undefined || source === undefined ? null : { source, groups: identity.lastGroups };
+  return identity === undefined || source === undefined
+    ? null
+    : { source, groups: identity.lastGroups };
 }
 
 function notSaid(user: string, atAttempt: boolean, everSignedIn: boolean): Refusal {

@@ -38,7 +38,8 @@ export async function syncDirectoryGroups(
   said: string[] | null,
 ): Promise<void> {
   if (connection.groupsAttribute === null) return;
-  const groups: Groups = said === null ? { known: false, why: 'too_many' } : { known: true, groups: said };
+  const groups: Groups =
+    said === null ? { known: false, why: 'too_many' } : { known: true, groups: said };
   const sync = { source: ldapSource(connection), groups: () => groups, everyTime: true };
   await syncSafely(ctx, accountId, async () => sync);
 }
@@ -50,7 +51,11 @@ interface Sync {
   everyTime: boolean;
 }
 
-async function syncSafely(ctx: Context, accountId: string, find: () => Promise<Sync | null>): Promise<void> {
+async function syncSafely(
+  ctx: Context,
+  accountId: string,
+  find: () => Promise<Sync | null>,
+): Promise<void> {
   try {
     await transaction(async () => reconcile(ctx, await find(), accountId));
   } catch (error) {
@@ -71,11 +76,19 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
   if (identity === null) return;
   const groups = sync.groups();
   const isFirst = identity.groupsSyncedAt === null;
-  await identity.update({ lastGroups: groups.known ? groups.groups : null, groupsSyncedAt: ctx.now });
+  await identity.update({
+    lastGroups: groups.known ? groups.groups : null,
+    groupsSyncedAt: ctx.now,
+  });
   if (sync.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
 }
 
-async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups): Promise<void> {
+async function carryOut(
+  ctx: Context,
+  source: GroupSource,
+  accountId: string,
+  groups: Groups,
+): Promise<void> {
   const { organizationId } = source;
   // Held until the end, so that a person who is just being taken out is put into no project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
@@ -98,7 +111,11 @@ async function applyPlan(
   of: { accountId: string; connectionId: string },
 ): Promise<void> {
   const { accountId } = of;
-  const origin = (because: Because | null): Origin => ({ kind: 'mapping', by: of.connectionId, ...because });
+  const origin = (because: Because | null): Origin => ({
+    kind: 'mapping',
+    by: of.connectionId,
+    ...because,
+  });
   const joinedAt = ctx.now;
   await ProjectMembership.bulkCreate(
     plan.adds.map(({ projectId, role, because }) => {
@@ -123,7 +140,11 @@ async function record<What extends 'synced' | 'unknown' | 'failed'>(
   data: EventData<`sso.groups.${What}`>,
 ): Promise<void> {
   const account = await Account.findByPk(accountId);
-  const subject = { type: 'user', id: accountId, ...(account === null ? {} : { name: account.name }) };
+  const subject = {
+    type: 'user',
+    id: accountId,
+    ...(account === null ? {} : { name: account.name }),
+  };
   // Both kinds of connections say the same of groups.
   const happening = { kind: `${kind}.groups.${what}`, organizationId, subject, data } as Happening;
   await recordEvent(ctx, happening);

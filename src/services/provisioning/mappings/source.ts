@@ -71,7 +71,8 @@ function readMappings(organizationId: string): Promise<Mapping[]> {
 async function readCurrent(source: GroupSource, accountId: string): Promise<Current[]> {
   const { organizationId } = source;
   const directory = await LdapConnection.findOne({ where: { organizationId } });
-  const isOwn = ({ by }: Origin) => (source.kind === 'ldap' ? by === source.id : by !== directory?.id);
+  const isOwn = ({ by }: Origin) =>
+    source.kind === 'ldap' ? by === source.id : by !== directory?.id;
   const rows = await ProjectMembership.findAll({
     where: { accountId },
     include: { model: Project, as: 'project', required: true, where: { organizationId } },
@@ -80,6 +81,11 @@ async function readCurrent(source: GroupSource, accountId: string): Promise<Curr
   return rows.map(({ projectId, role, synced, origin }) => {
     const { group, mappingId } = origin;
     const known = group !== undefined && mappingId !== undefined;
-    return { projectId, role, synced: synced && isOwn(origin), because: known ? { group, mappingId } : null };
+    return {
+      projectId,
+      role,
+      synced: synced && isOwn(origin),
+      because: known ? { group, mappingId } : null,
+    };
   });
 }

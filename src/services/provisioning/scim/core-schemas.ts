@@ -1,4 +1,10 @@
-import { type Attribute, boolean, complex, reference, text } from '../../foundation/scim-user/attributes.ts';
+import {
+  type Attribute,
+  boolean,
+  complex,
+  reference,
+  text,
+} from '../../foundation/scim-user/attributes.ts';
 
 // What a service says of itself, described as RFC 7643 §8.7.2 has it: all of it is idctl's to write.
 

@@ -57,7 +57,11 @@ export function schemas(base: string): ScimResource[] {
     viewSchema(base, { id: schemaOf(name), name, description }, described),
   );
   return [
-    viewSchema(base, { id: userSchema, name: 'User', description: 'User Account' }, clientsOf(userSchema)),
+    viewSchema(
+      base,
+      { id: userSchema, name: 'User', description: 'User Account' },
+      clientsOf(userSchema),
+    ),
     viewSchema(
       base,
       { id: enterpriseSchema, name: 'EnterpriseUser', description: 'Enterprise User' },
@@ -69,7 +73,9 @@ export function schemas(base: string): ScimResource[] {
 
 /** The attributes of the schema that clients read. What is never returned does not round-trip. */
 function clientsOf(schema: string): Attribute[] {
-  return attributes.filter((attribute) => attribute.schema === schema && attribute.returned !== 'never');
+  return attributes.filter(
+    (attribute) => attribute.schema === schema && attribute.returned !== 'never',
+  );
 }
 
 function viewSchema(
@@ -89,7 +95,8 @@ function viewSchema(
 
 function viewAttribute(attribute: Attribute): ScimResource {
   const { name, type, multiValued, description, required, caseExact } = attribute;
-  const { mutability, returned, uniqueness, canonicalValues, referenceTypes, subAttributes } = attribute;
+  const { mutability, returned, uniqueness, canonicalValues, referenceTypes, subAttributes } =
+    attribute;
   const compared = type !== 'complex' && type !== 'boolean' && type !== 'integer';
   return {
     name,

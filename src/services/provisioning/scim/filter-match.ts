@@ -33,7 +33,9 @@ export function matches(resource: ScimResource, filter: Filter): boolean {
 /** The values of the target; undefined for an element that lacks the sub-attribute. */
 function valuesAt(resource: ScimResource, { attribute, sub }: Target): (ScimValue | undefined)[] {
   const values = valuesIn(resource, attribute);
-  return sub === null ? values : values.map((value) => (isComplex(value) ? value[sub.name] : undefined));
+  return sub === null
+    ? values
+    : values.map((value) => (isComplex(value) ? value[sub.name] : undefined));
 }
 
 function isPresent(value: ScimValue | undefined): boolean {

@@ -55,13 +55,18 @@ function write(writing: Writing, filter: Filter): string {
 }
 
 function writeElement(writing: Writing, attribute: Attribute, filter: Filter): string {
-  if (attribute.multiValued) return someElement(writing, attribute, (within) => write(within, filter));
+  if (attribute.multiValued)
+    return someElement(writing, attribute, (within) => write(within, filter));
   const within = { json: 'r.search', path: searchPath(attribute) };
   const there = `${textAt(writing.dialect, within.json, within.path)} is not null`;
   return `(${there} and ${write({ ...writing, within }, filter)})`;
 }
 
-function someElement(writing: Writing, attribute: Attribute, condition: (within: Writing) => string): string {
+function someElement(
+  writing: Writing,
+  attribute: Attribute,
+  condition: (within: Writing) => string,
+): string {
   const inside = { ...writing, within: { json: 'e.value', path: [] } };
   return `exists (select 1 from ${elementsOf(writing, attribute)} where ${condition(inside)})`;
 }
@@ -88,7 +93,9 @@ function writeTerm(writing: Writing, term: Term): string {
     const within = { json: 'r.search', path: searchPath(attribute) };
     return writeText({ ...writing, within }, sub ?? attribute, path, term);
   }
-  const some = someElement(writing, attribute, (inside) => writeText(inside, sub ?? attribute, path, term));
+  const some = someElement(writing, attribute, (inside) =>
+    writeText(inside, sub ?? attribute, path, term),
+  );
   return term.kind === 'compare' && term.operator === 'ne'
     ? `(${some} or not exists (select 1 from ${elementsOf(writing, attribute)}))`
     : some;
@@ -101,7 +108,9 @@ function writeText(writing: Writing, attribute: Attribute, path: string[], term:
     textAt(dialect, within?.json ?? 'r.search', [...(within?.path ?? []), ...keys]);
   if (term.kind === 'present') {
     const paths =
-      attribute.type === 'complex' ? attribute.subAttributes.map((sub) => [...path, searchKey(sub)]) : [path];
+      attribute.type === 'complex'
+        ? attribute.subAttributes.map((sub) => [...path, searchKey(sub)])
+        : [path];
     return `(${paths.map((keys) => `coalesce(${at(keys)} <> '', false)`).join(' or ')})`;
   }
   const value = attribute.caseExact ? String(term.value) : fold(String(term.value));
@@ -114,7 +123,8 @@ function compareText(
   operator: FilterOperator,
   value: string,
 ): string {
-  if (operator === 'ne') return `(not coalesce(${textCondition(dialect, text, 'eq', bind(value))}, false))`;
+  if (operator === 'ne')
+    return `(not coalesce(${textCondition(dialect, text, 'eq', bind(value))}, false))`;
   return `coalesce(${textCondition(dialect, text, operator, bind(value))}, false)`;
 }
 
@@ -145,7 +155,11 @@ function equalId({ bind }: Writing, value: string): string {
   return isId ? `r.id = ${bind(value)}` : 'false';
 }
 
-function writeInstant({ dialect, bind }: Writing, column: 'created' | 'lastModified', term: Compare): string {
+function writeInstant(
+  { dialect, bind }: Writing,
+  column: 'created' | 'lastModified',
+  term: Compare,
+): string {
   const name = column === 'created' ? 'r.created_at' : 'r.modified_at';
   const instant = new Date(Number(term.value)).toISOString();
   // The form in which Sequelize keeps instants on SQLite; as texts they sort as instants.

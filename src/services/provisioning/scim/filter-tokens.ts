@@ -18,7 +18,8 @@ export function tokenize(filter: string): FilterToken[] {
     if (found === null) throw invalidFilter('a quoted value does not end');
     const [, bracket, quoted, word] = found;
     // The expression captures these four and nothing else.
-    if (bracket !== undefined) tokens.push({ kind: bracket as '(' | ')' | '[' | ']', text: bracket });
+    if (bracket !== undefined)
+      tokens.push({ kind: bracket as '(' | ')' | '[' | ']', text: bracket });
     if (quoted !== undefined) tokens.push({ kind: 'text', text: decoded(quoted) });
     if (word !== undefined) tokens.push({ kind: 'word', text: word });
   }

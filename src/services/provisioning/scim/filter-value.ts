@@ -14,7 +14,9 @@ export function filterValue(
   const ordered = attribute.type !== 'boolean' && attribute.type !== 'binary';
   const allowed =
     equality.includes(operator) ||
-    (textual.includes(operator) ? attribute.type !== 'boolean' && attribute.type !== 'dateTime' : ordered);
+    (textual.includes(operator)
+      ? attribute.type !== 'boolean' && attribute.type !== 'dateTime'
+      : ordered);
   if (!allowed) throw invalidFilter(`${operator} does not compare ${attribute.name}`);
   if (attribute.type === 'boolean') return readBoolean(attribute, text);
   if (attribute.type === 'dateTime') return readInstant(attribute, text);
@@ -24,7 +26,8 @@ export function filterValue(
 
 function readBoolean(attribute: Attribute, text: string): boolean {
   const word = text.toLowerCase();
-  if (word !== 'true' && word !== 'false') throw invalidFilter(`${attribute.name} is true or false`);
+  if (word !== 'true' && word !== 'false')
+    throw invalidFilter(`${attribute.name} is true or false`);
   return word === 'true';
 }
 
@@ -35,7 +38,8 @@ function readInstant(attribute: Attribute, text: string): number {
   const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
   const year = new Date(instant).getUTCFullYear();
   // Both databases know these years, and none of them as a negative number.
-  if (!(year >= 1 && year <= 9999)) throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
+  if (!(year >= 1 && year <= 9999))
+    throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
   return instant;
 }
 

@@ -36,7 +36,8 @@ export function parseElementFilter(text: string, attribute: Attribute): Filter {
 }
 
 function read(text: string, within: Attribute | null): Filter {
-  if (text.length > limits.length) throw invalidFilter(`it is longer than ${limits.length} characters`);
+  if (text.length > limits.length)
+    throw invalidFilter(`it is longer than ${limits.length} characters`);
   const reading: Reading = { tokens: tokenize(text), next: 0, depth: 0, within };
   const filter = readAny(reading);
   const rest = reading.tokens[reading.next];
@@ -44,7 +45,9 @@ function read(text: string, within: Attribute | null): Filter {
   const terms = termsOf(filter);
   if (terms.length > limits.terms) throw invalidFilter(`it has more than ${limits.terms} terms`);
   if (terms.filter((term) => !isIndexed(term)).length > limits.unindexed) {
-    throw invalidFilter(`it has more than ${limits.unindexed} terms on attributes without an index`);
+    throw invalidFilter(
+      `it has more than ${limits.unindexed} terms on attributes without an index`,
+    );
   }
   return filter;
 }
@@ -60,7 +63,9 @@ function isIndexed(term: Filter): boolean {
   if (term.kind !== 'compare' && term.kind !== 'present') return false;
   const column = columnOf(term.target);
   if (term.kind === 'present') return column !== null && column !== 'email';
-  return column === 'created' || column === 'lastModified' || (column !== null && term.operator === 'eq');
+  return (
+    column === 'created' || column === 'lastModified' || (column !== null && term.operator === 'eq')
+  );
 }
 
 function readAny(reading: Reading): Filter {
@@ -120,7 +125,8 @@ function readComparison(reading: Reading, named: Target): Filter {
   if (!isOperator(word)) throw invalidFilter(`"${word.slice(0, 100)}" is not an operator`);
   const target = scalarOf(named);
   const token = reading.tokens[reading.next];
-  if (token?.kind !== 'text' && token?.kind !== 'word') throw invalidFilter(`${word} needs a value`);
+  if (token?.kind !== 'text' && token?.kind !== 'word')
+    throw invalidFilter(`${word} needs a value`);
   reading.next += 1;
   if (token.kind === 'word' && token.text.toLowerCase() === 'null') return readNull(word, target);
   const value = filterValue(target.sub ?? target.attribute, word, token.text);
@@ -137,8 +143,10 @@ function readNull(operator: FilterOperator, target: Target): Filter {
 function resolve(within: Attribute | null, name: string): Target {
   const sub = within === null ? null : findSub(within, name);
   const target = within === null ? findTarget(name) : sub && { attribute: sub, sub: null };
-  if (target === null) throw invalidFilter(`it names no attribute of a User with "${name.slice(0, 100)}"`);
-  if (!(target.sub ?? target.attribute).searchable) throw invalidFilter(`${name} cannot be searched for`);
+  if (target === null)
+    throw invalidFilter(`it names no attribute of a User with "${name.slice(0, 100)}"`);
+  if (!(target.sub ?? target.attribute).searchable)
+    throw invalidFilter(`${name} cannot be searched for`);
   return target;
 }
 

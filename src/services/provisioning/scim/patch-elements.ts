@@ -24,7 +24,12 @@ import type { Path } from './path.ts';
 type Op = PatchOperation['op'];
 
 /** Adds to, replaces or removes the elements; `remove` with a value takes only those that have all of it. */
-export function applyToList(resource: ScimResource, op: Op, attribute: Attribute, value: unknown): void {
+export function applyToList(
+  resource: ScimResource,
+  op: Op,
+  attribute: Attribute,
+  value: unknown,
+): void {
   const held = elementsIn(resource, attribute);
   if (op === 'add' && isUnset(value)) return;
   const given = isUnset(value) ? [] : elementsOf(attribute, value);
@@ -50,7 +55,9 @@ export function applyToList(resource: ScimResource, op: Op, attribute: Attribute
 export function applyToElements(resource: ScimResource, op: Op, path: Path, value: unknown): void {
   const { attribute, filter } = path;
   const held = elementsIn(resource, attribute);
-  const selected = new Set(filter === null ? held : held.filter((element) => matches(element, filter)));
+  const selected = new Set(
+    filter === null ? held : held.filter((element) => matches(element, filter)),
+  );
   const given = op === 'remove' || isUnset(value) ? undefined : value;
   const change = selected.size === 0 ? () => null : changeOf(op, path, given);
   const after: ScimResource[] = [];
@@ -71,7 +78,11 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
 }
 
 /** What becomes of each selected element, null when nothing is left of it; the value is read once, however many there are. */
-function changeOf(op: Op, path: Path, given: unknown): (element: ScimResource) => ScimResource | null {
+function changeOf(
+  op: Op,
+  path: Path,
+  given: unknown,
+): (element: ScimResource) => ScimResource | null {
   const { attribute, filter, sub } = path;
   if (sub !== null) {
     const part = given === undefined ? undefined : coerce(sub, given);
@@ -95,7 +106,11 @@ function changeOf(op: Op, path: Path, given: unknown): (element: ScimResource) =
 }
 
 /** The element that a path asks for where none is, as Entra expects of `emails[type eq "work"].value`; null for none. */
-function createElement(op: Op, { attribute, filter, sub }: Path, given: unknown): ScimResource | null {
+function createElement(
+  op: Op,
+  { attribute, filter, sub }: Path,
+  given: unknown,
+): ScimResource | null {
   if (given === undefined) return null;
   const implied = filter === null ? {} : impliedBy(filter);
   if (implied === null || (sub === null && op === 'replace')) throw noTarget(attribute);

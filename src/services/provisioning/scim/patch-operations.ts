@@ -51,7 +51,11 @@ function refuseUnsafeKeys(value: unknown): void {
     if (typeof one !== 'object' || one === null) continue;
     for (const [key, part] of Object.entries(one)) {
       if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
-        throw scimRefusal(400, 'invalidPath', 'A value names something that no attribute is called.');
+        throw scimRefusal(
+          400,
+          'invalidPath',
+          'A value names something that no attribute is called.',
+        );
       }
       open.push(part);
     }

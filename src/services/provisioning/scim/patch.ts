@@ -72,7 +72,8 @@ const mostChanges = 500;
 
 function apply(patching: Patching, { op, path, value }: PatchOperation): void {
   const schema = path === null ? '' : findSchema(path.trim());
-  if (path === null && op === 'remove') throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
+  if (path === null && op === 'remove')
+    throw scimRefusal(400, 'noTarget', 'What to remove needs a path.');
   if (path === null) applyEach(patching, op, value, '');
   else if (schema !== null) applyToSchema(patching, op, schema, value);
   else applyAt(patching, op, requirePath(path), value);
@@ -93,7 +94,8 @@ function applyToSchema(patching: Patching, op: Op, schema: string, value: unknow
 /** Every member of the value by itself; as on POST, what a User does not have is dropped, but not when it is all there is. */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
-  if (!isObject(given)) throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
+  if (!isObject(given))
+    throw scimRefusal(400, 'invalidValue', 'A value without a path is an object.');
   let known = 0;
   for (const [key, part] of Object.entries(given)) {
     const schema = findSchema(key);
@@ -132,18 +134,28 @@ function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   }
   patching.terms += filter === null ? 0 : termsOf(filter).length;
   if (patching.terms > mostTerms) {
-    throw scimRefusal(400, 'invalidFilter', `The paths of a PATCH have at most ${mostTerms} terms.`);
+    throw scimRefusal(
+      400,
+      'invalidFilter',
+      `The paths of a PATCH have at most ${mostTerms} terms.`,
+    );
   }
   for (const part of [attribute, sub]) {
     if (part === null || part.mutability === 'readWrite') continue;
     throw scimRefusal(400, 'mutability', `${part.name} is not a client's to change.`);
   }
-  if (filter !== null || (attribute.multiValued && sub !== null)) applyToElements(resource, op, path, value);
+  if (filter !== null || (attribute.multiValued && sub !== null))
+    applyToElements(resource, op, path, value);
   else if (attribute.multiValued) applyToList(resource, op, attribute, value);
   else applyToOne(resource, op, path, value);
 }
 
-function applyToOne(resource: ScimResource, op: Op, { attribute, sub }: Path, value: unknown): void {
+function applyToOne(
+  resource: ScimResource,
+  op: Op,
+  { attribute, sub }: Path,
+  value: unknown,
+): void {
   const given = op === 'remove' || isUnset(value) ? undefined : value;
   if (attribute.type === 'complex') applyToParts(resource, attribute, sub, given);
   else {
@@ -174,6 +186,7 @@ function applyToParts(
 }
 
 function refuseUnset(name: string): void {
-  if (name === 'active') throw scimRefusal(400, 'invalidValue', 'active is true or false, never nothing.');
+  if (name === 'active')
+    throw scimRefusal(400, 'invalidValue', 'active is true or false, never nothing.');
   if (name === 'userName') throw scimRefusal(400, 'mutability', 'A User needs its userName.');
 }

@@ -33,7 +33,9 @@ export function textCondition(
     case 'co':
       return postgres ? `strpos(${text}, ${given}) > 0` : `instr(${text}, ${given}) > 0`;
     case 'sw':
-      return postgres ? `starts_with(${text}, ${given})` : `substr(${text}, 1, length(${given})) = ${given}`;
+      return postgres
+        ? `starts_with(${text}, ${given})`
+        : `substr(${text}, 1, length(${given})) = ${given}`;
     case 'ew':
       return postgres
         ? `right(${text}, length(${given})) = ${given}`

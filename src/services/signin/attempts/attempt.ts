@@ -2,7 +2,11 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
-import { type AttemptStage, attemptStages, SsoAttempt } from '../../../database/models/sso-attempt.ts';
+import {
+  type AttemptStage,
+  attemptStages,
+  SsoAttempt,
+} from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -50,13 +54,25 @@ interface Outcome {
 
 const nobody: KeptClaims = { email: null, groups: null, groupsMalformed: false };
 
-async function record(ctx: Context, connectionId: string, outcome: Outcome, said: Said | undefined) {
+async function record(
+  ctx: Context,
+  connectionId: string,
+  outcome: Outcome,
+  said: Said | undefined,
+) {
   await transaction(async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;
     const claims = said === undefined ? nobody : claimsToKeep(said);
     const { now: at, requestId: reference } = ctx;
-    await SsoAttempt.create({ id: orderedId(), connectionId, at, reference, ...outcome, ...claims });
+    await SsoAttempt.create({
+      id: orderedId(),
+      connectionId,
+      at,
+      reference,
+      ...outcome,
+      ...claims,
+    });
     await dropOldest(connectionId, claims.email !== null);
   });
 }
@@ -68,7 +84,8 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
     order: [['id', 'DESC']],
     offset: named ? mostNamed : mostNameless,
   });
-  if (surplus !== null) await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
+  if (surplus !== null)
+    await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
 }
 
 const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
@@ -80,7 +97,8 @@ function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; cod
   const told = reasoned.safeParse(error.cause).data;
   if (told?.cause instanceof Refusal) return failureOf(told.cause, at);
   const upstream = staged.safeParse(error.extra).data;
-  if (upstream === undefined) return { stage: stageOf(told?.reason, at), code: told?.reason ?? error.code };
+  if (upstream === undefined)
+    return { stage: stageOf(told?.reason, at), code: told?.reason ?? error.code };
   const { stage, reason } = upstream;
   return { stage, code: error.code === 'outbound_refused' ? error.code : reason };
 }

@@ -16,14 +16,19 @@ export async function listAttempts(ctx: Context, input: z.output<typeof listAtte
   return readPage(
     input,
     (_, limit) =>
-      SsoAttempt.findAll({ where: { connectionId, ...wanted, ...before }, order: [['id', 'DESC']], limit }),
+      SsoAttempt.findAll({
+        where: { connectionId, ...wanted, ...before },
+        order: [['id', 'DESC']],
+        limit,
+      }),
     ({ id }) => id,
     view,
   );
 }
 
 function view(attempt: SsoAttempt) {
-  const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } = attempt;
+  const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } =
+    attempt;
   return {
     id,
     at: at.toISOString(),

@@ -40,7 +40,10 @@ export async function createLoginLink(ctx: Context, input: z.output<typeof userR
       subject: { type: 'user', id: account.id, name: account.name },
     });
   });
-  return { url: `${ctx.config.baseUrl}/login/link?token=${token}`, expiresAt: expiresAt.toISOString() };
+  return {
+    url: `${ctx.config.baseUrl}/login/link?token=${token}`,
+    expiresAt: expiresAt.toISOString(),
+  };
 }
 
 /** The person an unused link lets in; looking does not use it up. */
@@ -73,9 +76,13 @@ function idOf(token: string): string {
 }
 
 function spent(): Refusal {
-  return new Refusal('invalid_credential', 'This link was used already, or is older than ten minutes.', {
-    hint: 'Ask the operator for another one.',
-  });
+  return new Refusal(
+    'invalid_credential',
+    'This link was used already, or is older than ten minutes.',
+    {
+      hint: 'Ask the operator for another one.',
+    },
+  );
 }
 
 function disabled({ id, email, name }: Account): Refusal {

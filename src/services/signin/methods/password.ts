@@ -15,10 +15,15 @@ type ByPassword = Arrival & { by: 'password' };
 export type PasswordProof = { proved: Account } | { refused: string };
 
 /** Decides what the comparison of a password proves. */
-export function judgePassword(ctx: Context, account: Account | null, right: boolean): PasswordProof {
+export function judgePassword(
+  ctx: Context,
+  account: Account | null,
+  right: boolean,
+): PasswordProof {
   if (account === null) return { refused: 'unknown_account' };
   if (!right) return { refused: 'wrong_password' };
-  if (account.disabledAt !== null || account.passwordHash === null) return { refused: 'account_disabled' };
+  if (account.disabledAt !== null || account.passwordHash === null)
+    return { refused: 'account_disabled' };
   // A different answer would tell a stranger who signs up whether there was an account.
   return isEmailVerified(ctx, account) ? { proved: account } : { refused: 'email_unverified' };
 }

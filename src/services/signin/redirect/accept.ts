@@ -54,9 +54,12 @@ function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
 
 async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
   const spending = transaction(async () => {
-    await refusingDuplicate(SpentState.create({ id: state.id, expiresAt: new Date(state.expires * 1000) }), {
-      message: 'This sign-in was finished already.',
-    });
+    await refusingDuplicate(
+      SpentState.create({ id: state.id, expiresAt: new Date(state.expires * 1000) }),
+      {
+        message: 'This sign-in was finished already.',
+      },
+    );
     // Last, so that a refusal takes the use of the state back.
     places.take();
   });

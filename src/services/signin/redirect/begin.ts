@@ -26,6 +26,14 @@ export function beginFlow(
   const flow = given !== undefined && flowCookie.test(given) ? given : randomToken(256);
   const id = newStateId();
   const expires = Math.ceil(after(ctx.now, stateSeconds).getTime() / 1000);
-  const state = sealState(ctx, kind, { ...what, id, browser: browserProof(ctx, id, flow), expires });
-  return { request: { state, ...secretsOf(ctx, id) }, cookie: { flow, flowExpiresIn: stateSeconds } };
+  const state = sealState(ctx, kind, {
+    ...what,
+    id,
+    browser: browserProof(ctx, id, flow),
+    expires,
+  });
+  return {
+    request: { state, ...secretsOf(ctx, id) },
+    cookie: { flow, flowExpiresIn: stateSeconds },
+  };
 }

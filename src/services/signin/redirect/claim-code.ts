@@ -13,7 +13,11 @@ const shortest = 22;
  * then take them into a sign-in begun there (RFC 9700 §4.4); of the code alone that cannot be told (security S5).
  * Call it in a transaction of its own, before the network.
  */
-export async function claimCode(ctx: Context, { issuer }: FlowState, code: string): Promise<boolean> {
+export async function claimCode(
+  ctx: Context,
+  { issuer }: FlowState,
+  code: string,
+): Promise<boolean> {
   if (code.length < shortest) return true;
   const used = `code ${digest(code)}`;
   const usedHere = `${used} ${digest(issuer)}`;

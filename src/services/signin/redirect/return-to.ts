@@ -17,7 +17,8 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   // Put together here, for `origin` of `blob:https://host/…` is that host's.
   const place = `${target?.protocol}//${target?.host}`;
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
-  if (target !== null && allowed && target.username === '' && target.password === '') return target.href;
+  if (target !== null && allowed && target.username === '' && target.password === '')
+    return target.href;
   // People are told no key of the configuration; the operator finds it here, with the origin to add.
   if (target !== null && target.origin !== new URL(baseUrl).origin) {
     const host = place.slice(0, 300);

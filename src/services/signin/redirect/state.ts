@@ -45,7 +45,8 @@ export function sealState(ctx: Context, flow: Flow, state: FlowState): string {
 
 /** The state that this instance signed for such a sign-in at most ten minutes ago, or null. */
 export function readState(ctx: Context, flow: Flow, text: string): FlowState | null {
-  const state = payload.safeParse(openState(ctx.keyring.derive(`${flow}-state`), text)).data ?? null;
+  const state =
+    payload.safeParse(openState(ctx.keyring.derive(`${flow}-state`), text)).data ?? null;
   return state !== null && ctx.now.getTime() < state.expires * 1000 ? state : null;
 }
 

@@ -90,7 +90,11 @@ export async function requireAdmitted(
   });
 }
 
-async function findInvitation(ctx: Context, email: string, token: string): Promise<Invitation | null> {
+async function findInvitation(
+  ctx: Context,
+  email: string,
+  token: string,
+): Promise<Invitation | null> {
   const invitation = await findByToken(ctx, token);
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }

@@ -43,7 +43,11 @@ export async function markVerified(
 }
 
 /** Other organizations' connections for the domain lose it (security I2). */
-async function takeFromOthers(ctx: Context, organizationId: string, emailDomain: string): Promise<void> {
+async function takeFromOthers(
+  ctx: Context,
+  organizationId: string,
+  emailDomain: string,
+): Promise<void> {
   const others = await SsoConnection.findAll({
     where: { emailDomain, organizationId: { [Op.ne]: organizationId } },
   });

@@ -96,7 +96,12 @@ async function claim(
       hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,
     });
     const subject = { type: 'domain', id: added.id, name };
-    await recordEvent(ctx, { kind: 'domain.added', organizationId: organization.id, subject, ...more });
+    await recordEvent(ctx, {
+      kind: 'domain.added',
+      organizationId: organization.id,
+      subject,
+      ...more,
+    });
     return viewDomain(added);
   });
 }
@@ -151,7 +156,9 @@ export const removeDomain = operation({
       if (found.state === 'Verified') await forgetProofs(found.name);
       const affected = disabled === null ? nobodyAffected : await findAffected(disabled);
       const shutOut = carriesTrust ? await findShutOut(organization, found.name) : nobodyAffected;
-      const sessionsEnded = carriesTrust ? await endSessionsByDomain(ctx, organization.id, found.name) : 0;
+      const sessionsEnded = carriesTrust
+        ? await endSessionsByDomain(ctx, organization.id, found.name)
+        : 0;
       const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
       const [people, owners] = [both('people'), both('owners')];
       await recordEvent(ctx, {
@@ -160,7 +167,13 @@ export const removeDomain = operation({
         subject: { type: 'domain', id: found.id, name: found.name },
         data: { state: found.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
       });
-      const view = { domain: found.name, ssoDisabled: disabled !== null, ...affected, people, owners };
+      const view = {
+        domain: found.name,
+        ssoDisabled: disabled !== null,
+        ...affected,
+        people,
+        owners,
+      };
       return { ...view, sessionsEnded };
     }),
 });

@@ -57,7 +57,9 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
  */
 async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
   const { connection, issuer, subject, server } = proof;
-  const current = await Identity.findOne({ where: { connectionId: connection.id, issuer, subject } });
+  const current = await Identity.findOne({
+    where: { connectionId: connection.id, issuer, subject },
+  });
   // Another server may name any entry, also by what it knows of this one's.
   if (current !== null && current.server !== server) return null;
   const key = current ?? (await findFormer(proof));
@@ -113,7 +115,11 @@ function isBound(key: Identity, { connection, issuer, subject, server }: Outside
   );
 }
 
-async function belongsToAnother(ctx: Context, { email }: Account, organizationId: string): Promise<boolean> {
+async function belongsToAnother(
+  ctx: Context,
+  { email }: Account,
+  organizationId: string,
+): Promise<boolean> {
   if (ctx.config.trust.domains === 'off' || email === null) return false;
   const owner = await findOwner(domainOf(email));
   return owner !== null && owner !== organizationId;
@@ -151,7 +157,10 @@ export async function attachSocial(
   }
   if (linkTo === undefined && !proof.proven) {
     // The same for an address with an account and for one without.
-    throw connectFirst(provider, `${providerNames[provider]} does not vouch for the address ${email}.`);
+    throw connectFirst(
+      provider,
+      `${providerNames[provider]} does not vouch for the address ${email}.`,
+    );
   }
   const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
   const entry = {
@@ -166,7 +175,10 @@ export async function attachSocial(
   }
   if (!isProved(holder)) throw signInFirst(ctx, provider);
   if (linkTo === undefined && !isProvedForGood(holder)) {
-    throw connectFirst(provider, `The organization that vouched for ${email} has given its domain up.`);
+    throw connectFirst(
+      provider,
+      `The organization that vouched for ${email} has given its domain up.`,
+    );
   }
   const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });
   return other > 0 ? null : { account: await link(ctx, entry, holder), created: false };
@@ -286,7 +298,13 @@ interface NewAccount {
 
 async function createAccount(ctx: Context, given: NewAccount): Promise<Account> {
   const { email, name, emailProof, by, organizationId = null } = given;
-  const account = await Account.create({ id: orderedId(), email, emailProof, name, createdAt: ctx.now });
+  const account = await Account.create({
+    id: orderedId(),
+    email,
+    emailProof,
+    name,
+    createdAt: ctx.now,
+  });
   await recordEvent(ctx, {
     kind: 'user.created',
     organizationId,

@@ -18,7 +18,9 @@ export function findSocialClient({ config }: Pick<Context, 'config'>, provider: 
   return {
     provider,
     issuer:
-      provider === 'google' ? config.social.google.issuer : config.social.github.baseUrl.replace(/\/$/, ''),
+      provider === 'google'
+        ? config.social.google.issuer
+        : config.social.github.baseUrl.replace(/\/$/, ''),
     clientId,
     clientSecret,
     redirectUri: `${config.baseUrl}/auth/social/${provider}/callback`,

@@ -27,7 +27,11 @@ export async function reclaim(
   if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
   // A proved account's second factor guards the other organizations that trust it (security P12).
   const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
-  await account.update({ emailProof: 'domain', awaitsCode: false, name: name ?? localPart(account) });
+  await account.update({
+    emailProof: 'domain',
+    awaitsCode: false,
+    name: name ?? localPart(account),
+  });
   await recordRenamed(ctx, account, organizationId);
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
@@ -101,7 +105,11 @@ export async function takeOver(
 }
 
 /** Other organizations can only have linked the address while its domain was theirs. */
-async function dropForeignLinks(ctx: Context, account: Account, organizationId: string): Promise<void> {
+async function dropForeignLinks(
+  ctx: Context,
+  account: Account,
+  organizationId: string,
+): Promise<void> {
   if (ctx.config.trust.domains === 'off') return;
   const foreign = await Identity.findAll({
     where: { accountId: account.id, organizationId: { [Op.ne]: organizationId } },
@@ -111,7 +119,10 @@ async function dropForeignLinks(ctx: Context, account: Account, organizationId: 
 }
 
 /** Whether the account belongs to an organization other than this one, in any role. */
-export async function belongsElsewhere(accountId: string, organizationId: string): Promise<boolean> {
+export async function belongsElsewhere(
+  accountId: string,
+  organizationId: string,
+): Promise<boolean> {
   const where = { accountId, organizationId: { [Op.ne]: organizationId } };
   return (await Membership.count({ where })) > 0;
 }

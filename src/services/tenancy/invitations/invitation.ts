@@ -68,7 +68,11 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
 }
 
 /** Whether the inviter may still invite and is not disabled; else the invitation is invalid. */
-export async function inviterStands({ invitedBy, organizationId, role }: Invitation): Promise<boolean> {
+export async function inviterStands({
+  invitedBy,
+  organizationId,
+  role,
+}: Invitation): Promise<boolean> {
   if (invitedBy === null) return true;
   const inviter = await Membership.findOne({
     where: { organizationId, accountId: invitedBy },

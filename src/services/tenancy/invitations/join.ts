@@ -19,7 +19,10 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
     include: { model: Organization, as: 'organization', required: true },
   });
   for (const invitation of invitations) {
-    if (!(await inviterStands(invitation)) || (await isMember(invitation.organizationId, account.id)))
+    if (
+      !(await inviterStands(invitation)) ||
+      (await isMember(invitation.organizationId, account.id))
+    )
       continue;
     await joinByInvitation(ctx, invitation, account);
   }
@@ -41,7 +44,10 @@ export async function joinByInvitation(
   );
   if (spent === 0) return false;
   const by = invitedBy === null ? {} : { by: invitedBy };
-  await joinOrganization(ctx, organization, account, { role, origin: { kind: 'invitation', ...by } });
+  await joinOrganization(ctx, organization, account, {
+    role,
+    origin: { kind: 'invitation', ...by },
+  });
   await recordEvent(ctx, {
     kind: 'invitation.accepted',
     organizationId: organization.id,

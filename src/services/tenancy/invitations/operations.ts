@@ -81,12 +81,17 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
-  await requirePlace(ctx, limit, `${organization.slug} has invited ${mostADay} people within a day.`);
+  await requirePlace(
+    ctx,
+    limit,
+    `${organization.slug} has invited ${mostADay} people within a day.`,
+  );
   const replaced = await Invitation.destroy({ where: { organizationId, email: input.email } });
   const mails = isMailConfigured(ctx);
   const mailed = mails && (await mayMailInvitation(ctx, input.email, organizationId));
   const invitation = await write(ctx, organizationId, input, mailed);
-  if (mailed) await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId });
+  if (mailed)
+    await queueMail(ctx, { about: 'invitation', invitation: invitation.id, organizationId });
   const token = invitationToken(ctx, invitation.id);
   const told = { mailed, mailLimited: mails && !mailed, replaced: replaced > 0 };
   return { ...viewInvitation(invitation), token, url: invitationUrl(ctx, token), ...told };

@@ -13,7 +13,9 @@ export const newInvitationView = invitationView.extend({
   mailed: z.boolean().describe('Whether a mail with the link was queued.'),
   mailLimited: z
     .boolean()
-    .describe('Not mailed, because the organization mailed two invitations to this address within a day.'),
+    .describe(
+      'Not mailed, because the organization mailed two invitations to this address within a day.',
+    ),
   replaced: z.boolean().describe('Whether an earlier invitation of this address no longer works.'),
 });
 

@@ -46,7 +46,9 @@ export function realmOf(dn: readonly string[]): string[] {
 /** The value of the first RDN, if that is a common name: how people call a group. */
 export function commonNameOf(dn: readonly string[]): string | null {
   const [rdn = ''] = dn;
-  return rdn.startsWith('cn=') && !/(?<!\\)\+/.test(rdn) ? rdn.slice(3).replace(/\\(.)/gu, '$1') : null;
+  return rdn.startsWith('cn=') && !/(?<!\\)\+/.test(rdn)
+    ? rdn.slice(3).replace(/\\(.)/gu, '$1')
+    : null;
 }
 
 /** The text as the value of a name is compared. */
@@ -85,5 +87,7 @@ function rawValue(pieces: string[]): string | null {
 
 function bytesOf(one: string): Buffer {
   if (!one.startsWith('\\')) return Buffer.from(one);
-  return /^\\[0-9a-f]{2}$/i.test(one) ? Buffer.from(one.slice(1), 'hex') : Buffer.from(one.slice(1));
+  return /^\\[0-9a-f]{2}$/i.test(one)
+    ? Buffer.from(one.slice(1), 'hex')
+    : Buffer.from(one.slice(1));
 }

@@ -5,11 +5,14 @@ const placeholder = '{username}';
 /** What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}` as a value. */
 export function faultOfFilter(filter: string): string | null {
   if (!filter.includes(placeholder)) return `must contain ${placeholder}`;
-  if (/(^|\()[^(=]*\{username\}/.test(filter)) return `must have ${placeholder} after an equals sign`;
+  if (/(^|\()[^(=]*\{username\}/.test(filter))
+    return `must have ${placeholder} after an equals sign`;
   // The library would take each of them for a character of its own.
-  if (/\\[89a-f][0-9a-f]/i.test(filter)) return 'must have characters outside ASCII as they are, not escaped';
+  if (/\\[89a-f][0-9a-f]/i.test(filter))
+    return 'must have characters outside ASCII as they are, not escaped';
   // The library adds what is missing at the end, and would search for something else than was meant.
-  if (count(filter, '(') !== count(filter, ')')) return 'must have as many closing as opening parentheses';
+  if (count(filter, '(') !== count(filter, ')'))
+    return 'must have as many closing as opening parentheses';
   try {
     FilterParser.parseString(fillFilter(filter, '*'));
     return null;

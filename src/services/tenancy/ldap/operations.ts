@@ -52,7 +52,12 @@ export const saveLdap = operation({
       const values = { ...settings, bindPassword: passwordToStore(ctx, input, id, stored) };
       const writing =
         stored === null
-          ? LdapConnection.create({ id, organizationId: organization.id, createdAt: ctx.now, ...values })
+          ? LdapConnection.create({
+              id,
+              organizationId: organization.id,
+              createdAt: ctx.now,
+              ...values,
+            })
           : stored.update(values);
       const connection = await refusingDuplicate(writing, {
         code: 'conflict',
@@ -81,7 +86,11 @@ function passwordToStore(
 ): string {
   if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
   if (stored === null)
-    throw refuseField('bindPassword', 'is required', 'Give the password of the account that searches.');
+    throw refuseField(
+      'bindPassword',
+      'is required',
+      'Give the password of the account that searches.',
+    );
   requireSameServer(stored, input);
   return stored.bindPassword;
 }
@@ -89,7 +98,9 @@ function passwordToStore(
 /** Refuses to enable a directory without a verified domain: no sign-in could work (security I2). */
 async function requireAnyDomain(ctx: Context, organization: Organization): Promise<void> {
   if (ctx.config.trust.domains === 'off') return;
-  const verified = await Domain.count({ where: { organizationId: organization.id, state: 'Verified' } });
+  const verified = await Domain.count({
+    where: { organizationId: organization.id, state: 'Verified' },
+  });
   if (verified > 0) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified any domain.`, {
     hint: `People are let in by addresses on verified domains. Prove one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
@@ -104,7 +115,8 @@ export const changeLdap = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const stored = await findLocked(organization);
-      const before = stored === null ? {} : { ...directorySettingsOf(stored), enabled: stored.enabled };
+      const before =
+        stored === null ? {} : { ...directorySettingsOf(stored), enabled: stored.enabled };
       return saveLdap(ctx, parse(saveLdapInput, { ...before, ...input }));
     }),
 });

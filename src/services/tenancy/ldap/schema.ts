@@ -20,7 +20,10 @@ const uri = z
     /^ldaps?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?\/?$/i,
     'must be ldaps://HOST or ldap://HOST, with or without :PORT',
   )
-  .refine((given) => Number(/:(\d+)\/?$/.exec(given)?.[1] ?? 1) <= 65535, 'must have a port of at most 65535')
+  .refine(
+    (given) => Number(/:(\d+)\/?$/.exec(given)?.[1] ?? 1) <= 65535,
+    'must have a port of at most 65535',
+  )
   .overwrite((given) => given.toLowerCase().replace(/\/$/, ''));
 const bindDn = text(1000).refine(
   (given) => /[=@\\]/.test(given),
@@ -38,7 +41,10 @@ const attribute = z
   .string()
   .max(100)
   .regex(/^[a-z][a-z0-9-]*(;[a-z0-9-]+)*$/i, 'must be the name of an attribute, such as mail')
-  .refine((given) => given.toLowerCase() !== 'dn', 'must be the name of an attribute, which dn is not');
+  .refine(
+    (given) => given.toLowerCase() !== 'dn',
+    'must be the name of an attribute, which dn is not',
+  );
 const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
 
 /** The certificates of a PEM text, or null when there are none, or something else is among them. */

@@ -148,6 +148,8 @@ export const findUnproven = operation({
     const { organization } = await requireAuthority(ctx, 'members.change', input.org);
     const account = await findByEmail(input.email);
     if (account === null || (await isMember(organization.id, account.id))) return [];
-    return (await isToReclaim(ctx, account, organization.id)) ? listCredentials(ctx, account.id) : [];
+    return (await isToReclaim(ctx, account, organization.id))
+      ? listCredentials(ctx, account.id)
+      : [];
   },
 });

@@ -72,7 +72,8 @@ export async function ensureMember(
   account: Account,
   origin: Origin,
 ): Promise<void> {
-  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null) return;
+  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null)
+    return;
   const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
   await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }

@@ -30,7 +30,8 @@ const refInput = z.strictObject({ org: ref });
 /** Lists the organizations of the person who asks, with their roles; for the operator, all. */
 export const listOrganizations = operation({
   authority: 'organizations.list',
-  prove: (ctx) => (ctx.actor.kind === 'operator' ? null : requireUser(ctx, 'organizations.list').accountId),
+  prove: (ctx) =>
+    ctx.actor.kind === 'operator' ? null : requireUser(ctx, 'organizations.list').accountId,
   input: z.strictObject(pageInput),
   output: organizationPage,
   run: (_ctx, input, accountId) => {
@@ -53,7 +54,8 @@ export const listOrganizations = operation({
 function listAll(at: { limit: number; cursor?: string | undefined }) {
   return readPage(
     at,
-    (after, limit) => Organization.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
+    (after, limit) =>
+      Organization.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
     (row) => row.id,
     (row) => viewOrganization(row),
   );
@@ -112,7 +114,11 @@ async function makeOwner(ctx: Context, organizationId: string, accountId: string
   });
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await endVouchedTokens(ctx, accountId, organizationId);
-  await recordMember(ctx, organizationId, await Account.findByPk(accountId, { rejectOnEmpty: true }));
+  await recordMember(
+    ctx,
+    organizationId,
+    await Account.findByPk(accountId, { rejectOnEmpty: true }),
+  );
 }
 
 /** Gives the organization another name; its slug stays, so that links to it do. */

@@ -19,6 +19,13 @@ export const showUser = operation({
     const credentials = await listCredentials(ctx, account.id);
     const lockouts = await listLockouts(ctx, account);
     const singleSignOn = account.email !== null && (await hasSso(ctx, domainOf(account.email)));
-    return { ...viewUser(ctx, account), emailProof, awaitsCode, credentials, singleSignOn, lockouts };
+    return {
+      ...viewUser(ctx, account),
+      emailProof,
+      awaitsCode,
+      credentials,
+      singleSignOn,
+      lockouts,
+    };
   },
 });

@@ -106,7 +106,12 @@ function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
   });
 }
 
-async function add(ctx: Context, { organization, project }: Within, who: Person, role: Put['role']) {
+async function add(
+  ctx: Context,
+  { organization, project }: Within,
+  who: Person,
+  role: Put['role'],
+) {
   const membership = await ProjectMembership.create({
     projectId: project.id,
     accountId: who.id,

@@ -18,7 +18,9 @@ export async function findSynced(
 }
 
 /** What each mapping of the organization has given, by the id of the mapping; in one read. */
-export async function findGiven(organizationId: string): Promise<Map<string | undefined, Synced[]>> {
+export async function findGiven(
+  organizationId: string,
+): Promise<Map<string | undefined, Synced[]>> {
   const given = Map.groupBy(await readSynced(organizationId), ({ origin }) => origin.mappingId);
   return new Map([...given].map(([mappingId, memberships]) => [mappingId, memberships.map(view)]));
 }

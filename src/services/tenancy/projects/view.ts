@@ -24,7 +24,11 @@ export const projectMemberView = memberView.extend({
 export const projectMemberPage = pageOf(projectMemberView);
 
 /** A membership that something would touch. */
-export const affectedMembershipView = z.object({ user: z.string(), project: z.string(), role: projectRole });
+export const affectedMembershipView = z.object({
+  user: z.string(),
+  project: z.string(),
+  role: projectRole,
+});
 
 /** A project, with the number of its members and the role of the person who asks, if any. */
 export function viewProject(project: Project, members: number, role?: ProjectRole) {

@@ -17,7 +17,8 @@ export async function recordEarlierMembers(organizationId: string): Promise<void
   for (let after = firstKey, rows: Row[] = []; ; after = rows.at(-1)?.id ?? after) {
     rows = await transaction(async () => {
       const some = await findUnrecorded(organizationId, after);
-      for (const row of some) await insertMemberRecord(organizationId, row, new Date(row.joined_at));
+      for (const row of some)
+        await insertMemberRecord(organizationId, row, new Date(row.joined_at));
       return some;
     });
     if (rows.length < atOnce) return;

@@ -6,7 +6,10 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
 
 /** The organization's record of this name, in any case of letters; hidden ones too. */
-export async function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
+export async function findRecordNamed(
+  organizationId: string,
+  userName: string,
+): Promise<Entry | null> {
   const [row] = await select<Row>(
     `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2`,
     [organizationId, fold(userName)],
@@ -15,7 +18,10 @@ export async function findRecordNamed(organizationId: string, userName: string):
 }
 
 /** The organization's record of the account; hidden ones too. */
-export async function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
+export async function findRecordOf(
+  organizationId: string,
+  accountId: string,
+): Promise<Entry | null> {
   const [row] = await select<Row>(
     `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.organization_id = $2`,
     [accountId, organizationId],
@@ -79,7 +85,9 @@ export interface Held {
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
-  const [row] = await select<Row & Pick<RecordedPerson, 'email' | 'name'> & { email_proof: EmailProof }>(
+  const [row] = await select<
+    Row & Pick<RecordedPerson, 'email' | 'name'> & { email_proof: EmailProof }
+  >(
     `SELECT ${columns}, a.email, a.email_proof, a.name FROM accounts a
        JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
     [of.id, of.organizationId],

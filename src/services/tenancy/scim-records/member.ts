@@ -22,7 +22,11 @@ export async function recordMember(
 }
 
 /** Says in the record of whoever has left that they have. */
-export async function recordLeft(ctx: Context, organizationId: string, accountId: string): Promise<void> {
+export async function recordLeft(
+  ctx: Context,
+  organizationId: string,
+  accountId: string,
+): Promise<void> {
   const record = await findRecordOf(organizationId, accountId);
   if (record?.active) await changeRecord(ctx, record, { active: false });
 }

@@ -37,7 +37,16 @@ export async function insertRecord({ resource, at, ...whose }: NewRecord): Promi
   });
   await insertEmails({ id, organizationId }, searchEmails(resource));
   const { user_name: userName, resource: text } = written;
-  return { ...whose, id, userName, resource: text, hidden: false, version: 1, createdAt: at, modifiedAt: at };
+  return {
+    ...whose,
+    id,
+    userName,
+    resource: text,
+    hidden: false,
+    version: 1,
+    createdAt: at,
+    modifiedAt: at,
+  };
 }
 
 /** What a record is changed to. */
@@ -49,9 +58,14 @@ export interface RecordChange {
 }
 
 /** Changes a record that is held until the transaction ends; it is one version further then. */
-export async function changeRecord(ctx: Context, record: Entry, change: RecordChange): Promise<void> {
+export async function changeRecord(
+  ctx: Context,
+  record: Entry,
+  change: RecordChange,
+): Promise<void> {
   const { resource, ...rest } = change;
-  if (rest.hidden !== undefined && rest.hidden !== record.hidden) await shiftList(record.organizationId);
+  if (rest.hidden !== undefined && rest.hidden !== record.hidden)
+    await shiftList(record.organizationId);
   if (resource !== undefined) await replaceEmails(record, resource);
   const written = resource === undefined ? {} : lookedUpBy(resource);
   const changed = { ...rest, ...written, version: record.version + 1, modified_at: ctx.now };
@@ -102,12 +116,14 @@ async function replaceEmails(record: Entry, resource: Named): Promise<void> {
   await insertEmails(record, after);
 }
 
-async function insertEmails(of: Pick<Entry, 'id' | 'organizationId'>, values: string[]): Promise<void> {
+async function insertEmails(
+  of: Pick<Entry, 'id' | 'organizationId'>,
+  values: string[],
+): Promise<void> {
   if (values.length === 0) return;
   const places = values.map((_, at) => `($1, $2, $${at + 3})`).join(', ');
-  await execute(`INSERT INTO scim_emails (record_id, organization_id, value_canonical) VALUES ${places}`, [
-    of.id,
-    of.organizationId,
-    ...values,
-  ]);
+  await execute(
+    `INSERT INTO scim_emails (record_id, organization_id, value_canonical) VALUES ${places}`,
+    [of.id, of.organizationId, ...values],
+  );
 }

@@ -19,7 +19,11 @@ export async function chooseDirectory(
   if (org !== undefined) return findDirectory(await organizationIdOf(org));
   const { organizationId } = await findGoverningSettings(ctx, canonicalEmail(username));
   if (organizationId !== null) return findDirectory(organizationId);
-  throw refuseField('org', 'is required', 'Name the organization, or use an address on its verified domain.');
+  throw refuseField(
+    'org',
+    'is required',
+    'Name the organization, or use an address on its verified domain.',
+  );
 }
 
 /** The enabled directory of an organization, or null. */
@@ -45,6 +49,8 @@ export async function describeDirectory(
 
 async function organizationIdOf(org: string): Promise<string | null> {
   if (isUuid(org)) return org.toLowerCase();
-  const found = /^[a-z0-9-]+$/.test(org) ? await Organization.findOne({ where: { slug: org } }) : null;
+  const found = /^[a-z0-9-]+$/.test(org)
+    ? await Organization.findOne({ where: { slug: org } })
+    : null;
   return found?.id ?? null;
 }

@@ -55,7 +55,8 @@ export const saveSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
   output: signInSettingsView,
-  run: (ctx, input, { organization }) => transaction(() => write(ctx, organization, () => choicesIn(input))),
+  run: (ctx, input, { organization }) =>
+    transaction(() => write(ctx, organization, () => choicesIn(input))),
 });
 
 /** Saves those of the sign-in settings that are given; the others stay as they are. */
@@ -67,7 +68,11 @@ export const changeSignInSettings = operation({
     transaction(() => write(ctx, organization, (stored) => ({ ...stored, ...choicesIn(input) }))),
 });
 
-async function write(ctx: Context, organization: Organization, decide: (stored: Choices) => Choices) {
+async function write(
+  ctx: Context,
+  organization: Organization,
+  decide: (stored: Choices) => Choices,
+) {
   // Held until the end, so that of two changes the second sees what the first has left.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);

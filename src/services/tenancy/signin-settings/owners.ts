@@ -78,7 +78,8 @@ async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set
 
 async function canSignIn(ctx: Context, owner: Account, governing: Governing): Promise<boolean> {
   const mailed = isMailConfigured(ctx) && owner.email !== null;
-  if (isMethodAllowed(governing, 'password') && (owner.passwordHash !== null || mailed)) return true;
+  if (isMethodAllowed(governing, 'password') && (owner.passwordHash !== null || mailed))
+    return true;
   if (isMethodAllowed(governing, 'magicCode') && mailed) return true;
   const linked = await Identity.findAll({ where: { accountId: owner.id } });
   return (
@@ -98,7 +99,10 @@ function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): bool
   );
 }
 
-async function hasDirectory({ organizationId, verified }: Governing, linked: Identity[]): Promise<boolean> {
+async function hasDirectory(
+  { organizationId, verified }: Governing,
+  linked: Identity[],
+): Promise<boolean> {
   const enabled = await LdapConnection.findAll({ where: { enabled: true } });
   return enabled.some(
     (connection) =>

@@ -32,18 +32,26 @@ export async function requireMethodAllowed(
   if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
   if (allowed) {
-    throw new Refusal('signin_method_off', `${name} does not vouch for an address of your organization.`, {
-      hint: `Use the ${name} account that has one, or sign in another way.`,
-      extra: { methods },
-    });
+    throw new Refusal(
+      'signin_method_off',
+      `${name} does not vouch for an address of your organization.`,
+      {
+        hint: `Use the ${name} account that has one, or sign in another way.`,
+        extra: { methods },
+      },
+    );
   }
-  throw new Refusal('signin_method_off', `Signing in with ${name} is switched off for this address.`, {
-    hint:
-      methods.length === 0
-        ? 'Ask your administrator: no other way to sign in is set up.'
-        : `Sign in another way: ${methods.join(', ')}.`,
-    extra: { methods },
-  });
+  throw new Refusal(
+    'signin_method_off',
+    `Signing in with ${name} is switched off for this address.`,
+    {
+      hint:
+        methods.length === 0
+          ? 'Ask your administrator: no other way to sign in is set up.'
+          : `Sign in another way: ${methods.join(', ')}.`,
+      extra: { methods },
+    },
+  );
 }
 
 /**

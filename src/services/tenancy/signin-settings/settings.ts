@@ -22,7 +22,10 @@ export type Choices = Partial<SignInRules>;
 export type Stored = Record<SettingName, boolean | number | null>;
 
 /** The settings of the instance, with what an organization has stored laid over them; what it stored otherwise is off (security O2). */
-export function settingsOf({ config }: Pick<Context, 'config'>, stored: Partial<Stored> = {}): SignInRules {
+export function settingsOf(
+  { config }: Pick<Context, 'config'>,
+  stored: Partial<Stored> = {},
+): SignInRules {
   const hold = (name: SettingName) => {
     const value = stored[name] ?? config.signin[name] === 'on';
     return value === true || value === 1;

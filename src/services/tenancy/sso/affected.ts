@@ -16,7 +16,10 @@ export const affectedView = z.object({
  * Finds the people that it touches when a connection is switched off or removed, or loses a domain:
  * then those of that domain (security D5, O3).
  */
-export async function findAffected(connection: { id: string; organizationId: string }, domain?: string) {
+export async function findAffected(
+  connection: { id: string; organizationId: string },
+  domain?: string,
+) {
   const { id, organizationId } = connection;
   const linked = await Identity.findAll({
     where: { connectionId: id },

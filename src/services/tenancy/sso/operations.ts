@@ -30,7 +30,8 @@ export const showSso = operation({
   authority: 'sso.see',
   input: refInput,
   output: ssoView,
-  run: async (ctx, _input, { organization }) => viewSso(ctx, await requireSsoConnection(organization)),
+  run: async (ctx, _input, { organization }) =>
+    viewSso(ctx, await requireSsoConnection(organization)),
 });
 
 /**
@@ -52,7 +53,12 @@ export const saveSso = operation({
       const values = { ...settings, clientSecret: secretToStore(ctx, input, id, stored) };
       const writing =
         stored === null
-          ? SsoConnection.create({ id, organizationId: organization.id, createdAt: ctx.now, ...values })
+          ? SsoConnection.create({
+              id,
+              organizationId: organization.id,
+              createdAt: ctx.now,
+              ...values,
+            })
           : stored.update(values);
       const connection = await refusingDuplicate(writing, domainInUse(input.emailDomain));
       await recordEvent(ctx, {
@@ -129,7 +135,10 @@ export const changeSso = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const stored = await findLocked(organization);
-      return saveSso(ctx, parse(saveSsoInput, { ...(stored === null ? {} : settingsOf(stored)), ...input }));
+      return saveSso(
+        ctx,
+        parse(saveSsoInput, { ...(stored === null ? {} : settingsOf(stored)), ...input }),
+      );
     }),
 });
 
@@ -159,7 +168,10 @@ export const enableSso = operation({
       const connection = await requireSsoConnection(organization);
       if (connection.enabled) return viewSso(ctx, connection);
       await requireTrustedDomain(ctx, organization, connection.emailDomain);
-      await refusingDuplicate(connection.update({ enabled: true }), domainInUse(connection.emailDomain));
+      await refusingDuplicate(
+        connection.update({ enabled: true }),
+        domainInUse(connection.emailDomain),
+      );
       await recordEvent(ctx, { kind: 'sso.enabled', ...about(connection) });
       return viewSso(ctx, connection);
     }),

@@ -25,7 +25,11 @@ export function requireSameClient(
   { issuer, clientId }: { issuer: string; clientId: string },
 ): void {
   if (stored.issuer === issuer && stored.clientId === clientId) return;
-  throw new Refusal('secret_required', 'A changed issuer or client id needs the client secret again.', {
-    hint: 'The stored secret goes only to the provider it was entered for; give it again.',
-  });
+  throw new Refusal(
+    'secret_required',
+    'A changed issuer or client id needs the client secret again.',
+    {
+      hint: 'The stored secret goes only to the provider it was entered for; give it again.',
+    },
+  );
 }

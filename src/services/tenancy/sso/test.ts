@@ -39,7 +39,11 @@ export const testSso = operation({
   output: testView,
   run: async (ctx, input, { organization }) => {
     const client = await clientOf(ctx, organization, input);
-    const steps = await ctx.outbound.examineProvider(client, ctx.now, ctx.actor.kind === 'operator');
+    const steps = await ctx.outbound.examineProvider(
+      client,
+      ctx.now,
+      ctx.actor.kind === 'operator',
+    );
     return { ok: steps.every(({ ok }) => ok), message: messageOf(steps), steps };
   },
 });
@@ -47,7 +51,11 @@ export const testSso = operation({
 const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
 const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 
-async function clientOf(ctx: Context, organization: Organization, input: z.output<typeof testInput>) {
+async function clientOf(
+  ctx: Context,
+  organization: Organization,
+  input: z.output<typeof testInput>,
+) {
   const stored =
     input.issuer === undefined
       ? await requireSsoConnection(organization)

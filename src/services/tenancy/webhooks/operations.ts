@@ -40,7 +40,10 @@ const url = z
     return username === '' && password === '' && hash === '';
   }, 'must not hold credentials or a fragment');
 
-const events = z.array(kindPattern).min(1, 'must name at least one kind').max(100, 'must be at most 100');
+const events = z
+  .array(kindPattern)
+  .min(1, 'must name at least one kind')
+  .max(100, 'must be at most 100');
 
 /** Lists the organization's webhooks, without their secrets. */
 export const listWebhooks = operation({
@@ -112,7 +115,10 @@ export const changeWebhook = operation({
   run: (ctx, { id: which, enabled }, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, which);
-      await webhook.update({ enabled, ...(enabled ? { failingSince: null, pausedUntil: null } : {}) });
+      await webhook.update({
+        enabled,
+        ...(enabled ? { failingSince: null, pausedUntil: null } : {}),
+      });
       if (enabled) await recordEvent(ctx, { kind: 'webhook.enabled', ...about(webhook) });
       else {
         const data = { reason: 'requested' as const };

@@ -17,7 +17,12 @@ export function newWebhookSecret(): string {
 }
 
 /** The secret as it is stored, bound to its webhook and column. */
-export function sealWebhookSecret(ctx: Context, column: Column, webhookId: string, secret: string): string {
+export function sealWebhookSecret(
+  ctx: Context,
+  column: Column,
+  webhookId: string,
+  secret: string,
+): string {
   return ctx.keyring.seal(secret, placeOf(column, webhookId));
 }
 
@@ -30,6 +35,7 @@ export function openWebhookSecret(ctx: Context, webhook: Webhook): string {
 export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
   const { id, previousSecret, previousUntil } = webhook;
   const current = openWebhookSecret(ctx, webhook);
-  if (previousSecret === null || previousUntil === null || previousUntil <= ctx.now) return [current];
+  if (previousSecret === null || previousUntil === null || previousUntil <= ctx.now)
+    return [current];
   return [current, ctx.keyring.open(previousSecret, placeOf('previous_secret', id))];
 }

@@ -46,8 +46,12 @@ export async function areFew(organizationId: string, keys: Key[]): Promise<boole
   if (shared.length === 0) return true;
   const bind: unknown[] = [organizationId];
   const counts = shared.map(
-    (key) => `(SELECT count(*) FROM (${recordsWith([key], bind)} LIMIT ${few + 1}) k${bind.length})`,
+    (key) =>
+      `(SELECT count(*) FROM (${recordsWith([key], bind)} LIMIT ${few + 1}) k${bind.length})`,
   );
-  const [row] = await select<{ records: number | string }>(`SELECT ${counts.join(' + ')} AS records`, bind);
+  const [row] = await select<{ records: number | string }>(
+    `SELECT ${counts.join(' + ')} AS records`,
+    bind,
+  );
   return Number(row?.records ?? 0) <= few;
 }

@@ -1,5 +1,10 @@
 import { dialectOfDatabase, select } from '../../../../database/select.ts';
-import { OutOfTime, type Query, selectWithin, whileInTime } from '../../../../database/select-within.ts';
+import {
+  OutOfTime,
+  type Query,
+  selectWithin,
+  whileInTime,
+} from '../../../../database/select-within.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 import type { Filter } from '../filter.ts';
@@ -40,7 +45,11 @@ export async function readFiltered(
     );
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;
-    throw scimRefusal(400, 'tooMany', 'The filter takes too long; ask by userName, externalId or e-mail.');
+    throw scimRefusal(
+      400,
+      'tooMany',
+      'The filter takes too long; ask by userName, externalId or e-mail.',
+    );
   }
 }
 
@@ -62,17 +71,23 @@ async function readPage({ from, count }: FilteredQuery, queries: Queries, read: 
   const rows = count === 0 ? [] : await read<Row>(queries.page);
   const records = rows.map(entryOf);
   // A page that is not full ends the list, and says so how long that is.
-  if (rows.length < count && (rows.length > 0 || from === 0)) return { total: from + rows.length, records };
+  if (rows.length < count && (rows.length > 0 || from === 0))
+    return { total: from + rows.length, records };
   const [counted] = await read<{ total: number | string }>(queries.count);
   return { total: Number(counted?.total ?? 0), records };
 }
 
 /** The statements of a page: with keys, on the few records that have any of them; else on all, as long as there is time. */
-export function composeQueries(organizationId: string, asked: FilteredQuery, keys: Key[] | null): Queries {
+export function composeQueries(
+  organizationId: string,
+  asked: FilteredQuery,
+  keys: Key[] | null,
+): Queries {
   const { filter, sortBy, descending, from, count } = asked;
   const dialect = dialectOfDatabase();
   const by = sortBy === undefined ? null : sortExpression(sortBy, dialect);
-  const condition = filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
+  const condition =
+    filter === null ? null : filterCondition(filter, { dialect, first: 3, organization: 1 });
   const bind = [organizationId, false, ...(condition?.bind ?? [])];
   const where = [
     keys === null

@@ -37,7 +37,10 @@ export async function readWholeList(
 }
 
 /** The places of the list, as far as they can be known, and its length. */
-async function survey(ctx: Context, organizationId: string): Promise<{ places: ListPlaces; total: number }> {
+async function survey(
+  ctx: Context,
+  organizationId: string,
+): Promise<{ places: ListPlaces; total: number }> {
   const remembered = ctx.scim.places.get(organizationId);
   let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
   let places = remembered?.shifts === shifts ? remembered : { shifts, at: [] };

@@ -28,7 +28,11 @@ export async function listScimUsers(ctx: Context, input: z.output<typeof listSci
 }
 
 /** The next records in the order of the client's own list, which has an index. */
-async function findAfter(organizationId: string, after: string, limit: number): Promise<ScimRecord[]> {
+async function findAfter(
+  organizationId: string,
+  after: string,
+  limit: number,
+): Promise<ScimRecord[]> {
   const place = await placeOf(organizationId, after);
   const rows = await select<{ id: string }>(
     `SELECT id FROM scim_records WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)

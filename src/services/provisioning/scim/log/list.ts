@@ -8,7 +8,10 @@ import type { listScimRequestsInput } from '../schema.ts';
 import { writeRequests } from './write.ts';
 
 /** What the organization's SCIM client asked last, newest first. */
-export async function listScimRequests(ctx: Context, input: z.output<typeof listScimRequestsInput>) {
+export async function listScimRequests(
+  ctx: Context,
+  input: z.output<typeof listScimRequestsInput>,
+) {
   const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
   await writeRequests(ctx);
   const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
@@ -21,6 +24,12 @@ export async function listScimRequests(ctx: Context, input: z.output<typeof list
         limit,
       }),
     ({ id }) => id,
-    ({ at, method, path, status, reason }) => ({ at: at.toISOString(), method, path, status, reason }),
+    ({ at, method, path, status, reason }) => ({
+      at: at.toISOString(),
+      method,
+      path,
+      status,
+      reason,
+    }),
   );
 }

@@ -47,5 +47,6 @@ function isRejected({ status }: Noted): boolean {
 async function dropOldest(organizationId: string, alike: object, most: number): Promise<void> {
   const where = { organizationId, ...alike };
   const surplus = await ScimRequest.findOne({ where, order: [['id', 'DESC']], offset: most });
-  if (surplus !== null) await ScimRequest.destroy({ where: { ...where, id: { [Op.lte]: surplus.id } } });
+  if (surplus !== null)
+    await ScimRequest.destroy({ where: { ...where, id: { [Op.lte]: surplus.id } } });
 }

@@ -17,7 +17,8 @@ export const showScimToken = operation({
   authority: 'scim.see',
   input,
   output: scimTokenView,
-  run: async (ctx, _input, { organization: { id } }) => viewScimToken(ctx, id, await ScimToken.findByPk(id)),
+  run: async (ctx, _input, { organization: { id } }) =>
+    viewScimToken(ctx, id, await ScimToken.findByPk(id)),
 });
 
 /**

@@ -15,7 +15,11 @@ interface Row {
  * The provisioning client that the token makes of whoever asks about this organization, or null: for no token of ours,
  * another organization's, and an organization that is not there, alike. One read, past the ORM.
  */
-export async function findScimActor(ctx: Context, org: string, credential: string): Promise<Actor | null> {
+export async function findScimActor(
+  ctx: Context,
+  org: string,
+  credential: string,
+): Promise<Actor | null> {
   const hash = hashOfSecret('scim_', credential);
   if (hash === null) return null;
   const [row] = await select<Row>(

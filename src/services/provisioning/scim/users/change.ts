@@ -59,7 +59,10 @@ async function apply(ctx: Context, held: Held, { active, ...rest }: Decided): Pr
   if (rewritten) await followResource(ctx, held, resource);
   await changeRecord(ctx, record, { active, link, ...(rewritten ? { resource } : {}) });
   if (rewritten) {
-    await recordEvent(ctx, { ...about(held, 'scim.user.updated'), data: changes(before, resource) });
+    await recordEvent(ctx, {
+      ...about(held, 'scim.user.updated'),
+      data: changes(before, resource),
+    });
   }
   if (toggled && active) await activateMember(ctx, held, 'member.added');
   if (toggled && !active) await deactivateMember(ctx, held);
@@ -74,5 +77,7 @@ async function requireFreeName(record: Entry, resource: Named): Promise<void> {
 function changes(before: object, after: object): { attributes: string[] } {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = new Set([...was.keys(), ...is.keys()]);
-  return { attributes: [...names].filter((name) => !isDeepStrictEqual(was.get(name), is.get(name))) };
+  return {
+    attributes: [...names].filter((name) => !isDeepStrictEqual(was.get(name), is.get(name))),
+  };
 }

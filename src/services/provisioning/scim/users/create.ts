@@ -65,7 +65,8 @@ async function admit(
   const name = calledBy(resource);
   const { account, link } = await attachProvisioned(ctx, { organizationId, email, name });
   const { active } = resource;
-  if (active && link === 'attached') await reclaimMember(ctx, account, organizationId, nameOf(resource));
+  if (active && link === 'attached')
+    await reclaimMember(ctx, account, organizationId, nameOf(resource));
   const whose = { organizationId, accountId: account.id, link };
   const record = await insertRecord({ ...whose, resource, active, at: ctx.now });
   await begin(ctx, { record, account });

@@ -11,7 +11,10 @@ import { deactivateMember } from './membership.ts';
  * Deactivates a User, the same as `active` false (spec §4.3); once more, it changes nothing. Under
  * `scim.deleteMode: remove` the User is gone for the client too (RFC 7644 §3.6).
  */
-export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtUser): Promise<void> {
+export async function deleteUserResource(
+  ctx: Context,
+  { org, id, ifMatch }: AtUser,
+): Promise<void> {
   const organizationId = requireScim(ctx, org);
   const hidden = ctx.config.scim.deleteMode === 'remove';
   await transaction(async () => {

@@ -21,7 +21,8 @@ export async function followResource(
   if (record.link !== 'created') return;
   const { organizationId } = record;
   const email = emailOf(resource);
-  if (email !== null && account.email === null) await attachAddress(ctx, account, { organizationId, email });
+  if (email !== null && account.email === null)
+    await attachAddress(ctx, account, { organizationId, email });
   const name = calledBy(resource);
   if (nameOf(resource) === null || name === account.name) return;
   if (!(await ownsAddress(organizationId, account.email))) return;

@@ -61,7 +61,11 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
 /** What happened to the person, in the name that the client gives them. */
 export function about<Kind extends EventName>({ record, account }: Held, kind: Kind) {
   const name = calledBy(resourceOf(record));
-  return { kind, organizationId: record.organizationId, subject: { type: 'user', id: account.id, name } };
+  return {
+    kind,
+    organizationId: record.organizationId,
+    subject: { type: 'user', id: account.id, name },
+  };
 }
 
 async function hasOwner(organizationId: string): Promise<boolean> {

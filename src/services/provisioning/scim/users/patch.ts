@@ -9,7 +9,10 @@ import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';
 
 /** Changes a User operation by operation, all of them or none (RFC 7644 §3.5.2, spec §4.3). */
-export async function patchUser(ctx: Context, input: AtUser & { body: unknown }): Promise<Presented> {
+export async function patchUser(
+  ctx: Context,
+  input: AtUser & { body: unknown },
+): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const record = await changeUser(ctx, organizationId, input, (now, held) =>

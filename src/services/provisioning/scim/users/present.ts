@@ -20,6 +20,13 @@ export function presentUser(
 ): Presented {
   const { id, active, createdAt, modifiedAt, version } = record;
   const location = `${baseOf(ctx, record.organizationId)}/Users/${id}`;
-  const view = viewScimUser(resourceOf(record), { id, active, createdAt, modifiedAt, version, location });
+  const view = viewScimUser(resourceOf(record), {
+    id,
+    active,
+    createdAt,
+    modifiedAt,
+    version,
+    location,
+  });
   return { body: project(view), etag: etag(version), location };
 }

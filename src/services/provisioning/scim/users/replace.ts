@@ -7,9 +7,14 @@ import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';
 
 /** Replaces a User (spec §4.3): active unless the body says otherwise. */
-export async function replaceUser(ctx: Context, input: AtUser & { body: unknown }): Promise<Presented> {
+export async function replaceUser(
+  ctx: Context,
+  input: AtUser & { body: unknown },
+): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
-  const record = await changeUser(ctx, organizationId, input, (now) => readReplacement(input.body, now));
+  const record = await changeUser(ctx, organizationId, input, (now) =>
+    readReplacement(input.body, now),
+  );
   return presentUser(ctx, record, project);
 }

@@ -22,7 +22,8 @@ export async function admitSignUp(
   const found = await findByEmail(email);
   const holder = found === null ? null : await lockAccount(found.id);
   if (holder !== null && holder.disabledAt !== null) return;
-  if (holder !== null && holder.emailProof !== 'none') return queueMail(ctx, { about: 'account', email });
+  if (holder !== null && holder.emailProof !== 'none')
+    return queueMail(ctx, { about: 'account', email });
   const codeOnly = () => queueMail(ctx, { about: 'code', purpose: 'verify', email });
   if (holder !== null && (await hasMoreThanSignUp(ctx, holder))) return codeOnly();
   if (holder !== null) {
@@ -30,7 +31,12 @@ export async function admitSignUp(
     // A member is called what their organization knows them by (security I4), and stays as they are.
     const own = { name, ...(locale === null ? {} : { locale }) };
     const described = (await belongsSomewhere(holder.id)) ? {} : own;
-    await holder.update({ ...described, passwordHash, awaitsCode: true, signUpReplacedAt: ctx.now });
+    await holder.update({
+      ...described,
+      passwordHash,
+      awaitsCode: true,
+      signUpReplacedAt: ctx.now,
+    });
   }
   const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
   if (invitation !== null) await bindInvitation(invitation, account);

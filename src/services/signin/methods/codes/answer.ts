@@ -50,9 +50,15 @@ export async function answerCode<T>(
   }
 }
 
-async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]): Promise<Account> {
+async function open(
+  ctx: Context,
+  email: string,
+  code: RightCode,
+  limits: Limit[],
+): Promise<Account> {
   const account = await lockAccount(code.accountId);
-  if (account === null || account.disabledAt !== null || !(await spendCode(code))) throw codeInvalid();
+  if (account === null || account.disabledAt !== null || !(await spendCode(code)))
+    throw codeInvalid();
   await rememberClient(ctx, email);
   await giveBack(ctx, limits);
   return account;

@@ -11,7 +11,10 @@ import { proveAddress } from './prove.ts';
 import type { resetPasswordInput } from './schema.ts';
 
 /** Gives an account a new password by a code that was mailed, and the second factor where that is on; ends all its sessions and every other code. */
-export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>): Promise<void> {
+export async function resetPassword(
+  ctx: Context,
+  input: z.output<typeof resetPasswordInput>,
+): Promise<void> {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
     // The second factor of somebody who never proved the address is not this person's (security P11).
     const own = isProved(found);

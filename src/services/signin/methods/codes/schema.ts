@@ -18,17 +18,26 @@ export const verifyEmailInput = z.strictObject({
   code,
   password: givenPassword
     .optional()
-    .describe('The password chosen at the sign-up; without the cookie of the sign-up, only this keeps it.'),
+    .describe(
+      'The password chosen at the sign-up; without the cookie of the sign-up, only this keeps it.',
+    ),
   ticket: z.string().max(4096).optional(),
 });
 /** The session of a confirmed address. */
 export const verifiedView = signedInView.extend({
   passwordKept: z
     .boolean()
-    .describe('Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.'),
+    .describe(
+      'Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.',
+    ),
 });
 export const signInByCodeInput = z.strictObject({ email, code, totpCode });
-export const resetPasswordInput = z.strictObject({ email, code, newPassword: givenPassword, totpCode });
+export const resetPasswordInput = z.strictObject({
+  email,
+  code,
+  newPassword: givenPassword,
+  totpCode,
+});
 
 /** The same whoever asks, and for whom. */
 export const requestedView = z.object({});

@@ -21,7 +21,10 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
       await proveAddress(ctx, account, kept ? 'signup' : 'another code');
-      const begun = await beginSession(ctx, account, { method: 'verification', secondFactor: null });
+      const begun = await beginSession(ctx, account, {
+        method: 'verification',
+        secondFactor: null,
+      });
       return { ...requireSession(begun), passwordKept: account.passwordHash !== null };
     });
   });

@@ -15,7 +15,12 @@ import {
   sharedBindTries,
 } from '../../../foundation/limits/ldap.ts';
 import type { Limit } from '../../../foundation/limits/limit.ts';
-import { giveBack, giveBackLast, requirePlace, secondsUntilRoom } from '../../../foundation/limits/spend.ts';
+import {
+  giveBack,
+  giveBackLast,
+  requirePlace,
+  secondsUntilRoom,
+} from '../../../foundation/limits/spend.ts';
 
 // Security L8. A bind password may be a guess, so each try takes places of its actor, their client, the password and the
 // organization before it is sent, and gives them back unless the directory refuses the bind. All tries of one stored

@@ -55,14 +55,18 @@ export async function enter(
   // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
-    await ensureMember(ctx, connection.organizationId, account, { kind: 'ldap', by: connection.id });
+    await ensureMember(ctx, connection.organizationId, account, {
+      kind: 'ldap',
+      by: connection.id,
+    });
   return begun;
 }
 
 /** The connection as it is now, if it is still the one that was asked. */
 async function requireSameConnection({ id, settings }: SeenConnection): Promise<LdapConnection> {
   const now = await LdapConnection.findByPk(id);
-  if (now === null || !now.enabled || proofOf(now) !== settings) throw signInFailed('connection_changed');
+  if (now === null || !now.enabled || proofOf(now) !== settings)
+    throw signInFailed('connection_changed');
   return now;
 }
 
@@ -79,7 +83,11 @@ function proofOf(connection: LdapConnection): string {
 }
 
 /** The first address on a domain that the organization has verified now (security L6, I2). */
-async function requireEmail(ctx: Context, organizationId: string, emails: string[]): Promise<string> {
+async function requireEmail(
+  ctx: Context,
+  organizationId: string,
+  emails: string[],
+): Promise<string> {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
   // Read at once: a directory may name a thousand addresses.

@@ -1,4 +1,8 @@
-import type { DirectoryEntry, DirectoryQuery, FoundEntries } from '../../../../outbound/outbound.ts';
+import type {
+  DirectoryEntry,
+  DirectoryQuery,
+  FoundEntries,
+} from '../../../../outbound/outbound.ts';
 import { canonicalEmail } from '../../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../../foundation/fields.ts';
 import { canonicalDn, isUnder } from '../../../tenancy/ldap/dn.ts';
@@ -51,7 +55,12 @@ export function personQuery(reading: Reading, username: string): DirectoryQuery 
 export function attributesOf(reading: Reading): string[] {
   const { emailAttribute, givenNameAttribute, familyNameAttribute, groupsAttribute } = reading;
   const named = [emailAttribute, givenNameAttribute, familyNameAttribute];
-  return [...named, ...(groupsAttribute === null ? [] : [groupsAttribute]), 'entryUUID', 'objectGUID'];
+  return [
+    ...named,
+    ...(groupsAttribute === null ? [] : [groupsAttribute]),
+    'entryUUID',
+    'objectGUID',
+  ];
 }
 
 /** The one person found, or why there is none (security L4). */
@@ -64,7 +73,8 @@ export function onePerson(
   if (entries.length > 1 || more) return { ok: false, reason: 'user_ambiguous' };
   const dn = canonicalDn(entry.dn);
   const base = canonicalDn(reading.searchBase);
-  if (dn === null || base === null || !isUnder(dn, base)) return { ok: false, reason: 'dn_outside_base' };
+  if (dn === null || base === null || !isUnder(dn, base))
+    return { ok: false, reason: 'dn_outside_base' };
   const person = readPerson(entry, dn, reading);
   return [person.dn, person.subject].every(isStorable)
     ? { ok: true, person }
@@ -95,9 +105,11 @@ function isStorable(text: string): boolean {
 
 function keyOf(entry: DirectoryEntry, dn: string[]): Pick<DirectoryPerson, 'issuer' | 'subject'> {
   const [uuid] = textsOf(entry, 'entryUUID');
-  if (uuid !== undefined && uuid !== '') return { issuer: 'entryUUID', subject: uuid.toLowerCase() };
+  if (uuid !== undefined && uuid !== '')
+    return { issuer: 'entryUUID', subject: uuid.toLowerCase() };
   const [guid] = entry.attributes.get('objectguid') ?? [];
-  if (Buffer.isBuffer(guid) && guid.length === 16) return { issuer: 'objectGUID', subject: guidOf(guid) };
+  if (Buffer.isBuffer(guid) && guid.length === 16)
+    return { issuer: 'objectGUID', subject: guidOf(guid) };
   return { issuer: 'dn', subject: dn.join(',') };
 }
 
@@ -109,8 +121,13 @@ function guidOf(bytes: Buffer): string {
 }
 
 /** The first given name and the first family name, of those that there are. */
-function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute }: Reading): string | null {
-  const parts = [givenNameAttribute, familyNameAttribute].flatMap((one) => textsOf(entry, one).slice(0, 1));
+function nameOf(
+  entry: DirectoryEntry,
+  { givenNameAttribute, familyNameAttribute }: Reading,
+): string | null {
+  const parts = [givenNameAttribute, familyNameAttribute].flatMap((one) =>
+    textsOf(entry, one).slice(0, 1),
+  );
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 

@@ -45,7 +45,11 @@ async function recordUnreached(
   { message, code, extra }: Refusal,
 ): Promise<void> {
   const reason = String(extra['reason'] ?? code);
-  const what = { kind: 'ldap.directory.failed' as const, ...about(connection), data: { reason, message } };
+  const what = {
+    kind: 'ldap.directory.failed' as const,
+    ...about(connection),
+    data: { reason, message },
+  };
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
 

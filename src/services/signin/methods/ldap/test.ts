@@ -39,10 +39,14 @@ export async function testLdap(ctx: Context, input: Input) {
   };
   const at = { id: stored?.id ?? orderedId(), organizationId: organization.id, uri: settings.uri };
   const limits =
-    username === undefined || password === undefined ? [] : testedLimits(ctx, username, organization.id);
+    username === undefined || password === undefined
+      ? []
+      : testedLimits(ctx, username, organization.id);
   const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
-  const examination = await tryingBind(ctx, { ...at, bindDn: settings.bindDn, bindPassword: kept }, (watch) =>
-    counting(ctx, organization, (proving) => examine(watch, proving), limits),
+  const examination = await tryingBind(
+    ctx,
+    { ...at, bindDn: settings.bindDn, bindPassword: kept },
+    (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
   );
   const { steps, entries, person } = examination;
   if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));

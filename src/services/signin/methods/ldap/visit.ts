@@ -23,12 +23,12 @@ export async function provePerson(
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
   const query = personQuery(connection, given.username);
-  const search = await tryingBind(ctx, connection, (watch) => watch(visit).search(account, query)).catch(
-    (error: unknown) => {
-      const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
-      throw tooMany ? signInFailed('service_too_many_tries') : error;
-    },
-  );
+  const search = await tryingBind(ctx, connection, (watch) =>
+    watch(visit).search(account, query),
+  ).catch((error: unknown) => {
+    const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+    throw tooMany ? signInFailed('service_too_many_tries') : error;
+  });
   if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
   const one = onePerson(search.value, connection);
   if (!one.ok) throw signInFailed(one.reason);

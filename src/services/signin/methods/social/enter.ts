@@ -24,7 +24,11 @@ export async function enterBySocial(
   const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
   if (attached === null) throw signInFailed('identity_conflict');
   const provenEmail = person.proven ? person.email : null;
-  const begun = await beginSession(ctx, attached.account, { method: provider, provenEmail, secondFactor });
+  const begun = await beginSession(ctx, attached.account, {
+    method: provider,
+    provenEmail,
+    secondFactor,
+  });
   if ('session' in begun && attached.created)
     await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });
   return begun;

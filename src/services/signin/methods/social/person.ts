@@ -23,5 +23,11 @@ export function requirePerson(word: SocialWord): SocialPerson {
   const address = canonicalEmail(email);
   if (address === null) throw signInFailed('email_malformed');
   const called = nameField.safeParse(name).data ?? address.slice(0, address.indexOf('@'));
-  return { issuer, subject, email: address, proven: answersFor(word, domainOf(address)), name: called };
+  return {
+    issuer,
+    subject,
+    email: address,
+    proven: answersFor(word, domainOf(address)),
+    name: called,
+  };
 }

@@ -32,7 +32,9 @@ export async function proveBySocial(
 function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
   const client = findSocialClient(ctx, provider);
   const same =
-    state.connection === provider && client?.issuer === state.issuer && client.clientId === state.clientId;
+    state.connection === provider &&
+    client?.issuer === state.issuer &&
+    client.clientId === state.clientId;
   if (client === null || !same) throw signInFailed('connection_changed');
   return client;
 }

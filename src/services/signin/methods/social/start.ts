@@ -23,7 +23,12 @@ export function startLinking(ctx: Context, provider: SocialProvider, input: Inpu
   return begin(ctx, provider, input, { linkTo: accountId });
 }
 
-async function begin(ctx: Context, provider: SocialProvider, input: Input, link: { linkTo?: string }) {
+async function begin(
+  ctx: Context,
+  provider: SocialProvider,
+  input: Input,
+  link: { linkTo?: string },
+) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const { issuer, clientId, redirectUri } = requireSocialClient(ctx, provider);
   const what = { connection: provider, issuer, clientId, redirectUri, returnTo, ...link };

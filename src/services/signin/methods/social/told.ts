@@ -29,6 +29,9 @@ async function recordFailed(
 ): Promise<void> {
   const reason = String(extra['reason'] ?? code);
   const stage = String(extra['stage'] ?? 'discovery');
-  const what = { kind: 'social.provider.failed' as const, data: { provider, stage, reason, message } };
+  const what = {
+    kind: 'social.provider.failed' as const,
+    data: { provider, stage, reason, message },
+  };
   await transaction(() => tallyEvent(ctx, what, { of: provider, apart: `${stage} ${reason}` }));
 }

@@ -12,7 +12,9 @@ import type { SocialProvider } from '../../../tenancy/identities/providers.ts';
 export async function unlinkSocial(ctx: Context, provider: SocialProvider): Promise<void> {
   const { accountId, name } = requireUser(ctx, 'me.credentials');
   await transaction(async () => {
-    const keys = await Identity.findAll({ where: { accountId, kind: 'social', connectionId: provider } });
+    const keys = await Identity.findAll({
+      where: { accountId, kind: 'social', connectionId: provider },
+    });
     await detachIdentities(ctx, keys);
     for (const key of keys) await recordUnlinked(ctx, key, name);
   });

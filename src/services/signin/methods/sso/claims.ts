@@ -38,7 +38,8 @@ export function profileOf(
 ): Profile {
   if ('reason' in email) return { ok: false, reason: email.reason };
   const { address, denied } = email;
-  if (domainOf(address) !== connection.emailDomain) return { ok: false, reason: 'email_domain_differs' };
+  if (domainOf(address) !== connection.emailDomain)
+    return { ok: false, reason: 'email_domain_differs' };
   if (denied && !connection.ignoreEmailVerified) return { ok: false, reason: 'email_not_verified' };
   return { ok: true, email: address, name: name ?? address.slice(0, address.indexOf('@')) };
 }
@@ -58,7 +59,11 @@ function isDenied(claim: unknown): boolean {
   return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }
 
-function nameIn({ name, given_name: given, family_name: family }: Record<string, unknown>): string | null {
+function nameIn({
+  name,
+  given_name: given,
+  family_name: family,
+}: Record<string, unknown>): string | null {
   const parts = [given, family].filter((part) => typeof part === 'string').join(' ');
   for (const text of [name, parts]) {
     const parsed = nameField.safeParse(text);

@@ -10,7 +10,10 @@ import type { FlowState } from '../../redirect/state.ts';
  * The connection as it is now, if it is still the one the state was made for (security S6). Inside a transaction it
  * is not removed until that ends, so that no session outlives it.
  */
-export async function requireSameConnection(ctx: Context, state: FlowState): Promise<SsoConnection> {
+export async function requireSameConnection(
+  ctx: Context,
+  state: FlowState,
+): Promise<SsoConnection> {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
   // Held after the domain, as everything that holds both does.
@@ -20,7 +23,11 @@ export async function requireSameConnection(ctx: Context, state: FlowState): Pro
   return held;
 }
 
-function requireSame(ctx: Context, state: FlowState, connection: SsoConnection | null): SsoConnection {
+function requireSame(
+  ctx: Context,
+  state: FlowState,
+  connection: SsoConnection | null,
+): SsoConnection {
   const same =
     connection?.enabled === true &&
     connection.issuer === state.issuer &&

@@ -12,7 +12,9 @@ import { toldOfConnection } from './unreached.ts';
 /** The provider's address to which the person goes (spec §4.1 start), and the flow cookie that binds the sign-in to this browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
-  const connection = await SsoConnection.findOne({ where: { emailDomain: input.domain, enabled: true } });
+  const connection = await SsoConnection.findOne({
+    where: { emailDomain: input.domain, enabled: true },
+  });
   if (connection === null || !(await isTrusted(ctx, connection))) {
     throw new Refusal('sso_not_configured', `No single sign-on is set up for ${input.domain}.`, {
       hint: 'Sign in another way, or ask your administrator.',
@@ -23,8 +25,10 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   const flow = { connection: connection.id, issuer, clientId, redirectUri, returnTo };
   const { request, cookie } = beginFlow(ctx, 'sso', flow, input.flow);
   const client = { issuer, clientId, redirectUri };
-  const authorizationUrl = ctx.outbound.authorizationUrl(client, request).catch(async (error: unknown) => {
-    throw await toldOfConnection(ctx, connection.id, error);
-  });
+  const authorizationUrl = ctx.outbound
+    .authorizationUrl(client, request)
+    .catch(async (error: unknown) => {
+      throw await toldOfConnection(ctx, connection.id, error);
+    });
   return { authorizationUrl: await authorizationUrl, ...cookie };
 }

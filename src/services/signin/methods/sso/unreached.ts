@@ -9,7 +9,11 @@ import { recordOnce } from '../../redirect/record-once.ts';
  * What is told of a sign-in that ended with this error. Where the provider is, and why it cannot be used, is for the
  * organization's admins alone: one event per connection and reason in a quarter of an hour (security S8, X5).
  */
-export async function toldOfConnection(ctx: Context, connectionId: string, error: unknown): Promise<unknown> {
+export async function toldOfConnection(
+  ctx: Context,
+  connectionId: string,
+  error: unknown,
+): Promise<unknown> {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
   await recordOnce(error, connectionId, () => recordFailed(ctx, connectionId, error));
   return new Refusal('provider_failed', "The organization's identity provider could not be used.", {

@@ -84,7 +84,12 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
   const { webhook, delivery, leaseId } = held;
   const { attempts } = delivery;
   const { failingSince } = webhook;
-  const plan = planAfter(outcome, { attempts, failingSince, now: ctx.now, jitter: randomInt(1000) / 1000 });
+  const plan = planAfter(outcome, {
+    attempts,
+    failingSince,
+    now: ctx.now,
+    jitter: randomInt(1000) / 1000,
+  });
   return unsynced(async () => {
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
@@ -92,7 +97,8 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
     // Removed meanwhile, or so late that another has taken over: what it writes counts.
     if (kept === 0) return null;
     await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
-    if (plan.disabled !== null) await recordDisabled(ctx, webhook, plan.disabled, plan.webhook.failingSince);
+    if (plan.disabled !== null)
+      await recordDisabled(ctx, webhook, plan.disabled, plan.webhook.failingSince);
     return turn.stop.aborted ? release(held) : next(ctx, webhook.id, leaseId);
   });
 }
@@ -101,7 +107,8 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
 async function next(ctx: Context, id: string, leaseId: string): Promise<Held | null> {
   const webhook = await Webhook.findOne({ where: { id, leaseId } });
   if (webhook === null) return null;
-  const resting = !webhook.enabled || (webhook.pausedUntil !== null && webhook.pausedUntil > ctx.now);
+  const resting =
+    !webhook.enabled || (webhook.pausedUntil !== null && webhook.pausedUntil > ctx.now);
   const due = { webhookId: id, status: 'waiting', nextAt: { [Op.lte]: ctx.now } };
   const delivery = resting ? null : await WebhookDelivery.findOne({ where: due, order: ['id'] });
   return delivery === null ? release({ webhook, leaseId }) : { webhook, delivery, leaseId };
@@ -123,7 +130,10 @@ function recordDisabled(
     kind: 'webhook.disabled',
     organizationId,
     subject: { type: 'webhook', id, name: url },
-    data: { reason, ...(failingSince === null ? {} : { failingSince: failingSince.toISOString() }) },
+    data: {
+      reason,
+      ...(failingSince === null ? {} : { failingSince: failingSince.toISOString() }),
+    },
   });
 }
 

@@ -38,7 +38,11 @@ export const listDeliveries = operation({
       input,
       (before, limit) =>
         WebhookDelivery.findAll({
-          where: { webhookId, ...status, ...(before === firstKey ? {} : { id: { [Op.lt]: before } }) },
+          where: {
+            webhookId,
+            ...status,
+            ...(before === firstKey ? {} : { id: { [Op.lt]: before } }),
+          },
           order: [['id', 'DESC']],
           limit,
         }),
@@ -93,7 +97,8 @@ export const locateDelivery = operation({
   input: z.strictObject({ org: ref.optional(), delivery: id }),
   run: async (ctx, input) => {
     const delivery = await WebhookDelivery.findByPk(input.delivery);
-    if (delivery === null) throw new Refusal('not_found', `There is no delivery ${input.delivery}.`);
+    if (delivery === null)
+      throw new Refusal('not_found', `There is no delivery ${input.delivery}.`);
     const at = await locateWebhook(ctx, { id: delivery.webhookId, org: input.org });
     return { ...at, delivery: delivery.id };
   },

@@ -7,7 +7,11 @@ import {
   takingSteps,
   wrong,
 } from '../../../../../finding.ts';
-import type { DirectoryAccount, DirectoryQuery, DirectoryVisit } from '../../../../../outbound/outbound.ts';
+import type {
+  DirectoryAccount,
+  DirectoryQuery,
+  DirectoryVisit,
+} from '../../../../../outbound/outbound.ts';
 import { parentsOf } from '../../../../tenancy/ldap/dn.ts';
 import type { DirectoryPerson, Reading } from '../person.ts';
 import { type Ask, refusedWith, unreached } from './finding.ts';
@@ -35,7 +39,10 @@ export interface DirectoryExamination {
 }
 
 /** Looks at a directory step by step (spec §4.2, security L9); a step that fails is no refusal. */
-export async function examineDirectory(visit: DirectoryVisit, trial: Trial): Promise<DirectoryExamination> {
+export async function examineDirectory(
+  visit: DirectoryVisit,
+  trial: Trial,
+): Promise<DirectoryExamination> {
   const { steps, take: step } = takingSteps(async (look) => {
     try {
       return await look();
@@ -70,7 +77,8 @@ const greetings = [
 /** The first three steps come of one connection: it fails at one of them, or at none. */
 async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
   const greeted = await visit.greet().catch(unreached);
-  const until = 'validUntil' in greeted ? greeted.validUntil?.toISOString().slice(0, 10) : undefined;
+  const until =
+    'validUntil' in greeted ? greeted.validUntil?.toISOString().slice(0, 10) : undefined;
   const host = uri.replace(/^ldaps?:\/\/|:\d+$/g, '');
   const seen = {
     name: host,
@@ -87,13 +95,19 @@ async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]):
 
 async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Promise<boolean> {
   let answer: Awaited<ReturnType<Ask>> | undefined;
-  const bound = await step('service bind', 'the directory accepts bind DN and password', async () => {
-    answer = await ask(entryAt(base));
-    return answer.ok || answer.at === 'search' ? right('accepted') : refusedWith(answer);
-  });
+  const bound = await step(
+    'service bind',
+    'the directory accepts bind DN and password',
+    async () => {
+      answer = await ask(entryAt(base));
+      return answer.ok || answer.at === 'search' ? right('accepted') : refusedWith(answer);
+    },
+  );
   if (!bound.ok || answer === undefined) return false;
   const first = answer;
-  const based = await step('base', 'the search base is there to be read', () => judgeBase(ask, base, first));
+  const based = await step('base', 'the search base is there to be read', () =>
+    judgeBase(ask, base, first),
+  );
   return based.ok;
 }
 
@@ -102,7 +116,11 @@ function entryAt(base: string): DirectoryQuery {
 }
 
 /** Whether the base is there; for one that is not, its deepest parent that is, in the text that was given (security L9). */
-async function judgeBase(ask: Ask, base: string, answer: Awaited<ReturnType<Ask>>): Promise<Finding> {
+async function judgeBase(
+  ask: Ask,
+  base: string,
+  answer: Awaited<ReturnType<Ask>>,
+): Promise<Finding> {
   if (answer.ok && answer.value.entries.length > 0) return right('there');
   if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
   const parent = await deepestParent(ask, base);

@@ -27,8 +27,10 @@ const sampleSize = 10;
 /** The steps about people: the filter, their attributes, and a count. Null when one of them failed. */
 export async function lookAtPeople(ask: Ask, trial: Trial, step: Take): Promise<People | null> {
   const one = trial.username !== undefined;
-  const filtered = await step('filter', one ? 'exactly one entry of this user name' : 'people', () =>
-    lookThroughFilter(ask, trial),
+  const filtered = await step(
+    'filter',
+    one ? 'exactly one entry of this user name' : 'people',
+    () => lookThroughFilter(ask, trial),
   );
   if (!filtered.ok) return null;
   const { sample, entry } = filtered.value;
@@ -56,7 +58,10 @@ async function lookThroughFilter(ask: Ask, trial: Trial): Promise<Finding<People
   if (!answer.ok) return refusedWith(answer);
   const one = onePerson(answer.value, trial);
   if (!one.ok) return { ok: false, ...searchWords[one.reason] };
-  return found({ sample, person: one.person, entry: answer.value.entries[0] ?? null }, 'exactly one entry');
+  return found(
+    { sample, person: one.person, entry: answer.value.entries[0] ?? null },
+    'exactly one entry',
+  );
 }
 
 function sampleQuery(trial: Trial): DirectoryQuery {
@@ -71,8 +76,13 @@ function sampleQuery(trial: Trial): DirectoryQuery {
 }
 
 /** Each attribute must be there in one entry at least; groups may be of nobody among them. */
-function lookAtAttributes(entries: DirectoryEntry[], named: string[], groups: string | null): Finding {
-  const isThere = (attribute: string) => entries.some((entry) => textsOf(entry, attribute).length > 0);
+function lookAtAttributes(
+  entries: DirectoryEntry[],
+  named: string[],
+  groups: string | null,
+): Finding {
+  const isThere = (attribute: string) =>
+    entries.some((entry) => textsOf(entry, attribute).length > 0);
   const missing = named.filter((attribute) => !isThere(attribute));
   if (missing.length > 0) {
     return wrong(

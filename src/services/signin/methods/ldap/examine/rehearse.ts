@@ -17,7 +17,8 @@ export async function rehearseSignIn(
   const address = (finding: Finding) =>
     stepOf('e-mail', 'an address on a verified domain of the organization', finding);
   const words = reason === null ? undefined : refusalWords[reason];
-  if (words !== undefined && reason?.startsWith('email_')) return [address({ ok: false, ...words })];
+  if (words !== undefined && reason?.startsWith('email_'))
+    return [address({ ok: false, ...words })];
   const entered: Finding = words === undefined ? right('let in') : { ok: false, ...words };
   return [address(right('there')), stepOf('account', 'the person is let in', entered)];
 }

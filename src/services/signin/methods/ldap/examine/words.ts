@@ -33,7 +33,10 @@ export const reasonWords: Record<DirectoryReason, Words> = {
     seen: 'the password has expired',
     hint: 'Have it changed in the directory; for a service account let it never expire.',
   },
-  account_disabled: { seen: 'the account is disabled', hint: 'Enable the account in the directory.' },
+  account_disabled: {
+    seen: 'the account is disabled',
+    hint: 'Enable the account in the directory.',
+  },
   account_expired: { seen: 'the account has expired', hint: 'Change its expiry in the directory.' },
   must_change_password: {
     seen: 'the password must be changed before the first sign-in',
@@ -117,7 +120,8 @@ export const failureHints: Record<DirectoryFailure, string> = {
   too_large: 'Use a narrower base, or attributes of less size.',
   redirected: elsewhere,
   name_not_found: 'Check the spelling, and that this machine can resolve the name.',
-  connection_refused: 'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
+  connection_refused:
+    'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
   tls_untrusted: 'Give the authority that issued the certificate: --ca-file (caCertificate).',
   tls_name_mismatch: 'Use the name that the certificate is for, or have it issued for this one.',
   tls_expired: 'Have the certificate renewed; check the clock of this machine.',
