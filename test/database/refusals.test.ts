@@ -66,7 +66,7 @@ test('the operator is told the file that may not be opened, in words', () => {
     path,
   });
   const refusal = databaseRefusal(reason);
-  expect(refusal?.hint).toContain('run idctl as who may');
+  expect(refusal?.hint).toContain('or run idctl as a user that can');
   expect(refusal && withReason(refusal).message).toMatch(
     /^The database file cannot be used: \/var\/lib\/idctl\/idctl\.db may not be written by the user /,
   );
