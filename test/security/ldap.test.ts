@@ -106,7 +106,10 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
     for (const [username, filter] of cases) {
       const from = slapd.log.length;
       expect(await signInByLdap(idctl, { username, org: org.slug })).toMatchObject(failed);
-      const said = slapd.log.slice(from);
+      // slapd writes its log in its own time.
+      const told = () => slapd.log.slice(from);
+      await expect.poll(() => told().join('\n'), { timeout: 10_000 }).toContain('closed');
+      const said = told();
       const searched = said.filter((line) => / SRCH base=/.test(line));
       expect(searched).toHaveLength(1);
       expect(searched[0]?.toLowerCase()).toContain(filter.toLowerCase());
