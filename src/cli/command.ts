@@ -3,25 +3,25 @@ import { Refusal } from '../errors.ts';
 import type { Flags } from './flags.ts';
 import type { Call } from './run.ts';
 
-/** What one verb says about itself, and what it does. */
+/** The description of a verb, and its action. */
 interface Verb {
   summary: string;
-  /** More to know: paragraphs, of which those that are indented keep their form. */
+  /** Further paragraphs of the help; indented paragraphs keep their form. */
   detail?: string;
   /** Flags with their placeholder, each with a line of help. */
   options?: Record<string, string>;
-  /** Options without which the command is not understood. */
+  /** Options that the command requires. */
   required?: Record<string, string>;
-  /** What it does cannot be undone: it asks first and has `--dry-run`. */
+  /** The command cannot be undone: it asks first and has `--dry-run`. */
   destroys?: true;
-  /** It can be undone, and still says first what it would do: it has `--dry-run`. */
+  /** The command can be undone, and still has `--dry-run` to show its effect first. */
   rehearsable?: true;
-  /** A line that works when typed. */
+  /** A command line that works as typed. */
   example: string;
   run: (call: Call) => Promise<void>;
 }
 
-// The one required option that can be left out where it goes without saying.
+// The only required option that may be left out: `IDCTL_ORG` or a single organization replaces it.
 const orgOption = '--org <org>';
 
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
@@ -58,13 +58,16 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
   });
 }
 
-/** Gives a command the manners that all share: help of 80 columns that ends with an example, refusals for bad usage. */
+/**
+ * Gives a command the shared behaviour: 80-column help that ends with an example, and refusals for
+ * bad usage.
+ */
 export function dressed(command: Command, example: string): Command {
   return command
     .configureHelp({ showGlobalOptions: true, helpWidth: 80, subcommandTerm: termOf })
     .configureOutput({
       outputError: () => {},
-      // Here commander writes the help of a command line that names no command.
+      // Commander writes the help here if the command line names no command.
       writeErr: (text) => void (asksJson(command) || process.stderr.write(text)),
     })
     .addHelpText('after', `\nExample:\n  $ ${example}`)
@@ -73,7 +76,7 @@ export function dressed(command: Command, example: string): Command {
     });
 }
 
-/** How a command stands in the list of the one above it; on the first page, which is long, by its name alone. */
+/** The entry of a command in its parent's list. The first page is long, so it shows names only. */
 function termOf(command: Command): string {
   if (command.parent?.parent === null) return command.name();
   const given = command.registeredArguments.map((argument) =>
@@ -82,7 +85,7 @@ function termOf(command: Command): string {
   return [command.name(), ...given].join(' ');
 }
 
-/** How the command is typed, from `idctl` on. */
+/** The full command as typed, starting with `idctl`. */
 export function spelling(command: Command): string {
   return command.parent === null ? command.name() : `${spelling(command.parent)} ${command.name()}`;
 }
@@ -100,7 +103,7 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   });
 }
 
-/** What is typed for a command that has another name, and is not spelled like it. */
+/** Typed names that mean a command with a different name and spelling. */
 const meant: Record<string, string> = {
   'member set-role': 'role',
   'domain assert': 'idctl domain verify DOMAIN --assert',

@@ -13,7 +13,7 @@ const words: Record<Credential['kind'], [one: string, many: string]> = {
   identity: ['1 identity', 'identities'],
 };
 
-/** A kind of credential as a person reads it: how many, of which organization, since when. */
+/** Describes a kind of credential for a person: its count, its organization and its dates. */
 export function credentialText({ kind, organization, count, first, last }: Credential): string {
   const [one, many] = words[kind];
   const what = count === 1 ? one : `${count} ${many}`;

@@ -1,4 +1,7 @@
-/** Does the work; a process that is told to end meanwhile cleans up, and then ends as it was told to. */
+/**
+ * Runs the work. If a signal ends the process meanwhile, it cleans up first and then ends by the
+ * same signal.
+ */
 export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = (signal: NodeJS.Signals) => {

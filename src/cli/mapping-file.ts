@@ -2,7 +2,7 @@ import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { readNamedFile } from './named-file.ts';
 import { readStandardInput } from './prompt.ts';
 
-/** What a file lists, and the line on which each of them begins. */
+/** The mappings in a file, and the line on which each mapping begins. */
 interface MappingFile {
   mappings: unknown;
   lines: number[];
@@ -16,13 +16,17 @@ interface Row {
 
 const header = ['group', 'project', 'role'];
 
-// A spreadsheet takes a cell that begins so for a formula (security X9). An apostrophe in front makes it text; a cell that
-// has one there already gets another, so that import can take exactly one off.
+// A spreadsheet reads a cell that begins like this as a formula (security X9). An apostrophe in
+// front makes it text. A cell that already has an apostrophe gets another, so import removes
+// exactly one.
 const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);
 
-/** The mappings of a file: CSV with the header `group,project,role`, or a YAML list of the same three; `-` is CSV. */
+/**
+ * Reads mappings: CSV with the header `group,project,role`, or a YAML list of the same three; `-`
+ * is CSV.
+ */
 export async function readMappingFile(file: string): Promise<MappingFile> {
   const bytes = file === '-' ? await readStandardInput() : await readNamedFile('file', file);
   const text = bytes.toString('utf8');
@@ -38,15 +42,18 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
   }
 }
 
-/** The mappings as CSV, which `readMappingFile` reads back exactly. */
+/** Writes the mappings as CSV, which `readMappingFile` reads back exactly. */
 export async function writeMappingFile(mappings: readonly Row[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
   const rows = mappings.map(({ group, project, role }) => [group, project, role].map(asText));
-  // A spreadsheet may split at other signs than the comma.
+  // A spreadsheet may split at other characters than the comma.
   return stringify([header, ...rows], { quoted_match: /[;\t\r\n]/ });
 }
 
-/** The refusal of an import with the file's lines in place of positions in the list; anything else as it is. */
+/**
+ * Replaces list positions in the refusal of an import with line numbers; other errors stay as they
+ * are.
+ */
 export function inFile(error: unknown, { lines }: MappingFile): unknown {
   if (!(error instanceof Refusal) || error.faults.length === 0) return error;
   const faults = error.faults.map(({ path, message }): InputFault => {
@@ -60,7 +67,10 @@ export function inFile(error: unknown, { lines }: MappingFile): unknown {
   return new Refusal(code, message, { faults, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Where some lines could not be understood: what the service refuses of the others, with their places in the whole list. */
+/**
+ * If some lines are unreadable, adds the service's refusals of the other lines, with positions in
+ * the whole list.
+ */
 export async function faultsOfOthers(
   error: unknown,
   mappings: unknown,
@@ -102,12 +112,12 @@ async function readYaml(text: string): Promise<MappingFile> {
 /** Group names keep their spaces: nothing is trimmed. */
 async function readCsv(text: string): Promise<MappingFile> {
   const { parse } = await import('csv-parse/sync');
-  // With `info` each row comes with the line on which it ends, which the library's types do not say.
+  // With `info`, each row has the line on which it ends, which the library's types omit.
   const rows = parse(text, {
     bom: true,
     skip_empty_lines: true,
     info: true,
-    // Each line with more or fewer is told, not the first alone.
+    // Reports every line with a wrong number of columns, not only the first.
     relax_column_count: true,
   }) as unknown as Line[];
   const [first, ...rest] = rows;

@@ -1,4 +1,4 @@
-/** A secret as it may be shown: of a URL all but its passwords, of anything else nothing. */
+/** Masks a secret for display: a URL keeps all but its passwords, anything else is hidden. */
 export function masked(secret: string): string {
   if (secret.startsWith('sqlite:')) return secret;
   if (!URL.canParse(secret)) return '***';

@@ -6,7 +6,7 @@ import { by } from './by.ts';
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
-/** The configuration file of a command, for comparison with what the daemon has read; null where there is none. */
+/** The configuration file of a command, to compare with the daemon's; null if there is none. */
 export function configurationFile({
   file,
   digest,
@@ -17,7 +17,10 @@ export function configurationFile({
     : { file, digest, restDigest };
 }
 
-/** Tells a person when the daemon has read the configuration before its last change: what works here may fail there. */
+/**
+ * Warns if the daemon read the configuration before its last change: what works here may fail
+ * there.
+ */
 export async function tellOlderDaemon(call: Call): Promise<void> {
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons/look.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));

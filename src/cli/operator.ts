@@ -6,14 +6,14 @@ import { Refusal } from '../errors.ts';
 import type { Flags } from './flags.ts';
 import { becomeOwnerOf, databaseFile, operatorName } from './owner.ts';
 
-/** The App, opened for one command, and the operator's contexts in it. */
+/** The app, opened for one command, and the operator's contexts in it. */
 export interface Operator {
   app: App;
-  /** Runs the work at this instant; what the platforms throw becomes the refusal it stands for. */
+  /** Runs the work at this instant, and turns errors of the platforms into refusals. */
   run<T>(work: (ctx: Context) => Promise<T>): Promise<T>;
 }
 
-/** The configuration that the command line, the environment and the file give. */
+/** Reads the configuration from the command line, the environment and the file. */
 export async function readConfiguration(
   flags: Pick<Flags, 'config'>,
   more: Partial<LoadOptions> = {},
@@ -27,20 +27,27 @@ export async function readConfiguration(
   });
 }
 
-/** Root becomes the owner of an embedded database, for good (security X8). */
+/** Switches root to the owner of an embedded database, permanently (security X8). */
 export function becomeDatabaseOwner({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file !== null) becomeOwnerOf(file);
 }
 
-/** Whether nobody has the embedded database open; false where that cannot be told. Asked before it is opened. */
+/**
+ * Whether no process has the embedded database open; false if that is unknown. Must be asked before
+ * it is opened.
+ */
 export function isDatabaseIdle({ config }: LoadedConfig): boolean {
   const file = databaseFile(config.database.url);
-  // SQLite keeps the log while anybody has the file open, and takes it away with the last who closes it.
+  // SQLite keeps the WAL file while a process has the database open; the last process to close it
+  // removes it.
   return file !== null && existsSync(file) && !existsSync(`${file}-wal`);
 }
 
-/** Opens the instance as its operator; with `migrated`, which hears the names, brings its database up to date first. */
+/**
+ * Opens the instance as its operator. With `migrated`, it first migrates the database, and
+ * `migrated` gets each migration's name.
+ */
 export async function openOperator(
   loaded: LoadedConfig,
   migrated?: (name: string) => void,
@@ -67,14 +74,17 @@ export async function openOperator(
   };
 }
 
-/** The refusal that the error stands for; a bug goes to the log with its cause, since nobody is shown its message. */
+/**
+ * Turns an error into its refusal. A bug goes to the log with its cause, because its message is not
+ * shown.
+ */
 function told({ refusalOf, log }: App, error: unknown): unknown {
   const refusal = error instanceof Refusal ? error : refusalOf(error);
   if (refusal === null) log.error({ err: error }, 'bug');
   return refusal ?? error;
 }
 
-/** Opening makes a SQLite file that is not there; a mistyped path must not become an empty instance. */
+/** Opening creates a missing SQLite file, but a mistyped path must not become an empty instance. */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
@@ -83,7 +93,7 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   });
 }
 
-/** A command answers on its own; the log is the daemon's, but for what went wrong. */
+/** A command prints its own answer, so the log needs only warnings and errors. */
 function quieter(level: Config['log']['level']): Config['log']['level'] {
   return level === 'info' ? 'warn' : level;
 }

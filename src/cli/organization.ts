@@ -1,10 +1,10 @@
 import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** As many as a person reads in an error. */
+/** The most slugs that an error names. */
 const mostNamed = 12;
 
-/** Fills `--org` in where it was left out: by `IDCTL_ORG`, else by the only organization there is. */
+/** Fills in a missing `--org`: from `IDCTL_ORG`, else the only organization. */
 export async function fillOrganization(call: Call): Promise<void> {
   if (call.input['org'] !== undefined) return;
   const given = process.env['IDCTL_ORG'];

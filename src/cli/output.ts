@@ -5,9 +5,10 @@ import { escaped } from '../escape.ts';
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 
 /**
- * What a person sees of a view: titles, each with its value. In a table `whole` values are never cut short, and neither
- * are times; a `broken` one, which is the last, goes on below itself; a table that has no room leaves a `wide` one out,
- * which is whole, and a `spare` one, which is cut first.
+ * The fields of a view that a person sees: titles, each with its value. In a table, `whole` values
+ * and times are never cut. A `broken` value is the last, and wraps below itself. A table without
+ * room leaves out `wide` and `spare` columns. A `wide` value is whole; a `spare` value is cut
+ * first.
  */
 export type Fields<View> = readonly (readonly [
   title: string,
@@ -17,17 +18,17 @@ export type Fields<View> = readonly (readonly [
 
 const gap = '  ';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
-/** What a column keeps that has to give way. */
+/** The least width of a column that is narrowed. */
 const narrowest = { cut: 8, broken: 16 };
 
 interface Column {
   cells: string[];
   width: number;
-  /** The width below which it does not go. */
+  /** The width below which the column is not narrowed. */
   least: number;
 }
 
-/** Where results go, and how much of a terminal it is. */
+/** The target of results, and its terminal features. */
 export interface Screen {
   write(text: string): void;
   /** Width to fit into; infinite in a pipe. */
@@ -41,7 +42,7 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Scr
   return {
     write: (text) => stream.write(text),
     columns: terminal ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY,
-    // chalk itself does not ask NO_COLOR.
+    // chalk itself ignores NO_COLOR.
     colour: terminal && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
   };
 }
@@ -49,13 +50,13 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Scr
 /** Prints a view as JSON: one line in a pipe, indented on a terminal. */
 export function printJson(view: unknown, screen: Screen): void {
   const text = JSON.stringify(view, null, Number.isFinite(screen.columns) ? 2 : 0);
-  // Line breaks are the indentation's own; inside strings JSON has escaped them already.
+  // All line breaks come from the indentation; JSON escapes line breaks inside strings.
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }
 
 /**
- * Prints views as a table, where what does not fit a terminal ends with `…`; as blocks, when it would not fit even so.
- * Answers the titles of the columns that were left out.
+ * Prints views as a table; values that do not fit a terminal are cut with `…`. If the table still
+ * does not fit, it prints blocks. Returns the titles of the columns that were left out.
  */
 export function printTable<View>(
   views: readonly View[],
@@ -101,7 +102,7 @@ function columnOf<View>(
   };
 }
 
-/** Writes a text after what leads it, broken between words where a terminal ends. */
+/** Writes `text` after `lead`, wrapped between words at the width of the terminal. */
 export function writeBroken(lead: string, text: string, { columns, write }: Screen): void {
   const [first = '', ...rest] = escaped(text).split(' ');
   const indent = ' '.repeat(widthOf(lead));
@@ -131,7 +132,7 @@ export function printLine<View>(view: View, fields: Fields<View>, screen: Screen
   screen.write(`${pad(line, Math.min(screen.columns, widthOf(line)))}\n`);
 }
 
-/** Prints one view, a title and a value a line. */
+/** Prints one view, with one title and value per line. */
 export function printBlock<View>(view: View, fields: Fields<View>, screen: Screen): void {
   const chalk = new Chalk({ level: screen.colour ? 1 : 0 });
   const widest = Math.max(...fields.map(([title]) => title.length));
@@ -148,7 +149,7 @@ function shown(cell: Cell): string {
   return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z'));
 }
 
-/** Takes width from the widest columns until the table fits; false when it does not come to fit. */
+/** Takes width from the widest columns until the table fits; false if it cannot fit. */
 function narrow(columns: Column[], available: number): boolean {
   const room = available - gap.length * (columns.length - 1);
   while (columns.reduce((sum, { width }) => sum + width, 0) > room) {

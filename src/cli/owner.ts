@@ -9,14 +9,14 @@ interface Owner {
   gid: number;
 }
 
-/** Whose name stands in the events that this command writes. */
+/** The operator's name in the events that this command writes. */
 export function operatorName(): string {
   const invoker = process.env['SUDO_USER'];
   if (invoker) return invoker;
   try {
     return userInfo().username;
   } catch {
-    // Containers run under numbers that have no name.
+    // A container may run under a number that has no name.
     return `uid ${process.getuid?.() ?? '?'}`;
   }
 }
@@ -27,8 +27,8 @@ export function databaseFile(url: string): string | null {
 }
 
 /**
- * Root becomes, for good, the owner of the file, or of the folder it will stand in: what root writes
- * there, the daemon must be able to read (security X8).
+ * Switches root permanently to the owner of the file, or of the folder that will hold it. The
+ * daemon must be able to read what root writes there (security X8).
  */
 export function becomeOwnerOf(file: string): void {
   if (process.getuid?.() !== 0) return;
@@ -39,7 +39,10 @@ export function becomeOwnerOf(file: string): void {
   process.setuid?.(uid);
 }
 
-/** Makes the folder if need be; root gives it to `owner`, or what it makes to the owner of the folder above. */
+/**
+ * Makes the folder if it is missing. Root gives it to `owner`; without `owner`, a new folder gets
+ * the owner of the folder above.
+ */
 export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
   const inherited = nearestOwner(path);
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
@@ -48,7 +51,7 @@ export async function makeFolder(path: string, owner: Owner | null): Promise<voi
   if (owner !== null || made !== undefined) await chown(path, uid, gid);
 }
 
-/** The user of this name, when the system has it. */
+/** The user of this name, if the system has it. */
 export function findUser(name: string): Owner | null {
   const ask = (what: string): number =>
     Number(execFileSync('id', [what, name], { stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -59,7 +62,7 @@ export function findUser(name: string): Owner | null {
   }
 }
 
-/** The owner of the path, or of the nearest folder above it that is there. */
+/** The owner of the path, or of the nearest folder above it that exists. */
 function nearestOwner(path: string): Owner {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat ?? nearestOwner(dirname(path));

@@ -4,7 +4,10 @@ import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/asking.ts';
 import { report } from './report.ts';
 
-/** What declares each command, by what it is for, in the order of the first page; a file is read when it is asked for. */
+/**
+ * The declarations of all commands, grouped by purpose, in the order of the first page. A file is
+ * imported only when it is needed.
+ */
 const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
   'set up': {
     init: async () => (await import('./commands/init.ts')).addInitCommand,
@@ -53,8 +56,8 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
 const declarations = new Map(Object.values(groups).flatMap((group) => Object.entries(group)));
 
 /**
- * The commands with their options and help; what a command does is imported only when it runs. Whoever knows the first
- * word typed is given that command alone, when it is one.
+ * Creates the commands with their options and help; a command's action is imported only when it
+ * runs. If `first` names a command, only this command is created.
  */
 export async function createProgram(first = ''): Promise<Command> {
   const program = dressed(new Command('idctl'), "idctl org create 'Acme Ltd'")
@@ -68,7 +71,7 @@ export async function createProgram(first = ''): Promise<Command> {
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
   const { formatHelp } = program.createHelp();
-  // Every command on a line of its own would not fit a screen.
+  // One line for each command would not fit on a screen.
   program.configureHelp({
     showGlobalOptions: true,
     helpWidth: 80,
@@ -81,7 +84,7 @@ export async function createProgram(first = ''): Promise<Command> {
   return program;
 }
 
-/** The help of `idctl` alone: the commands by what they are for, on one screen. */
+/** The help of `idctl` alone: the commands by purpose, on one screen. */
 function firstPage(program: Command, helper: Help): string {
   const commands = Object.entries(groups).map(([name, group]) => namesOf(name, Object.keys(group)));
   const options = helper.visibleOptions(program).map((option) => {
@@ -99,7 +102,7 @@ ${options.join('\n')}
 `;
 }
 
-/** A group of commands in a column of 80, its name in front. */
+/** Formats a group of commands in 80 columns, with its name in front. */
 function namesOf(group: string, names: string[]): string {
   const lines = [''];
   for (const name of names) {
@@ -111,7 +114,7 @@ function namesOf(group: string, names: string[]): string {
   return `  ${group.padEnd(9)} ${broken.join(`\n${' '.repeat(12)}`)}`;
 }
 
-/** Runs one command line; answers the exit code of the process. */
+/** Runs one command line; returns the exit code of the process. */
 export async function main(argv: string[]): Promise<number> {
   const program = await createProgram(argv[0]);
   if (argv[0] === asking) {
@@ -136,8 +139,8 @@ export async function main(argv: string[]): Promise<number> {
   }
 }
 
-// `help sso set` is `sso set --help`; commander reads no name after the first, and passes over a wrong one. And its
-// `--version` knows no `--json`, which `version` does.
+// `help sso set` means `sso set --help`; commander reads only the first name and ignores a wrong
+// one. Its `--version` does not know `--json`, but the `version` command does.
 function spelledOut(program: Command, argv: string[]): string[] {
   const options = new Set(argv);
   if (argv.length === 2 && options.has('--version') && options.has('--json'))
@@ -155,12 +158,12 @@ function spelledOut(program: Command, argv: string[]): string[] {
   return [...path, '--help'];
 }
 
-/** Says why the command line came to nothing; answers the exit code. */
+/** Reports why a command line failed; returns the exit code. */
 export function failed(error: unknown, argv: string[], command?: Command): number {
   return report(error, { json: asksJson(argv), command });
 }
 
-/** Whether refusals are wanted as JSON, also when the rest of the command line could not be read. */
+/** Whether refusals are printed as JSON, even if the rest of the command line could not be read. */
 function asksJson(argv: string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes('--json');

@@ -1,7 +1,9 @@
 const patience = 1000;
 const signs = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
-/** Does the work; when it takes longer than a second, a line on a terminal's stderr says so until it is over. */
+/**
+ * Runs the work. After a second, stderr shows a progress line until the end, if it is a terminal.
+ */
 export async function withProgress<T>(work: () => Promise<T>, shown: boolean): Promise<T> {
   if (!shown || process.stderr.isTTY !== true || process.env['TERM'] === 'dumb') return work();
   const began = performance.now();

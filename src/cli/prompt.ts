@@ -1,12 +1,14 @@
 import { Refusal, refuseField } from '../errors.ts';
 import { readNamedFile } from './named-file.ts';
 
-/** Whether a person is there to be asked. */
+/** Whether there is a terminal to ask a person on. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks first, `usual` being what Enter says; refuses when the answer is no, or there is no terminal. */
+/**
+ * Asks for consent; Enter means `usual`. Refuses if the answer is no, or if there is no terminal.
+ */
 export async function confirmed(question: string, usual = false): Promise<void> {
   if (!canAsk()) {
     throw new Refusal('invalid_input', 'This needs a confirmation, and there is no terminal.', {
@@ -18,14 +20,14 @@ export async function confirmed(question: string, usual = false): Promise<void> 
   if (!agreed) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }
 
-/** Where a secret was said to be: `--<name>-stdin`, `--<name>-file F`, or nowhere. */
+/** The source of a secret: `--<name>-stdin`, `--<name>-file F`, or none. */
 interface SecretSource {
   name: 'secret' | 'password' | 'bind-password' | 'smtp-password';
   stdin: unknown;
   file: unknown;
 }
 
-/** The secret from standard input or a file; undefined when neither was named. */
+/** Reads the secret from standard input or a file; undefined if neither was named. */
 export async function givenSecret({
   name,
   stdin,
@@ -40,7 +42,7 @@ export async function givenSecret({
   return undefined;
 }
 
-/** The secret from wherever it was said to be, else from a prompt that hides it. */
+/** Reads the secret from its source, else from a prompt that hides it. */
 export async function secretOrAsk(
   source: SecretSource,
   label: string,
@@ -66,7 +68,7 @@ export async function askSecret(message: string): Promise<string> {
   return asked((context) => password({ message, mask: '*' }, context));
 }
 
-/** Asks for a line, `usual` when it stays empty, until `fault` finds nothing to say against it. */
+/** Asks for a line until `fault` finds no fault; an empty answer means `usual`. */
 export async function askText(
   message: string,
   usual: string,
@@ -90,8 +92,8 @@ interface PromptContext {
 }
 
 /**
- * Asks on stderr. Ctrl-D ends the question as Ctrl-C does: readline then stops reading without a word to inquirer,
- * and the process would end with a promise that nobody settles.
+ * Asks on stderr. Ctrl-D ends the question as Ctrl-C does. Otherwise readline stops reading without
+ * telling inquirer, and the process ends with an unsettled promise.
  */
 async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T> {
   const left = new AbortController();
@@ -104,14 +106,14 @@ async function asked<T>(ask: (context: PromptContext) => Promise<T>): Promise<T>
   }
 }
 
-/** All of standard input. */
+/** Reads all of standard input. */
 export async function readStandardInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
-/** Without the one newline that editors and `echo` add. */
+/** Removes the single newline that editors and `echo` add. */
 function cleaned(bytes: Buffer, flag: string): string {
   const text = bytes.toString('utf8').replace(/\r?\n$/, '');
   if (text === '') throw refuseField(flag, 'holds nothing');

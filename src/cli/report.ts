@@ -4,7 +4,7 @@ import { escaped } from '../escape.ts';
 import { spelling } from './command.ts';
 import { type Screen, writeBroken } from './output.ts';
 
-/** What a refusal of each kind ends the process with (0 done, 70 a bug of ours). */
+/** The exit code of each refusal kind (0 is success, 70 is a bug in idctl). */
 const exitCodes: Record<RefusalKind, number> = {
   invalid: 2,
   unauthenticated: 1,
@@ -23,11 +23,11 @@ const exitCodes: Record<RefusalKind, number> = {
 
 interface Situation {
   json: boolean;
-  /** The command that was running, when one had been understood. */
+  /** The running command, if the command line named one. */
   command: Command | undefined;
 }
 
-/** Says on stderr why a command ended, and answers the exit code. */
+/** Reports on stderr why a command ended, and returns the exit code. */
 export function report(error: unknown, situation: Situation): number {
   if (error instanceof Refusal) {
     const told = withReason(error);
@@ -72,7 +72,7 @@ function tell(refusal: Refusal, command: Command | undefined): void {
     for (const fault of refusal.faults) writeBroken('  ', fault.message, screen);
   } else writeBroken('idctl: ', message, screen);
   if (hint === undefined) return;
-  // A command that is to be typed stays on the line it begins on, which the terminal itself carries on.
+  // A command to type stays on one line; the terminal itself wraps it.
   if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);
   else writeBroken('hint: ', hint, screen);
 }
@@ -86,7 +86,7 @@ const typedAs: Record<string, string> = {
   organization: '--org',
 };
 
-/** The fault under the name by which the person typed the field. */
+/** Describes the fault under the name by which the person typed the field. */
 function asTyped(fault: InputFault, command: Command | undefined): string {
   const option = command?.options.find(
     (known) => known.attributeName() === fault.path.replace(/\.\d+$/, ''),
@@ -99,7 +99,7 @@ function isHelp(error: unknown): error is { exitCode: number } {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Names a bug and where it is, without its message, which may hold what must not be shown. */
+/** Names a bug and its place, but not its message, which may hold confidential data. */
 function whereabouts(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (process.env['IDCTL_LOG_LEVEL'] === 'debug') return error.stack ?? error.name;

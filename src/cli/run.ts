@@ -18,7 +18,7 @@ import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, printSteps } from './steps.ts';
 
-/** An operation as a door sees it: the schema of its input, and what it does with that. */
+/** An operation as its callers see it: the schema of its input, and the function that takes it. */
 export interface Runs<Schema extends z.ZodType, View> {
   (ctx: Context, input: z.output<Schema>): Promise<View>;
   readonly input: Schema;
@@ -28,11 +28,11 @@ export interface Runs<Schema extends z.ZodType, View> {
 interface Page<Item> {
   items: Item[];
   nextCursor: string | null;
-  /** Said by lists that always have a next cursor. */
+  /** Set by lists that always have a next cursor. */
   hasMore?: boolean;
 }
 
-/** How something that cannot be undone is told to a person, before and after. */
+/** The texts that a person reads before and after an action that cannot be undone. */
 interface Destruction<View> {
   fields: Fields<View>;
   /** Lines to read before the question. */
@@ -41,7 +41,7 @@ interface Destruction<View> {
   done: (view: View) => string;
 }
 
-/** One command being run: what was typed, and what it may do. */
+/** One running command: its input, and the actions that it may take. */
 export interface Call {
   /** Arguments and options by their names. */
   readonly input: Record<string, unknown>;
@@ -51,39 +51,41 @@ export interface Call {
     operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
-  /** Runs a listing service until it has given its last page. */
+  /** Runs a listing service until its last page. */
   every<S extends z.ZodType, Item>(
     operation: Runs<S, Page<Item>>,
     input?: Record<string, unknown>,
   ): Promise<Item[]>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
-  /** Prints a view that holds a secret which nobody is shown again; with `--quiet` the secret alone. */
+  /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
   showSecret<View>(view: View, fields: Fields<View>, secret: (view: View) => string): void;
   /** Prints a list as the command's result; `none` tells a person that it is empty. */
   table<View>(views: View[], fields: Fields<View>, none: string): void;
-  /** Prints one of many views that come one by one, on a line of its own. */
+  /** Prints one view of a stream, on a line of its own. */
   line<View>(view: View, fields: Fields<View>): void;
-  /** Prints an examination as the command's result, which ends with 1 when a step failed. */
+  /** Prints an examination as the command's result; the exit code is 1 if a step failed. */
   examination(view: Examination): void;
   /** Tells a person something that is not a result. */
   note(text: string): void;
-  /** A command to type next: it acts on the same instance, also where `--config` had named that. */
+  /** A command to type next. It repeats `--config`, so it acts on the same instance. */
   here(command: string): string;
-  /** Asks for consent, unless `--yes` has given it; Enter says no, unless `usual`. */
+  /** Asks for consent, unless `--yes` has given it; Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
-  /** Runs a service and shows its answer; a dry run takes it back and shows the same. */
+  /** Runs a service and shows its answer; a dry run rolls it back and shows the same. */
   perform<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     fields: Fields<View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
-  /** Runs a service as it would run, refuses as it would, and takes it back. */
+  /** Runs a service with all its refusals, and rolls it back. */
   rehearse<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     input?: Record<string, unknown>,
   ): Promise<View>;
-  /** Runs a service that destroys once that is confirmed; a dry run takes it back and shows what it would answer. */
+  /**
+   * Runs a destructive service after a confirmation; a dry run rolls it back and shows its answer.
+   */
   destroy<S extends z.ZodType, View>(
     operation: Runs<S, View>,
     telling: Destruction<View>,
@@ -95,7 +97,7 @@ export interface Call {
   end(): Promise<void>;
 }
 
-/** Begins a command; the database is opened when a service is first run, after its input has been checked. */
+/** Begins a command. The first service opens the database, after its input was checked. */
 export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   const speech = speak(flags);
   let opened: Promise<Operator> | undefined;
@@ -152,7 +154,7 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
   };
 }
 
-/** How a command speaks to whoever typed it. */
+/** The output functions of a command. */
 function speak(
   flags: Flags,
 ): Pick<
@@ -193,7 +195,7 @@ function speak(
       else printSteps(view, screen);
       if (!view.ok) throw failedResult();
     },
-    // A file gets what is meant; a terminal gets nothing that would steer it.
+    // A file gets the exact text; a terminal gets no characters that would control it.
     print: (text) =>
       screen.write(
         Number.isFinite(screen.columns) ? text.split('\n').map(escaped).join('\n') : text,

@@ -10,15 +10,15 @@ import { withProgress } from './progress.ts';
 import { askSecret, askText, givenSecret } from './prompt.ts';
 import type { Call } from './run.ts';
 
-/** What `init` was told, by its options or by answers. */
+/** The input of `init`, from its options or from answers. */
 export interface Setup {
-  /** Settings by key: they alone are written into the file. */
+  /** Settings by key; only these are written into the file. */
   settings: Record<string, string>;
   /** The first organization and its owner, still to be checked. */
   first: { organization?: unknown; owner?: unknown };
 }
 
-/** What the options say. */
+/** Reads the input from the options. */
 export async function setupGiven(call: Call): Promise<Setup> {
   const { baseUrl, database, org, owner, smtpUrl, smtpPasswordStdin, smtpPasswordFile } =
     call.input;
@@ -39,7 +39,7 @@ export async function setupGiven(call: Call): Promise<Setup> {
   };
 }
 
-/** A password stands in no argument, which everybody on the machine may read. */
+/** An argument must not hold a password, because every user of the machine can read arguments. */
 function withoutPassword(database: string): string {
   if (!holdsPassword(database)) return database;
   throw refuseField(
@@ -71,7 +71,7 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
   return url.href;
 }
 
-/** The same with what was not said asked for, a question each; what the environment says is not asked. */
+/** Asks one question for each missing input; input from the environment is not asked for. */
 export async function setupAsked(
   call: Call,
   given: Setup,
@@ -103,7 +103,9 @@ export async function setupAsked(
   };
 }
 
-/** What is wrong with an answer that everybody who looks at the screen reads. */
+/**
+ * The fault of an answer. Other people may read the screen, so an answer must not hold a password.
+ */
 async function faultIn(
   call: Call,
   settings: Record<string, string>,
@@ -114,7 +116,9 @@ async function faultIn(
   return faultOf(call, settings, async () => {});
 }
 
-/** Asks for the database, and unseen for the password of the user that its URL names, until it answers. */
+/**
+ * Asks for the database until it answers. A hidden prompt asks for the password of the URL's user.
+ */
 async function askDatabase(
   call: Call,
   settings: Record<string, string>,
@@ -136,7 +140,7 @@ async function askDatabase(
   }
 }
 
-/** A URL with the password of the user that it names, which is asked for; none where that is left empty. */
+/** Asks for the password of the URL's user and adds it to the URL, unless it is empty. */
 async function completed(answer: string): Promise<string> {
   const url = new URL(answer);
   if (url.username === '') return answer;
@@ -146,7 +150,7 @@ async function completed(answer: string): Promise<string> {
   return url.href;
 }
 
-/** Asks for the password of the user that the mail server's URL names, and says when the server does not take it. */
+/** Asks for the password of the mail URL's user, and warns if the server does not accept it. */
 async function completeMail(call: Call, settings: Record<string, string>): Promise<void> {
   const answer = settings['mail.smtpUrl'];
   if (answer === undefined) return;
@@ -162,7 +166,7 @@ async function greetMailServer(config: Config): Promise<void> {
   await network.greetMailServer().finally(() => network.close());
 }
 
-/** What is wrong with the settings, in a sentence; null when nothing is. */
+/** The fault of the settings, as a sentence; null if there is none. */
 async function faultOf(
   call: Call,
   overrides: Record<string, string>,
@@ -178,7 +182,7 @@ async function faultOf(
   }
 }
 
-/** A file is made later; a server must be there. */
+/** A database file is made later; a database server must already be there. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/connection.ts');

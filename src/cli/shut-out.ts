@@ -5,7 +5,10 @@ import type { Call, Runs } from './run.ts';
 
 type OrganizationSchema = z.ZodType<{ org: string }>;
 
-/** A sentence that names the owners, if the command would leave no owner a way to sign in; else null. A dry run says it. */
+/**
+ * A sentence that names the owners if the command leaves no owner a way to sign in; else null. A
+ * dry run prints it.
+ */
 export async function shutOutBy<S extends OrganizationSchema>(
   call: Call,
   operation: Runs<S, unknown>,

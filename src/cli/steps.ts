@@ -2,7 +2,7 @@ import { Chalk } from 'chalk';
 import { escaped } from '../escape.ts';
 import { type Screen, writeBroken } from './output.ts';
 
-/** An examination of something outside, step by step. */
+/** An examination of a system, step by step. */
 export interface Examination {
   ok: boolean;
   message: string;
@@ -12,14 +12,17 @@ export interface Examination {
 interface Step {
   name: string;
   ok: boolean;
-  /** It is ok only because it could not be looked at. */
+  /** The step is ok only because it could not be checked. */
   skipped?: true | undefined;
   expected?: string | undefined;
   seen?: string | undefined;
   hint?: string | undefined;
 }
 
-/** Prints the steps, numbered: a line for one that is fine; what was expected, seen and is to change for one that is not. */
+/**
+ * Prints the steps, numbered. A passed step takes one line; a failed step also shows what was
+ * expected, seen and must change.
+ */
 export function printSteps({ message, steps }: Examination, screen: Screen): void {
   for (const [at, step] of steps.entries()) {
     screen.write(

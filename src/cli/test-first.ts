@@ -8,7 +8,7 @@ export const force = (tested: 'provider' | 'directory') => ({
   '--force': `do not test the ${tested} first`,
 });
 
-/** Asks before what is saved although its test failed; without a terminal it refuses, and names `--force`. */
+/** If the test failed, asks before saving. Without a terminal, it refuses and names `--force`. */
 export async function requirePassed(
   call: Call,
   tested: 'provider' | 'directory',

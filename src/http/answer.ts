@@ -23,11 +23,11 @@ import { traceOf } from './trace.ts';
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
   return async (request, response, next) => {
-    // HEAD is for looking, by programs that show links among others: it would use a sign-in up.
+    // Link previews send HEAD; answering it would use up the sign-in.
     if (request.method === 'HEAD' && route.setsCookies) return next();
     if (route.speaks === 'oauth') {
       traceOf(request).speaks = 'oauth';
-      // RFC 6749 §5.1 asks for it beside Cache-Control.
+      // RFC 6749 §5.1 requires it in addition to Cache-Control.
       response.set('Pragma', 'no-cache');
     }
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
@@ -51,7 +51,7 @@ async function contextOf(
   return { ...ctx, actor: trace.actor };
 }
 
-/** A public route asks nobody who they are, so that a stale cookie does not stand in the way of signing in. */
+/** A public route requires no credential, so a stale cookie cannot block a sign-in. */
 async function findActor(
   route: Route,
   request: Request,
@@ -87,7 +87,7 @@ function wantsPage(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }
 
-/** Whether somebody typed the address into a browser; what belongs to programs is answered as they read it. */
+/** Whether a browser asks for a page; paths for programs always get a machine-readable answer. */
 export function speaksToPeople(request: Request): boolean {
   return isOfPeople(request) && wantsPage(request);
 }
@@ -96,7 +96,10 @@ function isOfPeople({ path }: Request): boolean {
   return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
 }
 
-/** Answers what was thrown: a refusal as its problem, anything else as a bug that only the log explains. */
+/**
+ * Answers a thrown error: a refusal as a problem object, any other error as a bug. Only the log
+ * explains a bug.
+ */
 export function answerErrors(app: App): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

@@ -5,14 +5,14 @@ import { readCookie } from './cookies.ts';
 /** Where a credential stood in the request. */
 export type CredentialPlace = 'bearer' | 'apiKey' | 'cookie';
 
-/** The one credential that decides who asks. */
+/** The credential that decides who sends the request. */
 export interface Credential {
   value: string;
   at: CredentialPlace;
 }
 
 const longest = 4096;
-// RFC 6750 §2.1; every token of ours fits it.
+// RFC 6750 §2.1; every idctl token matches it.
 const token = /^[A-Za-z0-9._~+/-]+=*$/;
 const names = {
   bearer: 'The Bearer token',
@@ -21,8 +21,9 @@ const names = {
 };
 
 /**
- * The first credential present (spec §5.1): Bearer, x-api-key, cookie. One that is malformed, empty, too long or
- * sent twice is refused as `invalid_credential` and never passed over for the next (P3).
+ * Finds the first credential present (spec §5.1): Bearer, x-api-key, cookie. A credential that is
+ * malformed, empty, too long or sent twice is refused as `invalid_credential`. It never falls
+ * through to the next (P3).
  */
 export function findCredential(request: IncomingMessage): Credential | null {
   const { authorization, 'x-api-key': apiKey } = request.headersDistinct;
@@ -33,11 +34,12 @@ export function findCredential(request: IncomingMessage): Credential | null {
   return cookie === undefined ? null : check('cookie', cookie);
 }
 
-/** Undefined for a header of another scheme, which is no credential. */
+/** Undefined for another scheme, which is not a credential. */
 function bearerOf(values: string[]): string | undefined {
   const value = single('bearer', values);
   if (value === '') return '';
-  // The scheme ends where a token does (RFC 9110 §5.6.2), so that `Bearer` and a tab is a malformed Bearer token.
+  // The scheme ends at the first non-token character (RFC 9110 §5.6.2). So `Bearer` and a tab is a
+  // malformed Bearer token.
   return /^bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value)?.[1];
 }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { problemOf, problemType } from './refusals.ts';
 
-/** Answers what Node could not read as a request, before there is a request to answer, with a problem object. */
+/** Sends a problem object when Node cannot read a request, since Express never sees it. */
 export function answerBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -28,7 +28,9 @@ export function answerBrokenRequests(server: Server): void {
   });
 }
 
-/** Answers a request whose target nobody can read: Express, which finds no path in it, would do so in HTML. */
+/**
+ * Refuses a request target that is not a URL; Express finds no path in it and would answer in HTML.
+ */
 export function answerStrayTarget(response: ServerResponse): void {
   const requestId = randomUUIDv7();
   const refusal = new Refusal('malformed_request', 'The target of the request is not a URL.');
@@ -49,8 +51,8 @@ function broken(code: string | undefined): [number, string] {
 }
 
 /**
- * How a server ends: it accepts nothing more, drops connections that ask for nothing, answers what is in flight
- * with `Connection: close`, and cuts off what is left after the budget.
+ * Creates the shutdown of a server. It accepts no new connections and drops idle ones. It answers
+ * requests in flight with `Connection: close`, and cuts off the rest after the budget.
  */
 export function createDrain(server: Server): (budgetMs: number) => Promise<void> {
   const sockets = new Set<Socket>();
@@ -60,7 +62,7 @@ export function createDrain(server: Server): (budgetMs: number) => Promise<void>
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // Before Express sees the request, so that the answer is still unwritten.
+  // Runs before Express, while the response is still unwritten.
   server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive &&= drained === undefined;
     inFlight.add(response);
@@ -74,7 +76,7 @@ export function createDrain(server: Server): (budgetMs: number) => Promise<void>
         resolve();
       });
       for (const response of inFlight) response.shouldKeepAlive = false;
-      // Node counts a connection that has never asked anything as busy.
+      // Node counts a connection that has never sent anything as busy.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     });
     return drained;

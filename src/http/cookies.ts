@@ -7,7 +7,7 @@ const paths = {
   refresh_token: '/api/v1/auth',
   sso_flow: '/auth/sso',
   social_flow: '/auth/social',
-  // Answered at /api/v1/auth/second-factor, and by the page at /login/code.
+  // Read at /api/v1/auth/second-factor, and by the page at /login/code.
   second_factor: '/',
   // Read at /api/v1/auth/verify-email, and by the page at /login/verify.
   sign_up: '/',
@@ -48,7 +48,7 @@ export function clearedSession(): CookieChange[] {
   ];
 }
 
-/** What a sign-in that waits for the second factor goes on with, for five minutes; null clears it. */
+/** The cookie that continues a sign-in at the second factor, for five minutes; null clears it. */
 export function pendingCookie(continuation: string | null): CookieChange {
   return {
     name: 'second_factor',
@@ -57,19 +57,19 @@ export function pendingCookie(continuation: string | null): CookieChange {
   };
 }
 
-/** What shows, when the address is confirmed, that this client has chosen the password. */
+/** The cookie that shows, at address confirmation, that this client chose the password. */
 export function signUpCookie(ticket: string): CookieChange {
   return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
 }
 
-/** The cookie by which whoever was refused goes on, if there is one. */
+/** The cookie with which a refused client continues, if the refusal has one. */
 export function continuationCookies({ continuation }: Refusal): CookieChange[] {
   return continuation === undefined ? [] : [pendingCookie(continuation)];
 }
 
 /**
- * What the cookie is called in a browser: on https that of a sign-up is one that neither a sibling of our host nor
- * anybody without TLS can set (RFC 6265bis §4.1.3.2), for it says whose password stays.
+ * On https, the sign-up cookie has the prefix `__Host-`, because it decides whose password stays.
+ * Neither a sibling host nor an attacker without TLS can set it (RFC 6265bis §4.1.3.2).
  */
 function nameOf(name: CookieName, secure: boolean): string {
   return name === 'sign_up' && secure ? `__Host-${name}` : name;
@@ -89,8 +89,8 @@ export function setCookieHeader({ name, value, maxAge }: CookieChange, secure: b
 }
 
 /**
- * The value of a cookie, undefined when absent; refuses `invalid_credential` for one that is sent twice (P3). Where it
- * may be the sign-up's, it must be said whether we are `secure`.
+ * The value of a cookie, undefined when absent. A cookie that is sent twice is refused as
+ * `invalid_credential` (P3). For the sign-up cookie, the caller must pass `secure`.
  */
 export function readCookie(
   header: string | undefined,

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 
-// The interactive reference (spec §4.4): Swagger UI from our own disk under a policy that lets nothing
-// else in. Its bundle is UTF-8 and says so nowhere, so the answer must.
+// The interactive reference (spec §4.4): Swagger UI from disk, under a policy that loads nothing
+// else. The bundle is UTF-8 but does not declare it, so the response must.
 
 const page = `<!doctype html>
 <html lang="en">
@@ -33,7 +33,7 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** The reference page at `/api/v1/docs` and what it needs. */
+/** Serves the reference page at `/api/v1/docs` and its assets. */
 export function serveReference(): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use('/api/v1/docs', policy);
@@ -71,7 +71,7 @@ const policy = helmet.contentSecurityPolicy({
   },
 });
 
-/** Read when first asked, and kept. */
+/** Reads the content at the first request and keeps it in memory. */
 function send(type: string, read: () => string | Buffer): RequestHandler {
   let kept: string | Buffer | undefined;
   return (_request, response) => {

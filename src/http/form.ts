@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** The fields of a form that a request carries, of up to `limit` bytes; one that is sent twice is an array. */
+/** Reads the form fields of a request, up to `limit` bytes; a field sent twice is an array. */
 export async function readForm(
   request: Request,
   response: Response,

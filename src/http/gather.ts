@@ -9,8 +9,9 @@ const depthLimit = 32;
 const parseJson = express.json({ limit: bodyLimit, inflate: false, type: 'application/json' });
 
 /**
- * The input of a request as the route's schema wants to see it: path keys from the URL, what the door fills in, and
- * the rest from the body, or from the query where the method has no body.
+ * Collects the input that the route's schema expects. Path keys come from the URL and `filled`
+ * fields from the server. The rest comes from the body, or from the query if the method has no
+ * body.
  */
 export async function gatherInput(
   route: Route,
@@ -77,7 +78,7 @@ async function readBody(request: Request, response: Response): Promise<Record<st
       hint: 'Send it with Content-Type: application/json.',
     });
   }
-  // The parser reads a body to its end before it refuses it; this one need not be read at all.
+  // The parser reads a whole body before it refuses it; a declared length is refused unread.
   if (Number(request.headers['content-length']) > bodyLimit) {
     throw new Refusal('payload_too_large', 'The body is larger than 100 KiB.');
   }
@@ -92,7 +93,7 @@ async function readBody(request: Request, response: Response): Promise<Record<st
   return { ...body };
 }
 
-/** Refuses what nests too deep, and NUL, which no field means and PostgreSQL cannot store. */
+/** Refuses input that nests too deep, and NUL: no field uses it and PostgreSQL cannot store it. */
 function checkShape(value: unknown, depth = 1): void {
   if (typeof value === 'string' && value.includes('\0')) {
     throw new Refusal('invalid_input', 'The input contains a NUL character.');

@@ -7,20 +7,21 @@ import { readVersion } from '../version.ts';
 import { createDrain } from './connections.ts';
 import { listen, urlOf } from './server.ts';
 
-// For Prometheus, on a listener of its own: who may ask for them is a question of the network. No label names a person,
-// an organization or anything that a client sends; each has a known number of values.
+// Prometheus metrics have their own listener: the network decides who may read them. No label names
+// a person, an organization or anything that a client sends. Each label has a known number of
+// values.
 
 /** The metrics of a process. */
 export interface Metrics {
-  /** Goes before the door, and sees how long each request takes. */
+  /** Runs before the routes and measures how long each request takes. */
   watch: RequestHandler;
-  /** Serves `/metrics` there; refuses `listen_failed`. */
+  /** Serves `/metrics` on `HOST:PORT`; refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
   readonly url: string | null;
   close(): Promise<void>;
 }
 
-/** The metrics of the app, which nobody sees before `listen`. */
+/** Creates the metrics of the app; they are served only after `listen`. */
 export function createMetrics(app: App): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -98,7 +99,7 @@ const scimResources = [
   'Me',
 ];
 
-/** The pattern that the request met, never its path. */
+/** The route pattern of the request, never its path. */
 function routeOf({ route, path }: Request): string {
   if (typeof route?.path === 'string') return route.path;
   const [first, , , , resource = '', id] = path.split('/').slice(1);
@@ -160,7 +161,7 @@ function tellLoad(registry: Registry, app: App): void {
   });
 }
 
-/** Answers how to ask the database, once for all that it tells. */
+/** Returns the function that asks the database once and sets every backlog gauge. */
 function tellBacklog(registry: Registry, app: App): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });

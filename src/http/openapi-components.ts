@@ -52,7 +52,7 @@ const securitySchemes = {
   client: { type: 'http', scheme: 'basic', description: 'The client id and secret of an app' },
 };
 
-/** What the operations of the document refer to: how they refuse, and by what one proves who one is. */
+/** The shared parts of the document: how operations refuse, and which credentials they take. */
 export const components = {
   schemas: { Problem: problemSchema, OAuthError: oauthErrorSchema },
   responses: { Problem: problemResponse, OAuthError: oauthErrorResponse },

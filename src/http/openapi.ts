@@ -4,8 +4,8 @@ import { webhookMessage } from '../services/tenancy/webhooks/view.ts';
 import { components } from './openapi-components.ts';
 import { pathKeys, type Route } from './route.ts';
 
-// The document is made of the surface and of the very schemas that requests and answers go through,
-// so it cannot say anything else than the daemon does.
+// The document is generated from the routes and from the schemas that check requests and answers.
+// So it always says what the daemon does.
 
 type Json = Record<string, unknown>;
 
@@ -55,7 +55,7 @@ function describeRoute(route: Route): Json {
   };
 }
 
-/** Who may do it, by the authority table, and how it is typed. */
+/** The role and scope that the authority table requires, and the command that does the same. */
 function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
   if (speaks === 'oauth')
@@ -68,14 +68,14 @@ function describeAccess({ access, cli, speaks }: Route): string {
   return `Needs ${who}${project}.${token}${typed}`;
 }
 
-/** The scope that a token needs for it. */
+/** The token scope that each effect needs. */
 const scopes = {
   reads: '',
   changes: ' A token needs the scope write.',
   letsIn: ' A token needs the scope admin.',
 };
 
-/** Where each field of the input travels. What the door fills in by itself is nobody's to send. */
+/** Where each input field travels. Fields that only the server fills in are left out. */
 function fieldsOf(route: Route): { params: string[]; query: string[]; body: string[] } {
   const params = pathKeys(route.path);
   const given = Object.keys(route.input.shape).filter(
@@ -145,7 +145,7 @@ function securityOf(route: Route): Json[] {
   return route.optionalActor ? [{}, ...credentials] : [];
 }
 
-/** What webhooks are sent (Standard Webhooks). */
+/** The message that a webhook receives (Standard Webhooks). */
 function describeWebhook(): Json {
   const header = (name: string, description: string) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } };
@@ -175,7 +175,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
   return rest;
 }
 
-/** `GET /api/v1/orgs/:org/members` is `getOrgsOrgMembers`. */
+/** `GET /api/v1/orgs/:org/members` becomes `getOrgsOrgMembers`. */
 function operationId({ method, path }: Route): string {
   const words = path
     .replace(/^\/api\/v1\//, '')
@@ -191,7 +191,7 @@ function tagsOf(routes: Route[]): string[] {
   return [...new Set(routes.map(tagOf))];
 }
 
-/** The part of the path that a reader would look under. */
+/** The part of the path that groups the route for a reader. */
 function tagOf({ path }: Route): string {
   const [first = 'instance', , third] = path.replace(/^\/(api\/v1\/)?/, '').split('/');
   if (first.startsWith('.') || /^(healthz|readyz|openapi\.json)$/.test(first)) return 'instance';

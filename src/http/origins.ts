@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { Refusal } from '../errors.ts';
 import { readCookie } from './cookies.ts';
 
-/** The origins that scripts may call from: our own, and those configured as `http.corsOrigins`. */
+/** The origins that scripts may call from: idctl's own, and those in `http.corsOrigins`. */
 export interface Origins {
   own: string;
   friends: ReadonlySet<string>;
@@ -17,7 +17,10 @@ export function originsOf(config: { baseUrl: string; http: { corsOrigins: string
   };
 }
 
-/** Lets scripts of the configured origins read answers and answers their preflight; nobody else gets a header. */
+/**
+ * Lets scripts of the configured origins read answers, and answers their preflight. No other origin
+ * gets these headers.
+ */
 export function allowFriends({ friends }: Origins): RequestHandler {
   return (request, response, next) => {
     const { origin } = request.headers;
@@ -34,8 +37,9 @@ export function allowFriends({ friends }: Origins): RequestHandler {
 }
 
 /**
- * Refuses an unsafe request that another site's page made in somebody's browser. A Bearer token or an API key
- * exempts: no page can add one across origins without a preflight. A friend passes as long as no cookie is at stake.
+ * Refuses an unsafe request that another site's page made in a user's browser. A Bearer token or an
+ * API key exempts: a page cannot add one across origins without a preflight. A configured origin
+ * passes if the request has no session cookie.
  */
 export function refuseCrossSite(request: IncomingMessage, { own, friends }: Origins): void {
   if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? '') || hasHeaderCredential(request)) return;

@@ -1,6 +1,6 @@
 import { type InputFault, Refusal, type RefusalKind, refusals } from '../errors.ts';
 
-/** The status of a refusal of each kind. */
+/** The HTTP status of each refusal kind. */
 export const statuses: Record<RefusalKind, number> = {
   invalid: 400,
   unauthenticated: 401,
@@ -17,7 +17,7 @@ export const statuses: Record<RefusalKind, number> = {
   overloaded: 503,
 };
 
-/** A problem object of RFC 9457, with the members of ours. */
+/** A problem object (RFC 9457) with idctl's own members. */
 export interface Problem {
   type: string;
   title: string;
@@ -52,7 +52,7 @@ export function problemOf(
   };
 }
 
-/** The problem object of a bug: says nothing of it but where to look. */
+/** The problem object of a bug; it only says where to look. */
 export function faultProblem(requestId: string): Problem {
   return {
     type: 'urn:idctl:problem:internal_error',
@@ -73,11 +73,11 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
   }
   if (kind === 'limited' || kind === 'overloaded')
     return { 'Retry-After': `${Math.ceil(retryAfter)}` };
-  // What is left of the body is not worth reading.
+  // The rest of the body is not worth reading.
   return kind === 'tooLarge' ? { Connection: 'close' } : {};
 }
 
-/** The refusal that an error of Express or its body parser stands for, or null for any other error. */
+/** The refusal for an error of Express or its body parser; null for any other error. */
 export function refusalOfParser(error: unknown): Refusal | null {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413) return new Refusal('payload_too_large', 'The body is larger than 100 KiB.');

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { type App, type Context, openContext } from '../context.ts';
 import { traceOf } from './trace.ts';
 
-/** The context of a request, by whomever its trace says it is made so far. */
+/** The context of a request, with the actor that its trace knows so far. */
 export function openRequest(app: App, request: Request): Context {
   const { actor, requestId, address } = traceOf(request);
   return {

@@ -9,16 +9,19 @@ import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The row of the authority table that the service proves; the door itself only tells `public` from the rest. */
+/**
+ * The row of the authority table that the service checks. The server only tells `public` from the
+ * rest.
+ */
 export type Access = 'public' | Right;
 
 /**
- * What the door itself puts into a field of the input: a cookie's value (`orGiven`: unless the caller gave the
- * field), or whether the request carries fetch metadata, as a browser's does.
+ * The value that the server puts into an input field: a cookie, or whether browser fetch metadata
+ * was sent. With `orGiven`, a field that the caller sent wins.
  */
 export type Fill = { cookie: CookieName; orGiven?: true } | 'fetchMetadata';
 
-/** One operation on the HTTP surface, as the files in `routes/` write it. */
+/** One operation on the HTTP surface, as the files in `routes/` declare it. */
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> {
   method: Method;
   /** In Express's form: `/api/v1/orgs/:org`. Every `:key` is a field of the input. */
@@ -26,32 +29,40 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   summary: string;
   access: Access;
   input: Input;
-  /** What may leave; without it the answer is 204. */
+  /** The schema of the answer; without it, the answer is 204. */
   output?: Output;
   status?: 200 | 201 | 202;
   /** The command that does the same. */
   cli?: string;
-  /** On a public route: who asks is told to the service when a credential proves it, and is anonymous otherwise. */
+  /**
+   * On a public route, the service learns the actor if a credential proves it; else the actor is
+   * anonymous.
+   */
   optionalActor?: true;
-  /** Unknown query parameters are ignored, as OAuth wants it (X6). */
+  /** Unknown query parameters are ignored, as OAuth requires (X6). */
   lenientQuery?: true;
-  /** As OAuth has it: asked by a form, the client in it or by Basic, and refused by an error of RFC 6749 §5.2. */
+  /**
+   * OAuth style: the input is a form, the client is in it or in Basic, errors follow RFC 6749 §5.2.
+   */
   speaks?: 'oauth';
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];
-  /** Where a browser (or, with `always`, everybody) is sent instead of getting the output. */
+  /** Redirects a browser (or, with `always`, every client) instead of sending the output. */
   redirect?: { to: (view: NoInfer<View>) => string; always?: true };
   run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
 }
 
-/** What goes back for one request. */
+/** The reply to one request. */
 export interface Reply {
   body: unknown;
   cookies: CookieChange[];
   location: string | undefined;
 }
 
-/** A route of the surface: plain data, and `answer`, which parses the input, runs the service and shapes its view. */
+/**
+ * A route of the surface: plain data, and `answer`, which parses the input, runs the service and
+ * shapes its view.
+ */
 export interface Route
   extends Omit<
     Definition<z.ZodObject, z.ZodType, never>,
@@ -63,13 +74,15 @@ export interface Route
   answer(ctx: Context, given: Record<string, unknown>): Promise<Reply>;
 }
 
-/** How an operation is reached over HTTP: what `Definition` says beside the operation itself. */
+/**
+ * How HTTP reaches an operation: the parts of `Definition` that the operation does not have itself.
+ */
 type Reach<Input extends z.ZodObject, Output extends z.ZodType, View> = Omit<
   Definition<Input, Output, View>,
   'method' | 'path' | 'access' | 'input' | 'output' | 'run'
 >;
 
-/** A route to an operation, whose input and output are its own. */
+/** Creates a route to an operation, which defines the input and the output. */
 export function route<
   Input extends z.ZodObject,
   Output extends z.ZodType,
@@ -80,7 +93,7 @@ export function route<
   operation: Operation<Input, Output, View>,
   reach: Reach<Input, Output, View>,
 ): Route;
-/** A route that names its parts itself. */
+/** Creates a route from a whole definition. */
 export function route<
   Input extends z.ZodObject,
   Output extends z.ZodType,
@@ -147,14 +160,14 @@ export function pathKeys(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);
 }
 
-/** What answering needs to know beside the route. */
+/** The shared parts that answering needs besides the route. */
 export interface Door {
   app: App;
   origins: Origins;
   authenticate: Authenticate;
 }
 
-/** The service that tells who a credential belongs to, or refuses `invalid_credential`. */
+/** The service that finds the actor of a credential, or refuses with `invalid_credential`. */
 export type Authenticate = (
   ctx: Context,
   credential: string,

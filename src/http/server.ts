@@ -15,27 +15,30 @@ import type { Authenticate, Door, Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
 import { traceRequests } from './trace.ts';
 
-/** The HTTP door of one process. */
+/** The HTTP server of one process. */
 export interface HttpServer {
-  /** Listens on `HOST:PORT` (port 0: any free one); refuses `listen_failed`. */
+  /** Listens on `HOST:PORT` (port 0: any free port); refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
-  /** `http://` and where it listens, null before. */
+  /** `http://` and the address it listens on; null before `listen`. */
   readonly url: string | null;
-  /** Accepts nothing more, finishes what is in flight and ends within `budgetMs`; safe to call twice. */
+  /**
+   * Accepts nothing more, finishes requests in flight and ends within `budgetMs`; safe to call
+   * twice.
+   */
   close(budgetMs?: number): Promise<void>;
 }
 
-/** What stands behind the door. */
+/** Everything that the server serves. */
 export interface Surface {
   routes: Route[];
-  /** What people see of it in a browser; none where a test has no use for them. */
+  /** The pages for browsers; a test may leave them out. */
   pages?: Page[];
   authenticate: Authenticate;
-  /** Sees every request before all else. */
+  /** Runs first on every request. */
   watch?: RequestHandler;
 }
 
-/** The HTTP door of an app onto a surface; it serves nothing before `listen`. */
+/** Creates the HTTP server of an app; it serves nothing before `listen`. */
 export function createServer(app: App, surface: Surface): HttpServer {
   const web = buildExpress(app, surface);
   const server = createHttpServer(
@@ -43,7 +46,7 @@ export function createServer(app: App, surface: Surface): HttpServer {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 1000,
-      // Answered by us, as everything else is: with a problem object.
+      // `requireOneHost` checks it instead, to answer with a problem object.
       requireHostHeader: false,
     },
     (request, response) => {
@@ -96,7 +99,7 @@ function mount(web: Express, { method, path }: Route, answer: RequestHandler): v
   web[verbs[method]](path, answer);
 }
 
-/** Helmet's own policy would upgrade http:, and allows more than an API that shows nothing needs. */
+/** Helmet's own policy would upgrade http:, and allows more than an API without markup needs. */
 function securityHeaders(own: string): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
@@ -116,7 +119,10 @@ function securityHeaders(own: string): RequestHandler {
   });
 }
 
-/** What no route answered: a path that has routes of other methods is 405 and names them, any other is 404. */
+/**
+ * Refuses a request that no route answered. If the path has other methods, the answer is 405 and
+ * names them; else 404.
+ */
 function refuseUnknown(
   routes: (Pick<Route, 'method' | 'path'> & { setsCookies?: boolean })[],
 ): RequestHandler {
@@ -144,7 +150,7 @@ function refuseUnknown(
   return paths;
 }
 
-/** People are told nothing of what they asked for: others can write it for them. */
+/** A page does not repeat the requested path, because an attacker can choose its text. */
 function nothingThere(request: Request): Refusal {
   if (!speaksToPeople(request)) {
     return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 256)}.`);
@@ -152,7 +158,7 @@ function nothingThere(request: Request): Refusal {
   return new Refusal('not_found', 'Page not found.', { hint: 'Check the address.' });
 }
 
-/** Listens on `HOST:PORT`; refuses `listen_failed`. */
+/** Listens on `HOST:PORT`; refuses with `listen_failed`. */
 export async function listen(server: Server, hostPort: string): Promise<void> {
   const colon = hostPort.lastIndexOf(':');
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
@@ -180,17 +186,20 @@ function why({ code, message }: NodeJS.ErrnoException): string {
   return message;
 }
 
-/** `http://` and where a server listens; null when it does not. */
+/** `http://` and the address a server listens on; null if it does not listen. */
 export function urlOf(address: AddressInfo | string | null): string | null {
   if (address === null || typeof address === 'string') return null;
   const host = isIPv6(address.address) ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }
 
-// RFC 9112 §3.2: one name or address, with a port or without. It may be empty.
+// RFC 9112 §3.2: one name or address, with or without a port. It may be empty.
 const sound = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** Refuses a request that does not name exactly one host: a proxy in front could read another one than idctl. */
+/**
+ * Refuses a request that does not name exactly one host, because a proxy could read another host
+ * than idctl.
+ */
 const requireOneHost: RequestHandler = (request, _response, next) => {
   const fault = faultOf(request);
   if (fault === null) return next();

@@ -45,7 +45,7 @@ const operations: Route[] = [
   ...appRoutes,
 ];
 
-/** Everything idctl answers over HTTP, in one list. */
+/** Everything that idctl answers over HTTP. */
 export const surface: Surface = {
   routes: [...operations, ...referenceRoutes(operations)],
   pages,

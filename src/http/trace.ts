@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Actor } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 
-/** What the log line of a request is made of, gathered while it is answered, and in which form it would be refused. */
+/** The data for the log line of a request, and the form in which it would be refused. */
 export interface Trace {
   requestId: string;
   address: string | null;
@@ -16,14 +16,17 @@ export interface Trace {
 
 const traces = new WeakMap<Request, Trace>();
 
-/** The trace of a request that `traceRequests` let in. */
+/** The trace of a request that passed `traceRequests`. */
 export function traceOf(request: Request): Trace {
   const trace = traces.get(request);
   if (trace === undefined) throw new Error('the request has no trace');
   return trace;
 }
 
-/** Gives every request an id and, when it is over, one line in the log: never its query, headers or body (X4). */
+/**
+ * Gives every request an id, and logs one line when it ends. The line never has its query, headers
+ * or body (X4).
+ */
 export function traceRequests(log: Logger): RequestHandler {
   return (request, response, next) => {
     const trace: Trace = {
@@ -56,7 +59,9 @@ export function traceRequests(log: Logger): RequestHandler {
   };
 }
 
-/** Why it was refused: a platform's error, or the reason that a sign-in does not tell outside. */
+/**
+ * Why a request was refused: a system error, or the reason that a sign-in hides from the client.
+ */
 function reasonOf(cause: unknown): { reason?: string; err?: Error } {
   if (cause instanceof Error) return { err: cause };
   if (typeof cause !== 'object' || cause === null) return {};
@@ -67,8 +72,8 @@ function reasonOf(cause: unknown): { reason?: string; err?: Error } {
 }
 
 /**
- * The client's address: the socket's, or what the trusted proxies forwarded (P9). What they forward may be no
- * address at all; then the nearest proxy is all that is known.
+ * The client's address: the socket's, or the address that the trusted proxies forwarded (P9). If
+ * they forward something that is not an address, only the nearest proxy's address is known.
  */
 function clientAddress(request: Request): string | null {
   const forwarded = request.ip ?? '';

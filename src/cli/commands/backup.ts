@@ -12,7 +12,7 @@ import type { Fields } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
 
-/** What a person sees of a backup. */
+/** The fields of a backup that a person sees. */
 export const backupFields: Fields<z.output<typeof backupView>> = [
   ['Backup', (view) => view.file],
   ['Made', (view) => view.createdAt],

@@ -59,7 +59,7 @@ async function check(call: Call): Promise<void> {
   ]);
 }
 
-/** What the daemon's unit brings cannot be seen here, and so not be checked. */
+/** Only the daemon sees the credentials of its unit, so this command cannot check them. */
 async function unseenCredentials(): Promise<string | null> {
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;
@@ -70,11 +70,11 @@ interface View {
   key: string;
   value: unknown;
   origin: string;
-  /** The line or the variable that says it, when that was asked for and there is one. */
+  /** The line or the variable that sets the value, if it was asked for and exists. */
   where?: string | null;
 }
 
-/** The note names the folder already. */
+/** The note already names the folder. */
 function shortened(where: string | null | undefined, file: string | null): string | null {
   if (where === null || where === undefined || file === null) return where ?? null;
   return where.startsWith(`${file} `) ? `${basename(file)}${where.slice(file.length)}` : where;

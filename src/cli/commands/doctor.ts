@@ -39,13 +39,13 @@ async function doctor(call: Call): Promise<void> {
   if (!diagnosis.ok) throw failedResult();
 }
 
-/** The instance of this command line, each part opened by itself. */
+/** The instance of this command line; each part opens separately. */
 async function patientOf(flags: Flags): Promise<Patient> {
   const { openNetwork, openUnprepared } = await import('../../app.ts');
   return {
     readConfig: async () => {
       const loaded = await readConfiguration(flags);
-      // Before anything of it is opened (security X8).
+      // Runs before any part of it is opened (security X8).
       becomeDatabaseOwner(loaded);
       return loaded;
     },

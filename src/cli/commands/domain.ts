@@ -106,7 +106,10 @@ async function verify(call: Call): Promise<Domain> {
     : once();
 }
 
-/** Tries until it works; what is not there yet, or cannot be reached, is tried again until the time is over. */
+/**
+ * Repeats `look` until it succeeds. A pending or unreachable record is retried until the time is
+ * over.
+ */
 async function until<View>(
   limit: number,
   look: () => Promise<View>,

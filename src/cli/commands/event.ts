@@ -10,8 +10,8 @@ import type { Call } from '../run.ts';
 type Event = z.output<typeof operatorEventView>;
 
 /**
- * Who did it. A person who signs in or signs up is a stranger until that is done, and afterwards the subject; one who was
- * refused, or who used a stolen token, stays a stranger.
+ * The actor of an event. A sign-in or sign-up begins anonymously, so its actor is the subject. A
+ * refused person, or the user of a stolen token, stays anonymous.
  */
 function actorOf({ kind, actor, subject, address }: Event): string | null {
   if (actor.kind !== 'anonymous') return actor.name ?? actor.kind;
@@ -64,7 +64,7 @@ export function addEventCommands(program: Command): void {
   });
 }
 
-/** Of one organization all events are. */
+/** With `--org`, all events belong to one organization, so its column is left out. */
 function fieldsFor({ input }: Call): Fields<Event> {
   return input['org'] === undefined ? everywhere : fields;
 }
@@ -89,7 +89,7 @@ async function tail(call: Call): Promise<void> {
   }
 }
 
-/** When whoever started it ends it, or reads no more of it. */
+/** Resolves at SIGINT or SIGTERM, or when the reader closes the output. */
 async function ended(): Promise<'over'> {
   const closed = new Promise((resolve) => process.stdout.on('error', resolve));
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), closed]);

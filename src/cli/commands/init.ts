@@ -16,7 +16,7 @@ import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
-/** Where an instance is, or will be. */
+/** The place of an instance, before or after its setup. */
 interface Site {
   loaded: LoadedConfig;
   configFile: string;
@@ -73,7 +73,7 @@ async function init(call: Call): Promise<void> {
   const view = { ...placesIn(site), baseUrl: config.baseUrl };
   if (file === null) {
     if (!call.flags.yes) call.note(foretold(view));
-    // Nothing is lost by it, and Enter must not throw the answers away.
+    // The setup destroys nothing, and Enter must not discard the answers.
     await call.confirm('Set up an instance there?', true);
   }
   await prepare(site);
@@ -105,7 +105,7 @@ async function findSite(call: Call, options: Record<string, string>): Promise<Si
   return { loaded, configFile: loaded.file };
 }
 
-/** A file that is there is its owner's to edit: `init` never changes it. */
+/** `init` never changes an existing file; only its owner edits it. */
 async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string): Promise<void> {
   const { config } = await readConfiguration(call.flags);
   const asked = ({ baseUrl, database, mail }: Config) => ({
@@ -127,7 +127,7 @@ function placesIn({ loaded: { config }, configFile }: Site) {
   return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
 }
 
-/** Makes the folders that are missing, and becomes whoever will serve. */
+/** Makes the missing folders, and switches to the user that will serve. */
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
   const { defaultPlaces } = await import('../../config/places.ts');
@@ -142,14 +142,14 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
   becomeOwnerOf(config.keyFile);
 }
 
-/** The settings with where to listen, when the base URL, being this machine's own, leaves no choice. */
+/** Adds `listen` to the settings if the base URL names this machine and leaves no choice. */
 function reachable({ config, origins }: LoadedConfig, settings: Record<string, string>) {
   const listen = settings['baseUrl'] === undefined ? null : listenFor(config.baseUrl);
   const chosen = origins.get('listen') !== 'default';
   return chosen || listen === null || listen === config.listen ? settings : { ...settings, listen };
 }
 
-/** Written once everything it names has been found to work. */
+/** Runs only after everything that the file names was found to work. */
 async function writeConfiguration(
   { configFile }: Site,
   options: Record<string, string>,
@@ -158,10 +158,13 @@ async function writeConfiguration(
   await writeFile(configFile, renderConfig(options), { flag: 'wx', mode: 0o600 });
 }
 
-/** With these nothing has been sealed yet. */
+/** Refusals that occur before anything is sealed with the key. */
 const beforeSealing: RefusalCode[] = ['key_invalid', 'database_unreachable', 'schema_newer'];
 
-/** Opens the instance with its key, made if there was none; one that was made for nothing is not left behind. */
+/**
+ * Opens the instance with its key, and makes a missing key. If opening fails before the key is
+ * used, a new key is removed.
+ */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);

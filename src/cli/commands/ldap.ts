@@ -145,14 +145,20 @@ async function set(call: Call): Promise<void> {
   call.show(await withPassword(given, save), fields);
 }
 
-/** People sign in by what is enabled: tests the directory with these settings first, and asks when a step fails. */
+/**
+ * Tests the directory with these settings, since people sign in by an enabled connection. Asks if a
+ * step fails.
+ */
 async function requireUsable(call: Call, input: Given): Promise<void> {
   const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
   const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
   await requirePassed(call, 'directory', await call.operate(by(testLdapInput, testLdap), input));
 }
 
-/** The settings under the names of the view; what begins with `--no-` and can be given is null. */
+/**
+ * The settings under the names of the view; the `--no-` form of an option with a value becomes
+ * null.
+ */
 async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
   return {
     ...rest,
@@ -165,7 +171,7 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
   };
 }
 
-/** Runs the work with the bind password that was given, or asked for when it is all that was missing. */
+/** Runs the work with the given bind password. If only the password is missing, it asks for it. */
 async function withPassword<View>(
   given: string | undefined,
   work: (password: string | undefined) => Promise<View>,
@@ -272,7 +278,7 @@ function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null)
     .join(' ');
 }
 
-/** What to do before another server can sign the same people in. */
+/** The step to take before another server can sign the same people in. */
 function kept({ people, uri }: z.output<typeof ldapRemovedView>): string[] {
   if (people.length === 0) return [];
   const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${uri}.`;

@@ -6,7 +6,7 @@ import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
-/** Without a mail server: in which file the operator names one. */
+/** If there is no mail server, names the file in which the operator sets one. */
 async function namingFile(call: Call, error: unknown): Promise<never> {
   if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
   const { file } = await readConfiguration(call.flags);

@@ -78,10 +78,13 @@ async function add(call: Call): Promise<void> {
   call.show(await call.operate(addMemberAsOperator, { ...input, credentials }), fields);
 }
 
-/** What becomes of credentials that an earlier holder may have left; undefined where there are none, or no answer. */
+/**
+ * Asks whether to end credentials that an earlier holder may have left. Undefined if there are
+ * none, or no terminal.
+ */
 async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'end' | undefined> {
   if (call.flags.yes) return 'end';
-  // The service refuses then, and names both options.
+  // Without a terminal, the service refuses and names both options.
   if (!canAsk()) return undefined;
   const { findUnproven } = await import('../../services/tenancy/memberships/add.ts');
   const found = await call.operate(findUnproven, input);

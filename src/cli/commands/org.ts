@@ -72,7 +72,10 @@ export function addOrganizationCommands(program: Command): void {
   addDelete(org);
 }
 
-/** The only organization governs every account; beside another one, only those on its verified domains (security O1). */
+/**
+ * The only organization governs every account. Next to others, it governs only accounts on its
+ * verified domains (security O1).
+ */
 function heardNoMore({ here }: Call, slug: string): string {
   return `The sign-in settings of ${slug} now govern no account: it has no verified domain,\nand is no longer the only organization. Verify one: ${here(`idctl domain add DOMAIN --org ${shellWord(slug)}`)}`;
 }

@@ -101,7 +101,7 @@ function addCreate(pat: Command): void {
   });
 }
 
-/** Digits as the number they write; anything else as it is, for the schema to refuse. */
+/** Converts digits to a number; the schema refuses anything else. */
 function numeric(text: unknown): unknown {
   return typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text;
 }

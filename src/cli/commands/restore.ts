@@ -61,7 +61,7 @@ async function restore(call: Call): Promise<void> {
     );
   const path = resolve(input.file);
   const loaded = await readConfiguration(call.flags);
-  // Opened before root becomes somebody else: the backup may be root's alone.
+  // Opened before root switches users, because perhaps only root can read the backup.
   const file = await openBackupFile(path);
   try {
     becomeDatabaseOwner(loaded);
@@ -105,7 +105,7 @@ async function work(
   }
 }
 
-/** Brings the database that was put there up to date and ends what it would revive. */
+/** Migrates the restored database, and ends the access that it would revive. */
 async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
   const { openApp } = await import('../../app.ts');
   const { settleRestored } = await import('../../services/instance/backup/settle.ts');

@@ -33,7 +33,7 @@ const user: Fields<z.output<typeof scimUserView>> = [
 const request: Fields<z.output<typeof scimRequestView>> = [
   ['At', (view) => view.at],
   ['Method', (view) => view.method],
-  // Below the base: that is the same on every line.
+  // The path below the base, because the base is the same on every line.
   ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
   ['Status', (view) => view.status],
   ['Reason', (view) => view.reason, 'broken'],

@@ -13,9 +13,9 @@ import { configurationFile } from '../older-daemon.ts';
 import { becomeDatabaseOwner, readConfiguration } from '../operator.ts';
 import type { Call } from '../run.ts';
 
-/** How long requests in flight may take to end, in milliseconds. */
+/** The time for requests in flight to end, in milliseconds. */
 const drainBudget = 7000;
-/** When everything is over after a signal, in milliseconds, whatever still hangs. */
+/** The process ends this many milliseconds after a signal, whatever still hangs. */
 const stopBudget = 8000;
 
 /** Declares `idctl serve`. */
@@ -45,7 +45,7 @@ async function serve(call: Call): Promise<void> {
   }
 }
 
-/** The configuration as it was read, and how to read it again. */
+/** The configuration as loaded, and a function that reads it again. */
 interface Given {
   loaded: LoadedConfig;
   read(): Promise<LoadedConfig>;
@@ -66,7 +66,7 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   const stopJobs = startJobs(app);
   const file = configurationFile(given.loaded);
   const presence = file && (await startPresence(app, server.url ?? config.listen, file));
-  // Caught before anybody is told that there is something to stop.
+  // Catch signals before the daemon reports that it runs.
   const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
   process.on('SIGHUP', () => {
     if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
@@ -80,13 +80,16 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   await tellSystemd(app, 'STOPPING=1');
   await server.close(drainBudget);
   await metrics?.close();
-  // After the last request, which leaves something to write down too.
+  // Stops after the last request, because that request also leaves data to write.
   await stopJobs();
   await presence?.end();
   app.log.info('stopped');
 }
 
-/** SIGHUP also comes when the terminal of a daemon is closed, which stops it as it stops other programs. */
+/**
+ * SIGHUP also comes when the daemon's terminal is closed. That stops the daemon, like other
+ * programs.
+ */
 async function terminalGone(): Promise<void> {
   for await (const _ of on(process, 'SIGHUP')) if (isTerminalGone()) return;
 }
@@ -101,7 +104,10 @@ function isTerminalGone(): boolean {
   }
 }
 
-/** Takes over what a running daemon can of a changed file, and logs what only a restart takes over. */
+/**
+ * Applies the changed settings that a running daemon can apply, and logs the settings that need a
+ * restart.
+ */
 async function reloadConfiguration(
   app: App,
   read: () => Promise<LoadedConfig>,
@@ -125,7 +131,10 @@ async function reloadConfiguration(
   }
 }
 
-/** A database that does not answer must not keep the process: what is acknowledged is there, the rest is given up. */
+/**
+ * A database that does not answer must not keep the process running. Acknowledged data is stored;
+ * the rest is given up.
+ */
 function endInTime(app: App): void {
   const end = () => {
     app.log.warn('stopped before everything was written down');
@@ -134,7 +143,7 @@ function endInTime(app: App): void {
   setTimeout(end, stopBudget).unref();
 }
 
-/** What to tell when the address is taken: a second daemon of the same kind is the usual mistake. */
+/** Explains an address that is in use: usually another idctl already runs there. */
 async function notTwice(error: unknown, listen: string): Promise<never> {
   if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
   throw new Refusal(error.code, `idctl already runs at ${listen}.`, {
@@ -146,7 +155,7 @@ async function notTwice(error: unknown, listen: string): Promise<never> {
 async function isIdctlAt(listen: string): Promise<boolean> {
   try {
     const place = listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, 'localhost');
-    // Nothing is there, which idctl says in words of its own; also while its database is away.
+    // No route has this path. idctl answers with its own problem object, even without its database.
     const answer = await fetch(`http://${place}/api/v1`, {
       redirect: 'error',
       signal: AbortSignal.timeout(2000),
@@ -157,7 +166,7 @@ async function isIdctlAt(listen: string): Promise<boolean> {
   }
 }
 
-/** The metrics on their own listener, when there is to be one. */
+/** Opens the metrics on their own listener, if one is configured. */
 async function openMetrics(app: App, hostPort: string | undefined): Promise<Metrics | null> {
   if (hostPort === undefined) return null;
   const { createMetrics } = await import('../../http/metrics.ts');
@@ -167,7 +176,7 @@ async function openMetrics(app: App, hostPort: string | undefined): Promise<Metr
   return metrics;
 }
 
-/** Tells systemd, when it has started us, how far we are (sd_notify). */
+/** Reports the state to systemd, if systemd started the daemon (sd_notify). */
 async function tellSystemd(app: App, state: string): Promise<void> {
   if (!process.env['NOTIFY_SOCKET']) return;
   try {

@@ -146,7 +146,9 @@ async function set(call: Call): Promise<void> {
   await tellNext(call, view);
 }
 
-/** What is left to do before people sign in: claim the domain, prove it, enable the connection. */
+/**
+ * Names the next step before people sign in: add the domain, verify it, or enable the connection.
+ */
 async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promise<void> {
   if (enabled || emailDomain === null) return;
   const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
@@ -168,14 +170,17 @@ async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promi
   }
 }
 
-/** People sign in by what is enabled: tests the provider with these settings first, and asks when a step fails. */
+/**
+ * Tests the provider with these settings, since people sign in by an enabled connection. Asks if a
+ * step fails.
+ */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
   const { testSso } = await import('../../services/tenancy/sso/test.ts');
 
   await requirePassed(call, 'provider', await call.operate(testSso, input));
 }
 
-/** Runs the work with the client secret that was given, or asked for when it is all that was missing. */
+/** Runs the work with the given client secret. If only the secret is missing, it asks for it. */
 async function withSecret<View>(
   { secretStdin, secretFile, ...input }: Record<string, unknown>,
   work: (input: Record<string, unknown>) => Promise<View>,
@@ -189,7 +194,7 @@ async function withSecret<View>(
   }
 }
 
-/** Whether the secret is all that was missing. */
+/** Whether only the secret is missing. */
 function lacksSecret(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
   if (error.code === 'secret_required') return true;
@@ -304,7 +309,7 @@ function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null):
     .join(' ');
 }
 
-/** What to do before another provider can sign the same people in. */
+/** The step to take before another provider can sign the same people in. */
 function kept({ people, issuer }: z.output<typeof ssoRemovedView>): string[] {
   if (people.length === 0) return [];
   const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${issuer}.`;

@@ -16,7 +16,7 @@ interface View extends z.output<typeof statusView> {
 
 type Organization = View['organizations'][number];
 
-/** A screen has room for these. */
+/** The number of organizations that fit on a screen. */
 const mostShown = 12;
 
 const instance: Fields<View> = [

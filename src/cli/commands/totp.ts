@@ -64,7 +64,7 @@ async function enroll(call: Call): Promise<void> {
   }
 }
 
-/** A mistyped code, or one that has just expired, is asked for again; the limit on wrong codes ends that. */
+/** Asks again after a mistyped or expired code; the limit on wrong codes ends this. */
 function tellWrongCode(call: Call, error: unknown): true {
   if (!(error instanceof Refusal) || error.code !== 'second_factor_invalid') throw error;
   call.note(`${error.message} Enter the code that it shows now.`);

@@ -194,7 +194,7 @@ function addDeliveries(webhook: Command): void {
   });
 }
 
-/** The webhook that is named, with its organization. */
+/** Finds the named webhook and its organization. */
 async function located(call: Call) {
   const { locateWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
   const { id, org: given } = call.input;

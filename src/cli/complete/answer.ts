@@ -6,13 +6,16 @@ import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
-/** What says that files are wanted, which the shell knows best. */
+/** The answer that asks the shell to complete file names itself. */
 const files = ':files';
 
-/** How long a person waits for a database after pressing Tab, in milliseconds. */
+/** The longest wait for a database after Tab, in milliseconds. */
 const patience = 2000;
 
-/** Answers zsh and fish: a value a line, with a tab and a word on it; both shells quote it. Quiet, whatever is wrong. */
+/**
+ * Answers zsh and fish: one value per line, then a tab and its description. Both shells quote the
+ * values. It prints no errors.
+ */
 export async function answerShell(program: Command, line: readonly string[]): Promise<void> {
   const offered = await offer(program, line);
   if (offered === 'files') return print([files]);
@@ -23,7 +26,10 @@ export async function answerShell(program: Command, line: readonly string[]): Pr
   print(lines);
 }
 
-/** Answers bash, which puts each line in place of `replaced`, the end of the line as it is typed. Quiet, whatever is wrong. */
+/**
+ * Answers bash, which puts each line in place of `replaced`, the end of the line as typed. It
+ * prints no errors.
+ */
 export async function answerBash(
   program: Command,
   [line = '', replaced = '']: string[],
@@ -60,7 +66,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   const database = await openUnprepared(loaded.config);
   try {
     const found = await listNames(names.kind, names.begin, names.org);
-    // In that place idctl itself would take it for an option.
+    // In this place idctl itself would read such a value as an option.
     return names.dashes ? found : found.filter(({ value }) => !value.startsWith('-'));
   } finally {
     clearTimeout(late);
@@ -76,7 +82,7 @@ async function eventsOf({ events }: Wanted): Promise<NamedThing[]> {
     .map((value) => ({ value, about: eventKinds[value].about }));
 }
 
-/** The file that the line itself names by `--config`. */
+/** The file that the typed line names by `--config`. */
 function configIn(line: readonly string[]): string | undefined {
   const at = line.indexOf('--config');
   const joined = line.find((word) => word.startsWith('--config='));

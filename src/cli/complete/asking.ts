@@ -1,5 +1,11 @@
-/** The word by which the scripts of zsh and fish ask, with the words of the line; no command, so no help lists it. */
+/**
+ * The first word with which the zsh and fish scripts call idctl; the words of the line follow. It
+ * is not a command, so no help lists it.
+ */
 export const asking = '__complete';
 
-/** The word by which the script of bash asks: with the line as it is typed, and the part of it that bash replaces. */
+/**
+ * The first word with which the bash script calls idctl. The line as typed follows, and the part
+ * that bash replaces.
+ */
 export const askingBash = '__complete-bash';

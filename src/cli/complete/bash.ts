@@ -1,24 +1,26 @@
-// bash inserts what a completion answers as it is, so the answer is written in bash's own quoting (security X9). bash gives
-// the line as typed: its words have to be read by the same rules.
+// bash inserts a completion as it is, so the answer uses bash's own quoting (security X9). bash
+// passes the line as typed, so its words are read by the same rules.
 
-/** A word of a line of bash, as far as it is typed. */
+/** A word of a bash line, as far as it is typed. */
 interface Word {
   raw: string;
-  /** What bash will read it as. */
+  /** The value that bash will read. */
   value: string;
   /** The quote that is still open at its end. */
   quote: '' | "'" | '"';
-  /** bash would expand something in it, or it ends in the middle of an escape: then its value is not known. */
+  /**
+   * The value is unknown: bash would expand a part of the word, or the word ends inside an escape.
+   */
   live: boolean;
 }
 
 const liveOutside = /[$`*?[\]{}~!#<>|&;()\n]/;
 const liveInDouble = /[$`!]/;
 const escapedInDouble = /[$`"\\]/;
-// Nothing in it means anything to bash, wherever in a word it stands.
+// Characters without a meaning for bash, anywhere in a word.
 const plain = /^[\w./@:%+,=-]*$/;
 
-/** The words of a line; the last one, which may be empty, is the one being typed. */
+/** Splits a line into words; the last word, perhaps empty, is still being typed. */
 export function readWords(line: string): [...Word[], Word] {
   const before: Word[] = [];
   let word = emptyWord();
@@ -37,7 +39,7 @@ export function readWords(line: string): [...Word[], Word] {
   return [...before, word];
 }
 
-/** Reads one sign of a word, or two where the first escapes the second; answers how many. */
+/** Reads one character of a word, or two if the first escapes the second; returns the count. */
 function readSign(word: Word, sign: string, next: string): 1 | 2 {
   const { quote } = word;
   if (quote !== '' && sign === quote) {
@@ -62,8 +64,8 @@ function readSign(word: Word, sign: string, next: string): 1 | 2 {
 }
 
 /**
- * What bash is to put in place of `replaced`, with which the word ends as it is typed, for it to become each of the
- * values; those that do not go on from what is typed are left out.
+ * The replacements for `replaced`, the typed end of the word, that turn the word into each value.
+ * Values that do not continue the typed text are left out.
  */
 export function repliesFor(word: Word, replaced: string, values: readonly string[]): string[] {
   if (word.live || !word.raw.endsWith(replaced)) return [];
@@ -74,7 +76,7 @@ export function repliesFor(word: Word, replaced: string, values: readonly string
     .map((value) => value.slice(kept.value.length));
   if (kept.quote === "'") return rests.map((rest) => `${inSingle(rest)}'`);
   if (kept.quote === '"') return rests.map((rest) => `${inDouble(rest)}"`);
-  // All of them alike, so that bash finds what they have in common.
+  // Quotes all values or none, so that bash finds their common prefix.
   return rests.every((rest) => plain.test(rest))
     ? rests
     : rests.map((rest) => `'${inSingle(rest)}'`);

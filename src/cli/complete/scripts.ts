@@ -1,9 +1,10 @@
 import { asking, askingBash } from './asking.ts';
 
-/** Shells that there is a script for. */
+/** The shells with a completion script. */
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-// The scripts know nothing: at each Tab they ask idctl itself, which knows its commands and may read the database.
+// The scripts hold no commands: at each Tab they ask idctl, which knows its commands and may read
+// the database.
 
 const bash = `# bash completion of idctl. Now: eval "$(idctl completion bash)"; for good, write it to
 # ~/.local/share/bash-completion/completions/idctl

@@ -1,21 +1,28 @@
 import type { Command, Option } from 'commander';
 import type { Kind, NamedThing } from '../../services/instance/completion/list-names.ts';
 
-/** What can stand where a command line ends: words of ours, names of the database, or a file. */
+/**
+ * The possible completions of a command line: idctl's own words, names in the database, or files.
+ */
 export interface Wanted {
   words: NamedThing[];
-  /** Names of this kind; of this organization, where the line says one; with those that begin with a dash, or without. */
+  /**
+   * Names of this kind, in the organization that the line names, if any. `dashes` includes names
+   * that begin with a dash.
+   */
   names: { kind: Kind; begin: string; org: string | undefined; dashes: boolean } | null;
   files: boolean;
-  /** Kinds of events that begin so. */
+  /** Kinds of events with this prefix. */
   events: string | null;
-  /** What is put before every value: of `--org=a` the `--org=`. */
+  /** The text before every value: `--org=` for `--org=a`. */
   before: string;
 }
 
 const nothing: Wanted = { words: [], names: null, files: false, events: null, before: '' };
 
-/** What can stand in place of the last of these words, which may be empty; they are those after `idctl`. */
+/**
+ * Finds the completions of the last word, which may be empty; `line` has the words after `idctl`.
+ */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
   const { command, awaited, positions, org, ended } = walk(program, line.slice(0, -1));
@@ -39,7 +46,7 @@ interface Reached {
   command: Command;
   /** The option whose value comes next. */
   awaited: Option | null;
-  /** How many arguments have been given. */
+  /** The number of arguments so far. */
   positions: number;
   org: string | undefined;
   /** After `--` nothing is an option. */
@@ -104,7 +111,7 @@ function starting(words: NamedThing[], begin: string): NamedThing[] {
   return words.filter(({ value }) => value.startsWith(begin));
 }
 
-/** Values that a line of help only tells in words. */
+/** Values of options whose help describes them only in prose. */
 const choices: Record<string, string[]> = {
   '--absent-groups': ['unknown', 'none'],
   '--restrict-oauth-to-verified-domains': ['on', 'off'],
@@ -156,7 +163,8 @@ function ofPlaceholder(
       begin,
     );
   }
-  // A member is somebody who is there; to create and to add name what is not.
+  // `member add` names an existing account; `domain add` and other `email` arguments name something
+  // new.
   const meant = placeholder === 'email' && noun === 'member' ? 'user' : placeholder;
   if (!isKind(meant) || (meant === 'domain' && command.name() === 'add')) return nothing;
   return { ...nothing, names: { kind: meant, begin, org, dashes: true } };

@@ -2,10 +2,11 @@ import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
 import { readForm } from '../form.ts';
 
-// How a client asks (RFC 6749 §2.3, §3.2): a form, in which it names itself unless it does by Basic. What is not
-// known is ignored, what is empty is as good as absent, what stands there twice is refused (security X6).
+// A client sends a form (RFC 6749 §2.3, §3.2), and identifies itself in the form or by Basic. An
+// unknown field is ignored, an empty field counts as absent, a repeated field is refused (security
+// X6).
 
-/** The known fields of the form, and the client's own. */
+/** Reads the known fields of the form, and the client's id and secret. */
 export async function gatherForm(
   known: (field: string) => boolean,
   request: Request,
@@ -27,7 +28,10 @@ export async function gatherForm(
   return { ...given, ...client };
 }
 
-/** Null where the client is not named by Basic; one that cannot be read is refused, not passed over (security P3). */
+/**
+ * Null if the client does not use Basic. An unreadable header is refused, not ignored (security
+ * P3).
+ */
 function readBasic(request: Request): { client_id: string; client_secret: string } | null {
   const [value, ...more] = request.headersDistinct['authorization'] ?? [];
   const encoded = /^basic(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value ?? '')?.[1];
@@ -41,7 +45,7 @@ function readBasic(request: Request): { client_id: string; client_secret: string
   return { client_id: id, client_secret: secret };
 }
 
-/** Both halves are form-encoded once more (RFC 6749 §2.3.1). */
+/** Both halves are form-encoded as well (RFC 6749 §2.3.1). */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

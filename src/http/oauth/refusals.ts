@@ -7,7 +7,7 @@ export interface OAuthError {
   error_description: string;
 }
 
-/** What the kinds of refusals are called here; those that RFC 6749 has no word for come last. */
+/** The OAuth error of each refusal kind; kinds that RFC 6749 does not name come last. */
 const errors: Partial<Record<RefusalKind, string>> = {
   invalid: 'invalid_request',
   tooLarge: 'invalid_request',
@@ -34,13 +34,13 @@ export function oauthRefusal(refusal: Refusal): {
   return { status: statuses[kind], headers, body: { error, error_description: describable(told) } };
 }
 
-/** The answer to a bug: says nothing of it but where to look. */
+/** The answer to a bug; it only says where to look. */
 export function oauthFault(requestId: string): OAuthError {
   const description = `idctl failed on this request. Its log says why, under the request id ${requestId}.`;
   return { error: 'server_error', error_description: description };
 }
 
-/** RFC 6749 §5.2 allows neither quotation marks, backslashes nor anything beyond ASCII. */
+/** RFC 6749 §5.2 allows only ASCII, without quotation marks and backslashes. */
 function describable(text: string): string {
   return text.replaceAll('"', "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, '?');
 }

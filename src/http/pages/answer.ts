@@ -43,7 +43,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
   };
 }
 
-/** Whoever the credential proves; a stale one stands in nobody's way here. */
+/** Adds the actor that the credential proves; an invalid credential is ignored here. */
 async function recognize(
   ctx: Context,
   request: Request,
@@ -72,11 +72,11 @@ async function gather(page: Page, token: string, request: Request, response: Res
   if (texts.some(([, text]) => text.includes('\0'))) {
     throw new Refusal('invalid_input', 'The input contains a NUL character.');
   }
-  // What is left empty is not given.
+  // An empty field counts as absent.
   return Object.fromEntries(texts.filter(([, text]) => text !== ''));
 }
 
-/** What else stands in the address of a page is ignored: whoever hands links on adds to them. */
+/** Ignores unknown query parameters, because programs that pass links on add their own. */
 function queryOf(page: Page, request: Request): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(request.query).filter(([key]) => Object.hasOwn(page.input.shape, key)),

@@ -13,7 +13,10 @@ import { alert } from './parts.ts';
 import { pagePolicy } from './policy.ts';
 import { renewalPath } from './renew.ts';
 
-/** Answers a browser what another client would get as a problem; null is a bug, which only the log explains. */
+/**
+ * Answers a browser with a page where another client gets a problem object. A null refusal is a
+ * bug, which only the log explains.
+ */
 export async function answerBrowser(
   app: App,
   refusal: Refusal | null,
@@ -39,7 +42,7 @@ export async function answerBrowser(
   response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
-/** Where one signs in, to go on to where a session was asked for. */
+/** The address of the sign-in page, which then returns to the page that needed a session. */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
   if (returnTo.startsWith('/login?')) return returnTo;
@@ -47,7 +50,7 @@ function signInAt(asked: unknown): string {
   return known ? '/login' : `/login?${new URLSearchParams({ returnTo })}`;
 }
 
-/** A sign-in that failed on its way is told on the sign-in screen, if that can be shown; else on a page of its own. */
+/** Shows a failed sign-in on the sign-in screen if possible, else on a page of its own. */
 async function explain(app: App, refusal: Refusal | null, request: Request): Promise<ShownPage> {
   if (refusal === null) return apologize(traceOf(request).requestId);
   if (/^\/(auth|login)\//.test(request.path) && refusal.kind !== 'overloaded') {
@@ -57,7 +60,7 @@ async function explain(app: App, refusal: Refusal | null, request: Request): Pro
   return tell(refusal, traceOf(request));
 }
 
-/** Headings for people where the title of the code is one for programs. */
+/** Headings for people, where the title of the code is written for programs. */
 const headings: Partial<Record<RefusalCode, string>> = {
   not_found: 'Page not found',
   method_not_allowed: 'Page not found',

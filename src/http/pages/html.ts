@@ -2,15 +2,15 @@ import { escapedHtml } from '../../escape.ts';
 
 const markup = Symbol('markup');
 
-/** Markup that is safe to send: only `html` makes it. */
+/** Markup that is safe to send; only `html` creates it. */
 export interface Html {
   readonly [markup]: string;
 }
 
-/** What stands between the markup: text is escaped, lists are joined, nothing is left out. */
+/** A value in the markup: text is escaped, lists are joined, null and false are left out. */
 type Content = string | number | Html | Html[] | null | undefined | false;
 
-/** Markup with its values escaped; in attributes it needs double quotes around them. */
+/** Builds markup and escapes its values; a value in an attribute needs double quotes around it. */
 export function html(words: TemplateStringsArray, ...contents: Content[]): Html {
   return { [markup]: String.raw({ raw: words }, ...contents.map(written)) };
 }

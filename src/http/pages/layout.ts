@@ -5,14 +5,14 @@ import type { Config } from '../../config/schema.ts';
 import { type Html, html } from './html.ts';
 import type { ShownPage } from './page.ts';
 
-/** The one stylesheet. */
+/** The stylesheet of all pages. */
 export const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
-/** Where it is; another style is another address. */
+/** The address of the stylesheet; it changes with the content. */
 export const stylePath = `/login/style-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`;
-/** Where the logo of the instance is, if it has one. */
+/** The address of the instance's logo, if it has one. */
 export const logoPath = '/login/logo';
 
-/** What every page of an instance bears. */
+/** The name and logo on every page of an instance. */
 interface Look {
   name: string;
   logo: boolean;

@@ -8,7 +8,7 @@ import { askWho } from './login/who.ts';
 import { form, page, type ShownPage, type Visit } from './page.ts';
 import { postForm } from './parts.ts';
 
-// Mail scanners and previews open every link they see, so that looking uses nothing up: a person presses the button.
+// Mail scanners and previews open every link they see. So only the button uses the link up.
 
 const path = '/login/link';
 
@@ -22,7 +22,7 @@ const lookPage = page({
 const enterPage = form({
   path,
   access: 'public',
-  // `token` is the form's own.
+  // `token` is already the name of the form token.
   input: z.strictObject({ link: openLoginLinkInput.shape.token }),
   act: async ({ ctx }, { link }) => {
     const session = await openLoginLink(ctx, { token: link });
@@ -31,7 +31,7 @@ const enterPage = form({
   refused: (visit) => askWho(visit, {}),
 });
 
-/** The operator's one-time link: whom it lets in, and the button that does. */
+/** The operator's one-time link: the account that it signs in, and the button. */
 export const linkPages = [lookPage, enterPage];
 
 async function askToEnter(visit: Visit, link: string): Promise<ShownPage> {

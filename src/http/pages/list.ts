@@ -11,7 +11,7 @@ import { signUpPages } from './login/sign-up.ts';
 import { verifyPages } from './login/verify.ts';
 import type { Page } from './page.ts';
 
-/** Every page and every form of them, in one list. */
+/** Every page and every form. */
 export const pages: Page[] = [
   signInPage,
   passwordPage,

@@ -1,13 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Visit } from './page.ts';
 
-// What was done stands in the address of the page that says it, with a mark that only this instance can make: for this
-// browser, by the cookie that its forms are bound to, and for the account. So a link from elsewhere shows no notice, and
-// nothing is stored. The session may be a new one: connecting a provider begins one.
+// A page's address names the notice to show, with a mark that only this instance can make. The mark
+// is bound to the account and to the form cookie of the browser. So a link from elsewhere shows no
+// notice, and nothing is stored. It is not bound to the session: connecting a provider begins a new
+// one.
 
 type Bound = Pick<Visit, 'ctx' | 'cookie'>;
 
-/** What stands in an address for a notice to this browser and account. */
+/** The query value that shows a notice to this browser and account. */
 export function markNotice({ ctx, cookie }: Bound, name: string): string {
   return mark({ ctx, cookie }, name, ctx.actor.kind === 'user' ? ctx.actor.accountId : '');
 }

@@ -13,50 +13,50 @@ import type { Html } from './html.ts';
 /** One request to a page. */
 export interface Visit {
   ctx: Context;
-  /** What the forms of the page carry. */
+  /** The token that the forms of the page carry. */
   token: string;
-  /** A cookie of the request; one that is sent twice is none. */
+  /** A cookie of the request; a cookie that is sent twice counts as absent. */
   cookie(name: CookieName): string | undefined;
-  /** What stood in the form, or in the address; what was left empty is not in it. */
+  /** The fields of the form or of the address; empty fields are left out. */
   given: Record<string, string>;
   /** Why the form was refused. */
   refusal?: Refusal;
 }
 
-/** Whether it is somebody by a session of theirs: pages are for people. */
+/** Whether a person is signed in by a session; pages are for people. */
 export function isSignedIn({ actor }: Pick<Context, 'actor'>): boolean {
   return actor.kind === 'user' && actor.via === 'session';
 }
 
-/** What goes back: something to show, or where to go on. */
+/** The reply: a page to show, or an address to redirect to. */
 export type PageReply = (ShownPage | { goTo: string }) & { cookies?: CookieChange[] };
 
 /** A page to show. */
 export interface ShownPage {
   title: string;
   main: Html;
-  /** Wide for what is more than one form. */
+  /** For pages with more than one form. */
   wide?: true;
-  /** Why it is shown; its status and headers become the answer's. */
+  /** The refusal that the page shows; its status and headers become the answer's. */
   refusal?: Refusal;
-  /** Where the browser goes by itself: away, by a link that it need not be told to follow. */
+  /** The address that the browser goes to by itself, without a click. */
   handOff?: string | undefined;
 }
 
 interface Definition<Input extends z.ZodObject> {
   path: string;
-  /** `person`: for whoever is signed in by a session; others sign in first. */
+  /** `person`: for a person with a session; others sign in first. */
   access: 'public' | 'person';
   input: Input;
 }
 
-/** A page or a form route, as the door walks them. */
+/** A page or a form, as the server routes it. */
 export interface Page extends Definition<z.ZodObject> {
   method: 'GET' | 'POST';
   answer(visit: Visit): Promise<PageReply>;
 }
 
-/** Something to look at. */
+/** Defines a page to show. */
 export function page<Input extends z.ZodObject>(
   definition: Definition<Input> & {
     show: (visit: Visit, input: z.output<Input>) => Promise<PageReply> | PageReply;
@@ -70,7 +70,7 @@ export function page<Input extends z.ZodObject>(
   };
 }
 
-/** What a form sends, what is done with it, and the page that says why it was refused, with what was typed. */
+/** Defines a form: its input, its action, and the page that shows a refusal and what was typed. */
 export function form<Input extends z.ZodObject>(
   definition: Definition<Input> & {
     act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>;
@@ -93,7 +93,7 @@ export function form<Input extends z.ZodObject>(
   return { ...data, method: 'POST', answer };
 }
 
-/** Where a sign-in goes whose second factor is asked for, with the cookie that it goes on by. */
+/** Redirects a sign-in to the second factor, with the cookie that continues it. */
 export function askSecondFactor(continuation: string) {
   return { goTo: '/login/code', cookies: [pendingCookie(continuation)] };
 }

@@ -3,33 +3,36 @@ import type { InputFault, Refusal } from '../../errors.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 
-/** How a field of a form looks, and what may fill it in. */
+/** How a form field looks, and what may fill it in. */
 interface Field {
   name: string;
   label: string;
   type?: 'text' | 'email' | 'password';
-  /** The `autocomplete` of HTML: what a password manager goes by. */
+  /** The HTML `autocomplete` value, which password managers use. */
   autocomplete: string;
   value?: string | null | undefined;
-  /** What to know before filling it in. */
+  /** Advice for filling it in. */
   note?: string;
   optional?: true;
-  /** The cursor waits here. */
+  /** The field has the focus when the page opens. */
   first?: boolean;
   maxLength?: number;
-  /** A code: what is typed is not shown again. */
+  /** A code: a typed value is not shown again. */
   code?: true;
-  /** Digits, for which a phone shows its own keys. */
+  /** Digits: a phone shows its number keys. */
   digits?: true;
-  /** Not words: nothing is to be corrected in it. */
+  /** Not prose: the browser corrects nothing in it. */
   verbatim?: true;
-  /** Where a page has several fields of the name. */
+  /** Needed if a page has several fields of this name. */
   id?: string;
 }
 
 type Draft = Pick<Visit, 'given' | 'refusal'>;
 
-/** A field with its label; after a refusal it is marked if it is what was wrong, and keeps what was typed, but for secrets. */
+/**
+ * A field with its label. After a refusal, it is marked if it was wrong. It keeps what was typed,
+ * unless that is a secret.
+ */
 export function field(draft: Draft, of: Field): Html {
   const { id = of.name, type = 'text' } = of;
   const faults = draft.refusal?.faults ?? [];
@@ -58,7 +61,7 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
-/** A choice of one of several, with its label; the first one stands there unless another was chosen. */
+/** A choice of one option, with its label; the first option is the default. */
 export function choice(
   draft: Draft,
   of: Pick<Field, 'name' | 'label' | 'note'> & { options: Record<string, string> },
@@ -75,7 +78,7 @@ ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
 }
 
-/** The field of a code: six digits, of an authenticator or from a mail. */
+/** The field for a six-digit code, from an authenticator or a mail. */
 export function codeField(
   draft: Draft,
   name: 'code' | 'totpCode',
@@ -94,7 +97,7 @@ export function codeField(
   });
 }
 
-/** A form that is sent to a path of ours, with its token and what it takes along unseen. */
+/** A form that is posted to an idctl path, with its token and hidden fields. */
 export function postForm(
   { token }: Pick<Visit, 'token'>,
   action: string,
@@ -107,7 +110,7 @@ ${content}
 </form>`;
 }
 
-/** What a form takes along unseen. */
+/** The hidden fields of a form. */
 export function hidden(along: Record<string, string | undefined>): Html[] {
   return present(
     Object.entries(along).map(
@@ -117,7 +120,7 @@ export function hidden(along: Record<string, string | undefined>): Html[] {
   );
 }
 
-/** Refusals that are events, which keep the reference of the request (security X5). */
+/** Refusals that are recorded as events, with the reference of the request (security X5). */
 const recorded: ReadonlySet<string> = new Set([
   'signin_failed',
   'code_invalid',
@@ -126,7 +129,7 @@ const recorded: ReadonlySet<string> = new Set([
   'provider_failed',
 ]);
 
-/** Why a request was refused, in the refusal's own words, with the reference by which an administrator finds its event. */
+/** Shows why a request was refused, and the reference by which an administrator finds its event. */
 export function alert({
   refusal,
   ctx,
@@ -142,7 +145,7 @@ ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>
 
 const alertId = 'refused';
 
-/** What was done. */
+/** Shows what was done. */
 export function notice(text: string | undefined): Html | undefined {
   return text === undefined
     ? undefined
@@ -154,7 +157,7 @@ const forOperators = settings()
   .map(({ key }) => key)
   .filter((key) => key.includes('.'));
 
-/** The hint of a refusal, unless it speaks of a terminal, the REST interface or a setting. */
+/** The hint of a refusal, unless it names a terminal, the REST interface or a setting. */
 export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
   if (hint === undefined || forPrograms.test(hint)) return undefined;
   return forOperators.some((key) => hint.includes(key)) ? undefined : hint;
@@ -178,7 +181,7 @@ const labels: Record<string, string> = {
   returnTo: 'This application',
 };
 
-/** What is wrong with a field, such as: Password must not be empty. */
+/** A sentence about a wrong field, such as: Password must not be empty. */
 function sentenceOf({ path, message }: InputFault): string {
   return `${labels[path] ?? path} ${message}.`;
 }

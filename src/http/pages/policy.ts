@@ -1,9 +1,9 @@
 import type { Config } from '../../config/schema.ts';
 
 /**
- * What a page may do: nothing but show its own style and images and send its forms here. Chromium holds the redirect
- * after a form to `form-action` too, so the places that a sign-in may return to stand there. With `no-referrer`
- * it would send forms with `Origin: null`.
+ * A page may only show its own style and images and send its forms here. Chromium applies
+ * `form-action` to the redirect after a form too, so it lists the allowed return origins. With
+ * `no-referrer`, Chromium would send forms with `Origin: null`.
  */
 export function pagePolicy({ http }: Pick<Config, 'http'>): Record<string, string> {
   const policy = [

@@ -1,7 +1,8 @@
 import qr from 'qrcode-terminal';
 import { type Html, html } from './html.ts';
 
-// What the library draws for terminals: each sign is two modules, one above the other, and what is lit is white.
+// The library draws for terminals: each character holds two modules, one above the other, and lit
+// is white.
 const upperLit = new Set(['█', '▀']);
 const lowerLit = new Set(['█', '▄']);
 
@@ -16,12 +17,12 @@ export function qrModules(text: string): boolean[][] {
     [...line].map((sign) => !upperLit.has(sign)),
     [...line].map((sign) => !lowerLit.has(sign)),
   ]);
-  // The frame is half a line above, and ragged at its end.
+  // The frame starts half a line above, and its end is ragged.
   const width = (lines[1] ?? '').length;
   return rows.slice(1, width + 1).map((row) => row.slice(0, width));
 }
 
-/** A QR code as a drawing inside the page, so that its secret is asked of nobody. */
+/** Draws a QR code inside the page, so that no other request carries its secret. */
 export function drawQr(text: string, description: string): Html {
   const modules = qrModules(text);
   const size = modules.length + 6;

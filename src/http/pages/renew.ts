@@ -8,22 +8,25 @@ import type { Door } from '../route.ts';
 import { traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 
-// An access token lasts a quarter of an hour, and the refresh cookie is sent to this path alone. So a page that lacks
-// the one goes there and comes back with it; a form makes the same way with everything in it (307), and the person
-// sees that it was done (spec §5.2).
+// An access token lasts 15 minutes, and browsers send the refresh cookie to this path alone. So a
+// page without an access token redirects here and comes back with a new one. A form takes the same
+// way with all its fields (307), and the person sees its result (spec §5.2).
 
-/** Where sessions are renewed; GET is a route of the REST surface. */
+/** The path that renews sessions; GET is a route of the REST surface. */
 export const renewalPath = '/api/v1/auth/resume';
 
 const ownForm = /^\/account\/[a-z/-]+\?again=1$/;
 
-/** The way to where a session is renewed, and back to a page with its query. */
+/** The address that renews the session and returns to a page with its query. */
 export function viaRenewal(page: string, query: Record<string, string> = {}): string {
   const back = `${page}?${new URLSearchParams({ ...query, again: '1' })}`;
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 
-/** Sends a request without a session to where one is renewed; who comes back from there without one signs in. */
+/**
+ * Redirects a request without a session to the renewal. If the renewal gave no session, it
+ * redirects to the sign-in page.
+ */
 export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
   const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
   if (request.query['again'] !== undefined)
@@ -31,7 +34,7 @@ export function sendToRenewal({ method, path }: Page, request: Request, response
   response.status(status).location(viaRenewal(back)).end();
 }
 
-/** Renews the session that a form was sent in, and has the browser send the form again. */
+/** Renews the session of a form, and makes the browser send the form again. */
 export function renewForForm({ app, origins }: Door): RequestHandler {
   const secure = origins.own.startsWith('https:');
   return async (request, response) => {

@@ -8,7 +8,7 @@ import { logoPath, style, stylePath } from './layout.ts';
 import type { Page } from './page.ts';
 import { renewalPath, renewForForm } from './renew.ts';
 
-/** The pages, their forms, and what they show. */
+/** Serves the pages, their forms and their assets. */
 export function servePages(pages: Page[], door: Door): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(serveAssets(door.app.config));
@@ -17,7 +17,7 @@ export function servePages(pages: Page[], door: Door): Router {
     else router.post(page.path, answerPage(page, door));
   }
   router.post(renewalPath, renewForForm(door));
-  // Where the answer to a form stands in the address, to be asked for anew.
+  // A refused form leaves its own path in the address; a reload goes back to the start.
   router.get('/login/*path', goTo('/login')).get('/account/*path', goTo('/'));
   return router;
 }
@@ -26,7 +26,7 @@ function goTo(path: string): RequestHandler {
   return (_request, response) => void response.status(303).location(path).end();
 }
 
-/** What the pages show beside their markup: the stylesheet, and the logo of the instance. */
+/** Serves the stylesheet, and the logo of the instance. */
 function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get(stylePath, (_request, response) => {
@@ -35,7 +35,7 @@ function serveAssets({ instance }: Pick<Config, 'instance'>): Router {
   const { logo } = instance;
   if (logo !== undefined) {
     router.get(logoPath, async (_request, response) => {
-      // A drawing can hold scripts, and styles of its own that it needs.
+      // An SVG can contain scripts, and inline styles that it needs.
       response.set(
         'Content-Security-Policy',
         "default-src 'none'; style-src 'unsafe-inline'; sandbox",

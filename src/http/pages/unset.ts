@@ -6,12 +6,12 @@ import { html, textOf } from './html.ts';
 import { lookOf, presentPage } from './layout.ts';
 import { pagePolicy } from './policy.ts';
 
-/** Strangers choose what a request says of itself: the log names so many addresses and no more. */
+/** Limits the logged addresses, because any client can make them up. */
 const mostLogged = 20;
 
 /**
- * Where a proxy stands before an instance whose `baseUrl` is not set, no page works: links lead to this machine, and forms
- * are refused. People are told whom to ask, and the log names the setting and the address seen.
+ * If `baseUrl` is not set behind a proxy, no page works: links lead to this machine, and forms are
+ * refused. The page says to ask the administrator; the log names the setting and the address seen.
  */
 export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   const own = new URL(config.baseUrl).host;
@@ -34,7 +34,10 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   };
 }
 
-/** The address that the person has typed, as far as the request tells it; null when it is the one that idctl listens at. */
+/**
+ * The address that the person typed, as far as the request shows it. Null if it is the address that
+ * idctl listens on.
+ */
 function addressSeen({ headers }: Request, own: string): string | null {
   const first = (name: string) =>
     String(headers[name] ?? '')
@@ -51,7 +54,8 @@ function addressSeen({ headers }: Request, own: string): string | null {
   const name = place?.hostname ?? '';
   if (!isForwarded && (host === own || name === '' || isLoopback(name))) return null;
   const scheme = /^https?$/.exec(first('x-forwarded-proto'))?.[0] ?? 'http';
-  // Whoever reads the log is to set what stands in it, so that it is nothing but an address.
+  // An operator copies this value from the log into the configuration, so it must be an address
+  // only.
   const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
   return isAddress ? `${scheme}://${place.host}` : 'an address that is none';
 }

@@ -10,7 +10,7 @@ import {
 import { appView } from '../../services/people/apps/view.ts';
 import { route } from '../route.ts';
 
-/** OAuth apps, and what they ask by themselves (spec §2.8, §4.4). */
+/** OAuth apps, and the requests that apps send themselves (spec §2.8, §4.4). */
 export const appRoutes = [
   route('GET', '/api/v1/me/apps', listApps, {
     summary: 'Your apps, without their secrets',
@@ -26,7 +26,7 @@ export const appRoutes = [
     path: '/api/v1/me/apps/:id',
     summary:
       'Name the organization about whose tokens an app of yours may ask; you are an admin there',
-    // What it takes beside `me.credentials`.
+    // The right needed in addition to `me.credentials`.
     access: 'apps.introspect',
     input: changeApp.input,
     output: appView,

@@ -3,7 +3,7 @@ import { route } from '../route.ts';
 
 const input = z.strictObject({});
 
-/** What a supervisor asks: whether the process answers, and whether it can do its work. */
+/** Health checks for a supervisor: whether the process answers, and whether it can do its work. */
 export const healthRoutes = [
   route({
     method: 'GET',

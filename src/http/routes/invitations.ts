@@ -6,7 +6,7 @@ import {
 } from '../../services/tenancy/invitations/operations.ts';
 import { route } from '../route.ts';
 
-/** Asking people into an organization, and coming. */
+/** Inviting people to an organization, and accepting. */
 export const invitationRoutes = [
   route('GET', '/api/v1/orgs/:org/invitations', listInvitations, {
     summary: 'List the invitations that wait to be accepted',

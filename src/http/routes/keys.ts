@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jwksView, viewJwks } from '../../services/foundation/keys/key-set.ts';
 import { route } from '../route.ts';
 
-/** The public keys that session tokens are checked with. */
+/** The public keys that verify session tokens. */
 export const keyRoutes = [
   route({
     method: 'GET',

@@ -18,7 +18,7 @@ import { verifyEmail } from '../../services/signin/methods/codes/verify-email.ts
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
-/** What codes by mail are for: confirming an address, signing in, a new password. */
+/** Codes by mail: for confirming an address, for signing in and for a new password. */
 export const mailCodeRoutes = [
   route({
     method: 'POST',

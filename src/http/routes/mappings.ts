@@ -6,7 +6,7 @@ import {
 import { previewMappings } from '../../services/provisioning/mappings/preview.ts';
 import { route } from '../route.ts';
 
-/** Directory groups turned into project roles (spec §2.3, §4.1). */
+/** Mappings from directory groups to project roles (spec §2.3, §4.1). */
 export const mappingRoutes = [
   route('GET', '/api/v1/orgs/:org/group-mappings', listMappings, {
     summary: 'The group mappings',

@@ -3,7 +3,7 @@ import { listSessions, revokeSession } from '../../services/people/sessions/oper
 import { showMe, updateMe } from '../../services/tenancy/profile/operations.ts';
 import { route } from '../route.ts';
 
-/** What belongs to the person who asks. */
+/** The signed-in person's own account, password and sessions. */
 export const meRoutes = [
   route('GET', '/api/v1/me', showMe, {
     summary: 'The person signed in, with their organizations',

@@ -15,7 +15,7 @@ import {
 } from '../../services/tenancy/organizations/operations.ts';
 import { route } from '../route.ts';
 
-/** Organizations, their members and what happened in them. */
+/** Organizations, their members and their events. */
 export const organizationRoutes = [
   route('GET', '/api/v1/orgs', listOrganizations, {
     summary: 'The organizations of the person signed in',
@@ -51,7 +51,7 @@ export const organizationRoutes = [
     summary: 'Give a member another role',
     cli: 'member role',
   }),
-  // Before the route of any member, whose key it would be.
+  // Must come before `:user`, which would match `me` too.
   route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {
     summary: 'Leave the organization; the last owner stays',
   }),

@@ -11,7 +11,7 @@ import {
 } from '../../services/tenancy/projects/operations.ts';
 import { route } from '../route.ts';
 
-/** Projects and who belongs to them (spec §2.3). */
+/** Projects and their members (spec §2.3). */
 export const projectRoutes = [
   route('GET', '/api/v1/orgs/:org/projects', listProjects, {
     summary: 'The projects: all of them to admins, to others those that they belong to',

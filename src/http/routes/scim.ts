@@ -13,7 +13,7 @@ import {
 } from '../../services/provisioning/scim/token/operations.ts';
 import { route } from '../route.ts';
 
-/** What administrators see and set of SCIM (spec §2.4); its own door is in `scim/`. */
+/** SCIM for administrators (spec §2.4); the server for SCIM clients is in `scim/`. */
 export const scimRoutes = [
   route('GET', '/api/v1/orgs/:org/scim-token', showScimToken, {
     summary: 'Whether there is a SCIM token, without its value',

@@ -5,7 +5,10 @@ import {
 } from '../../services/tenancy/signin-settings/operations.ts';
 import { route } from '../route.ts';
 
-/** How people of an organization may sign in, and what is offered to whom (spec §2.9). */
+/**
+ * The sign-in settings of an organization, and the sign-in methods offered for an address (spec
+ * §2.9).
+ */
 export const signInRoutes = [
   route('GET', '/api/v1/auth/methods', listMethods, {
     summary:

@@ -14,7 +14,7 @@ import { route } from '../route.ts';
 
 const webhook = '/api/v1/orgs/:org/webhooks/:id';
 
-/** Where an organization's events are sent (Standard Webhooks). */
+/** The webhooks that receive an organization's events (Standard Webhooks). */
 export const webhookRoutes = [
   route('GET', '/api/v1/orgs/:org/webhooks', listWebhooks, {
     summary: 'The webhooks, without their secrets',

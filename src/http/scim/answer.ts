@@ -2,18 +2,18 @@ import type { Response } from 'express';
 import type { Refusal } from '../../errors.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
-/** The media type of everything below the base (RFC 7644 §3.1); Express would add a charset to it. */
+/** The media type of every SCIM answer (RFC 7644 §3.1); Express would add a charset to it. */
 const mediaType = 'application/scim+json';
 const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-/** What goes back for a request. */
+/** The reply to one SCIM request. */
 export interface ScimReply {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Sends it. */
+/** Sends a reply. */
 export function send(response: Response, { status, body, headers = {} }: ScimReply): void {
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });
   if (body === undefined) return void response.end();
@@ -21,7 +21,7 @@ export function send(response: Response, { status, body, headers = {} }: ScimRep
   response.end(JSON.stringify(body));
 }
 
-/** An error of RFC 7644 §3.12; its status is a text. */
+/** An error of RFC 7644 §3.12; its status is a string. */
 export function errorReply(
   status: number,
   detail: string,
@@ -30,7 +30,7 @@ export function errorReply(
   return { status, body: { schemas: [errorSchema], status: `${status}`, ...more, detail } };
 }
 
-/** A refusal in the same form. */
+/** A refusal as a SCIM error. */
 export function refusalReply(refusal: Refusal): ScimReply {
   const { message, hint, extra } = refusal;
   const scimType = extra['scimType'] ?? scimTypes[refusal.code];
@@ -42,13 +42,13 @@ export function refusalReply(refusal: Refusal): ScimReply {
   };
 }
 
-/** What the codes of other doors mean on this one. */
+/** The SCIM error types of refusal codes. */
 const scimTypes: Partial<Record<Refusal['code'], string>> = {
   already_exists: 'uniqueness',
   invalid_json: 'invalidSyntax',
 };
 
-/** The answer to a bug: says nothing of it but where to look. */
+/** The answer to a bug; it only says where to look. */
 export function faultReply(requestId: string): ScimReply {
   return errorReply(
     500,
@@ -56,7 +56,7 @@ export function faultReply(requestId: string): ScimReply {
   );
 }
 
-/** The refusal of a method, and those that are possible instead. */
+/** Refuses a method, and names the methods that are possible. */
 export function methodReply(methods: readonly string[]): ScimReply {
   const allow = methods.includes('GET') ? ['HEAD', ...methods] : methods;
   const reply = errorReply(405, `Use ${methods.join(' or ')} here.`);

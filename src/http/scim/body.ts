@@ -8,7 +8,10 @@ const depthLimit = 32;
 const mediaTypes = ['application/scim+json', 'application/json'];
 const parseJson = express.json({ limit: kib * 1024, inflate: false, type: () => true });
 
-/** The JSON body of a request; refuses other media types and what is too large or nests too deep. */
+/**
+ * Reads the JSON body of a request. Refuses other media types, and a body that is too large or
+ * nests too deep.
+ */
 export async function readBody(request: Request, response: Response): Promise<unknown> {
   if (!request.is(mediaTypes)) {
     throw new Refusal(
@@ -18,7 +21,8 @@ export async function readBody(request: Request, response: Response): Promise<un
   }
   if (request.headers['content-length'] === '0')
     throw new Refusal('invalid_json', 'The body is empty.');
-  // The parser reads a body to its end before it refuses it, as a proxy that still sends one needs; but not any body.
+  // A proxy that is still sending needs its body read to the end, which the parser does. A far
+  // larger body is refused unread.
   if (Number(request.headers['content-length']) > 16 * kib * 1024) throw tooLarge();
   await new Promise<void>((resolve, reject) => {
     parseJson(request, response, (error: unknown) =>

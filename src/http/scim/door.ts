@@ -10,10 +10,10 @@ import { traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
 
-// The door of provisioning (RFC 7644). It stands beside the surface: its requests are read by the table of attributes,
-// and everything below its base, errors of every kind included, is in SCIM's own form.
+// The SCIM server (RFC 7644) is separate from the REST surface. The attribute table defines how
+// requests are read. Everything below its base, including every error, has SCIM's own form.
 
-/** Answers everything below `/scim`, in any case of letters, and leaves the rest to others. */
+/** Answers everything below `/scim`, in any case of letters, and passes other paths on. */
 export function serveScim(app: App): RequestHandler {
   return async (request, response, next) => {
     const path = partsOf(request.path);
@@ -51,7 +51,7 @@ async function answer(
   });
 }
 
-/** One answer for every token that is not the organization's. */
+/** Every token that is not the organization's gets the same answer. */
 function refused(): Refusal {
   return new Refusal(
     'invalid_credential',
@@ -59,13 +59,13 @@ function refused(): Refusal {
   );
 }
 
-/** The id of the organization whose base this is, or is below, or null. */
+/** The id of the organization in the path, or null. */
 function orgIn([, version, orgs, org = '']: string[]): string | null {
   const based = version?.toLowerCase() === 'v2' && orgs?.toLowerCase() === 'orgs';
   return based && isUuid(org) ? org.toLowerCase() : null;
 }
 
-/** The parts of a path; one that cannot be decoded stays as it is, and names nothing. */
+/** The parts of a path; a part that cannot be decoded stays as it is, and matches nothing. */
 function partsOf(path: string): string[] {
   const parts = path.split('/').map(decoded);
   return parts.slice(1, parts.at(-1) === '' ? -1 : undefined);

@@ -3,10 +3,10 @@ import type { Refusal } from '../../errors.ts';
 import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import type { ListQuery } from '../../services/provisioning/scim/users/list.ts';
 
-/** The parameters of a list or a projection, of the URL or of a search request alike. */
+/** The parameters of a list or a projection, from the URL or from a search request. */
 export type ListParameters = Omit<ListQuery, 'org'>;
 
-/** The parameters in the URL, their names in any case; unknown ones are ignored. */
+/** Reads the parameters in the URL: names in any case, unknown names ignored. */
 export function readQuery(request: Request): ListParameters {
   const { searchParams } = new URL(request.url, 'http://idctl');
   const given: Record<string, unknown> = Object.create(null);
@@ -14,7 +14,7 @@ export function readQuery(request: Request): ListParameters {
   return parametersOf(given);
 }
 
-/** The parameters in the body of a search request (RFC 7644 §3.4.3). */
+/** Reads the parameters in the body of a search request (RFC 7644 §3.4.3). */
 export function readSearch(body: unknown): ListParameters {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid('invalidSyntax', 'A search request is an object.');
@@ -36,7 +36,7 @@ function parametersOf(given: Record<string, unknown>): ListParameters {
   };
 }
 
-/** Null is unset, and so is what is empty. */
+/** Null and empty values count as unset. */
 function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a text.`);

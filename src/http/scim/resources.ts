@@ -17,12 +17,12 @@ import { errorReply, methodReply, type ScimReply } from './answer.ts';
 import { readBody } from './body.ts';
 import { readQuery, readSearch } from './query.ts';
 
-/** A request below the base of an organization whose client has proved itself. */
+/** An authenticated request below the base of an organization. */
 export interface UserRequest {
   ctx: Context;
   org: string;
   method: string;
-  /** What comes after the base, without slashes at its ends. */
+  /** The path after the base, without slashes at its ends. */
   path: readonly string[];
   request: Request;
   response: Response;
@@ -30,7 +30,7 @@ export interface UserRequest {
 
 type Answer = (asked: UserRequest) => Promise<ScimReply>;
 
-/** Answers the request, whatever it asks for. */
+/** Answers any request below the base. */
 export async function answerResource(asked: UserRequest): Promise<ScimReply> {
   const [collection = '', id, ...more] = asked.path;
   const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
@@ -46,7 +46,7 @@ function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
 
 type Place = Record<string, Answer> | ScimReply | undefined;
 
-/** What there is below the base, by the first part of the path in lower case. */
+/** The places below the base, by the first part of the path in lower case. */
 const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
   Object.create(null),
   {
@@ -117,7 +117,10 @@ function show({ request }: UserRequest, user: Presented): ScimReply {
   return { status: 304, headers: { ETag: user.etag } };
 }
 
-/** With the headers that the examples of RFC 7644 §3 have, and the one that RFC 7643 §3.1 wants equal to meta.location. */
+/**
+ * Adds the headers of the examples in RFC 7644 §3. RFC 7643 §3.1 wants Content-Location equal to
+ * meta.location.
+ */
 function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   return {
     status,
@@ -126,7 +129,7 @@ function shown({ body, etag, location }: Presented, status = 200): ScimReply {
   };
 }
 
-/** RFC 7644 §4: what describes the service cannot be filtered. */
+/** RFC 7644 §4: descriptions of the service cannot be filtered. */
 function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
   return async ({ ctx, org, path, request }) => {
     if (readQuery(request).filter !== undefined) return errorReply(403, 'This cannot be filtered.');

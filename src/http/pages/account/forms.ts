@@ -29,11 +29,11 @@ const accountPage = page({
   path: '/',
   access: 'person',
   input: z.object({ done: z.string().max(50).optional(), again: z.string().max(10).optional() }),
-  // The session was renewed on the way here, which is nothing to keep in the address.
+  // `again` marks a renewed session; the redirect removes it from the address.
   show: (visit, { again }) => (again === undefined ? showAccount(visit) : { goTo: '/' }),
 });
 
-/** A form of a section, which is shown again with the reason where it is refused. */
+/** A form of a section. If it is refused, the page shows the section again with the reason. */
 function sectionForm<Input extends z.ZodObject>(
   section: SectionName,
   path: string,
@@ -77,7 +77,7 @@ const startForm = sectionForm('two-factor', 'two-factor', z.strictObject({}), as
   enrolment(visit, await startTotp(visit.ctx, {})),
 );
 
-/** A code as apps show it, in two halves. */
+/** Accepts the space with which authenticator apps show a code in two halves. */
 const spaced = ({ shape }: typeof confirmTotp.input) =>
   z.strictObject({
     code: z
@@ -117,7 +117,7 @@ const endForm = sectionForm(
   },
 );
 
-// A form has texts only.
+// A form sends only text.
 const createTokenForm = createToken.input.extend({
   expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
 });
@@ -177,7 +177,7 @@ const signOutForm = sectionForm('sessions', 'sign-out', z.strictObject({}), asyn
   return { goTo, cookies: clearedSession() };
 });
 
-/** The account page and what its forms send. */
+/** The account page and its forms. */
 export const accountPages: Page[] = [
   accountPage,
   profileForm,

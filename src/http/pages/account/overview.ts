@@ -21,7 +21,7 @@ import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
 import { ago, methodNames, programOf } from './words.ts';
 
-/** What each notice says, and in which section. */
+/** The text of each notice, and the section that shows it. */
 const notices: Record<string, { in: SectionName; text: string }> = {
   profile: { in: 'profile', text: 'Your profile was saved.' },
   password: {
@@ -40,7 +40,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 
 const mostShown = 200;
 
-/** The account of the person who is signed in. A section says what was refused in it. */
+/** The account page of the signed-in person. The section `refusedIn` shows the refusal. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
   const { ctx, token } = visit;
   const [me, sessions, tokens, social, more] = await Promise.all([
@@ -83,7 +83,7 @@ ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', va
   return section(draft, 'profile', postForm(draft, '/account/profile#profile', content));
 }
 
-/** A new password, by the current one; without one there is nothing to change. */
+/** Changes the password by the current one; an account without a password has nothing to change. */
 function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html {
   if (password !== 'there')
     return section(draft, 'password', withoutPassword(draft, email, password));
@@ -127,7 +127,7 @@ function leaving(draft: Draft, org: string): Html {
 ${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
 }
 
-/** Where the person is signed in. */
+/** The sessions of the person. */
 function sessionsSection(draft: Draft, sessions: ShownSession[], more: Described): Html {
   const rows = sessions
     .toReversed()

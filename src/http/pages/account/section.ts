@@ -6,15 +6,15 @@ import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
 
-/** Whose account it is. */
+/** The person whose account the page shows. */
 export type Me = Awaited<ReturnType<typeof showMe>>;
 export type ShownSession = Awaited<ReturnType<typeof listSessions>>['items'][number];
 export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number];
 
-/** What the page says beside the views of the API. */
+/** Facts that the page shows in addition to the API's views. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;
 
-/** What a section is drawn with: what was typed and refused, or what was done, if it was here. */
+/** The state of a section: its refused input, or the notice of what was done in it. */
 export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & { notice?: string };
 
 const titles = {
@@ -27,10 +27,10 @@ const titles = {
   organizations: 'Organizations',
 };
 
-/** The sections of the account page, by which their forms are known too. */
+/** The sections of the account page; a form names its section. */
 export type SectionName = keyof typeof titles;
 
-/** A section of the account page; what was done or refused in it is said in it. */
+/** A section of the account page, with its own notice and refusal. */
 export function section(draft: Draft, name: SectionName, content: Html): Html {
   return html`<section aria-labelledby="${name}">
 <h2 id="${name}">${titles[name]}</h2>

@@ -11,7 +11,7 @@ import type { PageReply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';
 
-/** The social providers that the person can be signed in by as well; nothing where the instance has none. */
+/** The social providers that the person can also sign in with; null if the instance has none. */
 export function socialSection(draft: Draft, linked: SocialProvider[]): Html | null {
   const shown = socialProviders.filter(
     (provider) => linked.includes(provider) || findSocialClient(draft.ctx, provider) !== null,
@@ -34,7 +34,9 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   );
 }
 
-/** Leads to the provider: by a page, since its policy holds the redirect after a form to this site. */
+/**
+ * Leads to the provider by a page: the page policy limits the redirect after a form to this site.
+ */
 export async function leadAway(visit: Visit, provider: SocialProvider): Promise<PageReply> {
   const name = providerNames[provider];
   const { authorizationUrl, flow, flowExpiresIn } = await startLinking(visit.ctx, provider, {

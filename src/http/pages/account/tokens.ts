@@ -4,7 +4,7 @@ import { choice, field, postForm } from '../parts.ts';
 import { type Described, type Draft, type Me, type ShownToken, section } from './section.ts';
 import { ago, day } from './words.ts';
 
-/** The personal access tokens, and a form for another. */
+/** The personal access tokens, and a form that creates one. */
 export function tokensSection(
   draft: Draft,
   tokens: ShownToken[],
@@ -19,7 +19,7 @@ ${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
   return section(draft, 'tokens', content);
 }
 
-/** What a token of each scope may do; the usual one comes first. */
+/** The rights of each token scope, the usual scope first. */
 const scopes: Record<ShownToken['scope'], string> = {
   write: 'Change what you may change (write)',
   read: 'Only read (read)',
@@ -87,7 +87,7 @@ function lifeOf(
   return `scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
 }
 
-/** The value of a token, this once. */
+/** Shows the value of a token, only this once. */
 export function newToken({ name, token }: { name: string; token: string }): ShownPage {
   return {
     title: 'Your new token',

@@ -39,7 +39,7 @@ function turnOff(draft: Draft): Html {
   return html`<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
 }
 
-/** The secret for the authenticator, shown this once, and the code that confirms it. */
+/** Shows the secret for the authenticator once, and asks for the code that confirms it. */
 export function enrolment(draft: Draft, secret: { secret: string; otpauthUri: string }): ShownPage {
   return asEnrolment(html`<p>Scan this with an authenticator app:</p>
 ${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app')}
@@ -47,7 +47,7 @@ ${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app'
 ${confirmation(draft)}`);
 }
 
-/** Asks for the code once more; the secret stands on the page before, and in the app. */
+/** Asks for the code again; the previous page and the app have the secret. */
 export function confirmAgain(draft: Draft): ShownPage {
   return asEnrolment(
     html`${alert(draft)}

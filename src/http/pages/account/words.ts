@@ -41,7 +41,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** What a `User-Agent` says of the program and its system; for those that nobody knows, its first word. */
+/** The program and system in a `User-Agent`; for an unknown program, its first word. */
 export function programOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown program';
   const named = (list: [RegExp, string][]) =>
@@ -51,7 +51,7 @@ export function programOf(userAgent: string | null): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** The ways to sign in, as a session tells them. */
+/** The names of sign-in methods, as the list of sessions shows them. */
 export const methodNames: Record<string, string> = {
   password: 'password',
   sso: 'single sign-on',

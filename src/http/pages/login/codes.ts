@@ -4,26 +4,26 @@ import type { ShownPage, Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { type LoginPlace, linkTo } from './place.ts';
 
-/** What a screen that asks for a mailed code says, and where its forms go. */
+/** The texts of a screen that asks for a mailed code, and the targets of its forms. */
 interface Asking {
   title: string;
   said: string;
   enterAt: string;
   button: string;
-  /** Where another code is asked for. */
+  /** The path that sends another code. */
   againAt: string;
-  /** What is asked for beside the code. */
+  /** Further fields next to the code. */
   more?: Html;
 }
 
-/** The field that a screen has where the second factor is asked for. */
+/** The field for the code of the second factor. */
 export const totpCode = z
   .string()
   .max(20)
   .transform((text) => text.replace(/\s/g, ''))
   .optional();
 
-/** Asks for the code of a mail, which may or may not have been sent: that is told to its reader alone (security P7). */
+/** Asks for a mailed code. Only the mailbox tells whether a mail was sent (security P7). */
 export function askMailedCode(
   visit: Visit,
   { identifier, returnTo }: LoginPlace,
@@ -45,7 +45,7 @@ ${postForm(visit, asking.againAt, html`<button class="link" type="submit">Send a
   };
 }
 
-/** The code of the mail, and once that was right the authenticator's beside it. */
+/** The code from the mail; once it was right, the authenticator's code as well. */
 function codes(visit: Visit): Html {
   const label = 'Six-digit code from the mail';
   const asked = /^second_factor_/.test(visit.refusal?.code ?? '');

@@ -13,7 +13,10 @@ import { showMethods } from './methods.ts';
 import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
 import { askWho } from './who.ts';
 
-/** Asks for user name and password where the instance has one organization, and sends others to the first screen. */
+/**
+ * Asks for user name and password if the instance has one organization. Otherwise it redirects to
+ * the first screen.
+ */
 const askPage = page({
   path: '/login/directory',
   access: 'public',
@@ -26,7 +29,7 @@ const askPage = page({
   },
 });
 
-/** Signs in by the directory of the domain that was typed, or of the only organization. */
+/** Signs in by the directory of the typed domain, or of the only organization. */
 const signInPage = form({
   path: '/login/directory',
   access: 'public',
@@ -48,7 +51,7 @@ const signInPage = form({
   },
 });
 
-/** The form and what it sends. */
+/** The form and its action. */
 export const directoryPages = [askPage, signInPage];
 
 function askByName(visit: Visit, place: LoginPlace, whose: Directory): ShownPage {
@@ -61,7 +64,7 @@ ${directoryForm(visit, place, whose, null)}
   };
 }
 
-/** A name that is an address says itself which directory it belongs to. */
+/** A user name that is an e-mail address names its own directory. */
 async function organizationOf(
   username: string,
   identifier: string | undefined,

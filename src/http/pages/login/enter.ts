@@ -1,7 +1,7 @@
 import { pendingCookie, type SessionTokens, sessionCookies } from '../../cookies.ts';
 import type { PageReply } from '../page.ts';
 
-/** What follows a sign-in that is complete: the session's cookies, and on to where the person wanted to go. */
+/** Completes a sign-in: sets the session's cookies and goes to the page that the person wanted. */
 export function arrive(session: SessionTokens, returnTo: string): PageReply {
   return { goTo: returnTo, cookies: [...sessionCookies(session), pendingCookie(null)] };
 }

@@ -6,7 +6,7 @@ import { type LoginPlace, linkTo } from './place.ts';
 
 type Draft = Pick<Visit, 'token' | 'given' | 'refusal'>;
 
-/** The password of the account with this address. */
+/** Asks for the password of the account with this address. */
 export function passwordForm(draft: Draft, email: string, place: LoginPlace): Html {
   const content = html`${knownAs(email)}
 ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
@@ -14,22 +14,24 @@ ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomp
   return postForm(draft, '/login/password', content, { returnTo: place.returnTo });
 }
 
-/** Whose directory a form asks a password for. */
+/** The directory that a form asks a password for. */
 export interface Directory {
-  /** The organization's name, which it gives itself. */
+  /** The organization's name, which the organization chooses itself. */
   name: string;
-  /** The domain that it has verified, where that is why the directory is offered. */
+  /** The verified domain, if it is the reason to offer the directory. */
   domain: string | null;
 }
 
-/** User name and password of a directory. The page says whose password it asks for (security L1). */
+/**
+ * Asks for user name and password of a directory, and says whose password it wants (security L1).
+ */
 export function directoryForm(
   draft: Draft,
   place: LoginPlace,
   { name, domain }: Directory,
   username: string | null,
 ): Html {
-  // A name proves nothing, so the domain stands beside it.
+  // A name proves nothing, so the page shows the verified domain as well.
   const owner = domain !== null && html`, which owns <strong class="address">${domain}</strong>`;
   const content = html`<p>Use your account at <strong class="address">${name}</strong>${owner}.</p>
 ${field(draft, {
@@ -53,17 +55,17 @@ ${field(draft, {
   return postForm(draft, '/login/directory', content, { ...place });
 }
 
-/** The way to an organization's own provider. */
+/** The link to an organization's own provider. */
 export function ssoLink(domain: string, place: LoginPlace): Html {
   return html`<a class="button sso" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
 }
 
-/** Where single sign-on begins for a domain. */
+/** The address that starts single sign-on for a domain. */
 export function ssoStart(domain: string, { returnTo }: LoginPlace): string {
   return linkTo('/auth/sso/start', { returnTo }, { domain });
 }
 
-/** The ways by the social providers that are offered. */
+/** Links to the social providers that are offered. */
 export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace): Html[] {
   return socialProviders
     .filter((provider) => methods.includes(provider))
@@ -73,7 +75,7 @@ export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace
     );
 }
 
-/** Asks for a code by mail; `alone` where there is no other form. */
+/** The button that requests a code by mail; `alone` if there is no other form. */
 export function mailCodeForm(
   draft: Pick<Visit, 'token'>,
   email: string,
@@ -84,7 +86,7 @@ export function mailCodeForm(
   return postForm(draft, '/login/mail-code', button, { email, returnTo });
 }
 
-/** For password managers, which otherwise see a password and not whose. */
+/** Tells password managers which account the password belongs to. */
 export function knownAs(email: string): Html {
   return html`<input class="unseen" type="email" name="email" value="${email}" autocomplete="username" readonly tabindex="-1" aria-label="E-mail address">`;
 }

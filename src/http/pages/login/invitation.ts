@@ -16,7 +16,7 @@ import { askWho } from './who.ts';
 
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 
-/** Who invites to what, and how to accept: by signing in, by a new account, or at once. */
+/** Shows an invitation and how to accept it: by signing in, by a new account, or at once. */
 export async function showInvitation(visit: Visit, invitation: string): Promise<ShownPage> {
   const to = await lookAtInvitation(visit.ctx, { token: invitation });
   if (to === null) return askWho({ ...visit, refusal: visit.refusal ?? invitationInvalid() }, {});

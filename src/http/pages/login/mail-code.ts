@@ -49,7 +49,7 @@ const enterPage = form({
     askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),
 });
 
-/** Signing in by a code that is mailed. */
+/** The pages that sign in with a mailed code. */
 export const mailCodePages = [requestPage, askPage, enterPage];
 
 function askCode(visit: Visit, place: LoginPlace): ShownPage {

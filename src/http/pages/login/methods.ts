@@ -17,14 +17,17 @@ import {
 import { identify, type LoginPlace, linkTo } from './place.ts';
 import { askWho } from './who.ts';
 
-/** A form of which one is shown at a time, for each asks for a password. */
+/** The forms that ask for a password; a page shows one at a time. */
 export type LoginQuestion = 'password' | 'directory';
 
 interface Known extends LoginPlace {
   identifier: string;
 }
 
-/** The ways in for an address, or for a company's domain alone, which leads straight to its provider (spec §5.4). */
+/**
+ * The ways to sign in for an address. A company's domain alone leads straight to its provider (spec
+ * §5.4).
+ */
 export async function showMethods(
   visit: Visit,
   place: Known,
@@ -74,8 +77,9 @@ ${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}
 const or = html`<p class="or"><span>or</span></p>`;
 
 /**
- * Of the two forms that ask for a password, the one asked for; else the directory's, if its organization has verified
- * the domain. To an address on another domain a directory is shown only if asked for (security L1).
+ * Chooses a password form: the form asked for, else the directory's if its organization verified
+ * the domain. For an address on another domain, the directory's form appears only on request
+ * (security L1).
  */
 function formShown(
   email: string | null,
@@ -89,8 +93,8 @@ function formShown(
 }
 
 /**
- * The user name that was typed: the part before `@` on the directory's own domain, or the whole where it is neither an
- * address nor a domain that leads anywhere.
+ * The typed user name: the part before `@` on the directory's own domain. A text that is neither an
+ * address nor a known domain is a user name as a whole.
  */
 function userNameIn(
   identifier: string,
@@ -130,12 +134,12 @@ async function otherWays(
       shown !== null &&
       methods.includes('magicCode') &&
       mailCodeForm({ token }, email, place, false),
-    // A directory's password is not idctl's to change.
+    // idctl cannot change a directory's password.
     password &&
       shown !== 'directory' &&
       isMailConfigured(ctx) &&
       html`<a href="${linkTo('/login/reset', place)}">Forgot password?</a>`,
-    // Of every address alike: whether it has something to confirm is for its mailbox to tell (security P7).
+    // Shown for every address: only its mailbox tells whether it awaits confirmation (security P7).
     password &&
       shown !== 'directory' &&
       refusal?.code === 'signin_failed' &&

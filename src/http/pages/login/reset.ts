@@ -63,15 +63,15 @@ const confirmPage = form({
   refused: (visit) => askNewPassword(visit, visit.given['email'] ?? ''),
 });
 
-/** A new password by a code that is mailed. */
+/** The pages that set a new password with a mailed code. */
 export const resetPages = [askPage, requestPage, codePage, confirmPage];
 
-/** The page that follows a confirmed address whose account has no password. */
+/** The link to the page that follows the confirmation of an address without a password. */
 export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether the page tells the truth to the person who sees it: anyone can make a link to it. */
+/** Whether the page is true for the person who sees it: anyone can create a link to it. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }
@@ -124,7 +124,7 @@ function askNewPassword(visit: Visit, identifier: string): ShownPage {
   );
 }
 
-/** Refuses the screens where no code would come. */
+/** Refuses the screens if the instance sends no mail. */
 function requireCodes({ ctx }: Visit): void {
   if (isMailConfigured(ctx)) return;
   throw new Refusal(

@@ -6,7 +6,7 @@ import { alert, codeField, postForm } from '../parts.ts';
 import { arrive } from './enter.ts';
 import { askWho } from './who.ts';
 
-/** Asks for the code of the authenticator that a sign-in lacks. */
+/** Asks for the authenticator code that a sign-in still needs. */
 const askPage = page({
   path: '/login/code',
   access: 'public',
@@ -15,7 +15,7 @@ const askPage = page({
     visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit),
 });
 
-/** Completes the sign-in that waits, whichever way it came. */
+/** Completes the pending sign-in, whichever method began it. */
 const answerPage = form({
   path: '/login/code',
   access: 'public',
@@ -32,10 +32,10 @@ const answerPage = form({
   refused: (visit) => (isOver(visit) ? askWho(visit, {}) : askCode(visit)),
 });
 
-/** The screen of the second factor, and what it sends. */
+/** The screen of the second factor, and its form. */
 export const secondFactorPages = [askPage, answerPage];
 
-/** Whether there is nothing left to add a code to. */
+/** Whether the pending sign-in is over, so a code cannot complete it. */
 function isOver({ refusal }: Visit): boolean {
   return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
 }

@@ -14,7 +14,7 @@ const notices: Record<string, string> = {
   left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 
-/** The sign-in screen: asks who comes, then shows the ways in that there are for them. */
+/** The sign-in screen: asks for an identifier, then shows the ways to sign in with it. */
 export const signInPage = page({
   path: '/login',
   access: 'public',
@@ -37,7 +37,7 @@ export const signInPage = page({
   },
 });
 
-/** Whether somebody was sent here in a browser that knows us, where only the access token may have expired. */
+/** Whether a link led a known browser here, where only the access token may have expired. */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;

@@ -54,10 +54,10 @@ const signUpPage = form({
   },
 });
 
-/** Signing up, with or without an invitation. */
+/** The sign-up pages, with or without an invitation. */
 export const signUpPages = [askPage, signUpPage];
 
-/** Refuses what would be refused once the form is filled in, as far as that is known. */
+/** Refuses early if the filled-in form would be refused, as far as that is known. */
 async function requireOpen({ ctx }: Visit, { identifier, invitation }: Newcomer): Promise<void> {
   const to = invitation === undefined ? null : await lookAtInvitation(ctx, { token: invitation });
   if (invitation !== undefined && to === null) throw invitationInvalid();

@@ -46,10 +46,10 @@ const resendPage = form({
   refused: (visit) => askVerification(visit, placeOf(visit)),
 });
 
-/** Confirming the address of a new account (spec §4.4). */
+/** The pages that confirm the address of a new account (spec §4.4). */
 export const verifyPages = [askPage, verifyPage, resendPage];
 
-/** Where the address is confirmed. */
+/** The link to the page that confirms an address. */
 export function linkToVerify(place: LoginPlace): string {
   return linkTo(path, place);
 }

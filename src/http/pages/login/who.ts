@@ -6,7 +6,10 @@ import { alert, field, hidden, notice } from '../parts.ts';
 import { socialLinks } from './forms.ts';
 import { type LoginPlace, linkTo } from './place.ts';
 
-/** The first screen: an address, a user name or a company's domain, and the providers that are open to everyone. */
+/**
+ * The first screen asks for an address, a user name or a company's domain. It also offers the
+ * providers that are open to everyone.
+ */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'>,
   place: LoginPlace,
@@ -26,7 +29,7 @@ ${notice(said)}${alert(visit)}
 ${hidden({ returnTo })}
 ${field(visit, {
   name: 'identifier',
-  // Without an address, only one directory can be meant (security L1).
+  // A user name without an address works only with a single directory (security L1).
   label: methods.includes('ldap')
     ? 'E-mail address or user name'
     : 'E-mail address or company domain',
