@@ -14,7 +14,10 @@ import { findMethods } from '../tenancy/signin-settings/methods.ts';
 import { isTrusted } from '../tenancy/sso/trusted.ts';
 import { asksOwnSecondFactor } from './methods/sso/own-second-factor.ts';
 
-/** What the account page says beside the views of the API: passwords, where a code is asked for, and organizations by name. */
+/**
+ * Describes what the account page shows beside the API views: the password, single sign-on, and
+ * organizations by name.
+ */
 export async function describeAccount(ctx: Context) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
@@ -27,7 +30,9 @@ export async function describeAccount(ctx: Context) {
   return { password, singleSignOn, sessions, apps };
 }
 
-/** Whether there is a password, and if not, whether the person may choose one by mail. */
+/**
+ * Tells whether the account has a password and, if not, whether the person may choose one by mail.
+ */
 async function describePassword(ctx: Context, { email, passwordHash }: Account) {
   if (passwordHash !== null) return 'there' as const;
   if (email === null || !isMailConfigured(ctx)) return 'none' as const;
@@ -35,7 +40,10 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
 }
 
-/** The single sign-on that lets this person in, and whether it asks for the account's own second factor (security P12). */
+/**
+ * Lists the single sign-on that lets this person in, and whether it asks for the account's own
+ * second factor (security P12).
+ */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },
@@ -57,7 +65,7 @@ async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   return found;
 }
 
-/** The name of the organization that each session came through, by the session's id. */
+/** The name of the organization that each session came through, by session id. */
 async function organizationsOfSessions(accountId: string): Promise<Map<string, string>> {
   const where = { accountId, endedAt: null, organizationId: { [Op.ne]: null } };
   const sessions = await Session.findAll({ where, attributes: ['id', 'organizationId'] });
@@ -67,7 +75,7 @@ async function organizationsOfSessions(accountId: string): Promise<Map<string, s
   );
 }
 
-/** The app that each bot token was made for, and its organization, by the token's id. */
+/** The app that each bot token was made for, and the app's organization, by token id. */
 async function appsOfTokens(accountId: string) {
   const tokens = await AccessToken.findAll({
     where: { accountId, kind: 'bot' },

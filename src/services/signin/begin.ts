@@ -19,29 +19,30 @@ import {
 import { secondFactorRequired } from '../people/two-factor/refusals.ts';
 import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
 
-// The only code that issues a session. It asks, in this order: account enabled, e-mail verified, not
-// tombstoned, method allowed, second factor. No sign-in path goes round it.
+// Only this code issues a session. It checks in this order: account enabled, e-mail verified, no
+// tombstone, method allowed, second factor. No sign-in path goes around it.
 
 /** How the person has proved who they are. */
 export interface SignIn {
   method: SignInMethod;
-  /** The organization's connection the sign-in came through, if it did. */
+  /** The organization's connection that the sign-in came through, if any. */
   connection?: { id: string; organizationId: string };
-  /** Of a social sign-in, the canonical address that the provider answers for; null when for none. */
+  /** The canonical address that a social provider guarantees; null if it guarantees none. */
   provenEmail?: string | null;
-  /** What `answerSecondFactor` gave; absent where the method does not ask for a second factor. */
+  /** The result of `answerSecondFactor`; absent if the method asks for no second factor. */
   secondFactor?: SecondFactor | null;
 }
 
-/** A session that has begun, or the account whose second factor has to be asked for first. */
+/** A session that has begun, or the account whose second factor must be asked for first. */
 export type Begun = { session: Awaited<ReturnType<typeof signSession>> } | { asks: string };
 
 /**
- * Begins a session for the person who has proved to be the account. Call it inside the sign-in's transaction, and take
- * that back when the second factor has to be asked for.
+ * Begins a session for the person who has proved to own the account. Call it inside the sign-in's
+ * transaction. Roll that back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // A second factor's step is written to the account, and a connection's person may go on to join.
+  // Lock alone if the account may change next: a second factor stores its step, and a connection's
+  // person may join.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
   if (now === null || now.disabledAt !== null) throw signInFailed('account_disabled');
@@ -60,14 +61,14 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     secondFactorAt: passed ? ctx.now : null,
   };
   const refresh = await nextRefreshToken(ctx, session);
-  // The signatures are made elsewhere meanwhile.
+  // The signatures are computed in parallel, while the rows are written.
   countSignIn(ctx, via.method, 'succeeded');
   const signed = signSession(ctx, account, session, refresh);
   const [answer] = await Promise.all([signed, keepSession(ctx, account, via, session, refresh)]);
   return { session: answer };
 }
 
-/** Past the ORM, as nothing is written more often. */
+/** Bypasses the ORM, as no rows are written more often. */
 async function keepSession(
   ctx: Context,
   { id, name }: Account,
@@ -102,7 +103,9 @@ async function requireNoTombstone(account: Account, organizationId: string): Pro
   if (tombstone !== null) throw signInFailed('deactivated');
 }
 
-/** The session that has begun; refuses `second_factor_required` where a code has to be asked for. */
+/**
+ * Returns the session that has begun; refuses `second_factor_required` if a code must be asked for.
+ */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
   throw secondFactorRequired();

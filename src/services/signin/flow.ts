@@ -49,15 +49,23 @@ import { acceptState } from './redirect/accept.ts';
 import type { callbackInput } from './redirect/schema.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 
-// Every sign-in, step by step, in this order: count the try, prove who is there, let the person in (`admit`), record a
-// refusal. A method proves; `beginSession` alone issues a session, and `attachIdentity` alone finds its account.
+// Every sign-in takes the same steps:
+// 1. Count the try, so that guessing is limited.
+// 2. Prove who the person is. The files in methods/ do this; the result is an `Arrival`.
+// 3. Let the person in (`admit`): find the account, check the second factor, begin the session.
+// 4. If this fails, record the refusal.
+// Only `beginSession` issues a session. Only `attachIdentity` and `attachSocial` find the account
+// of an external identity.
 
-/** Where a sign-in on the pages goes on to; with it, the code of the second factor may come in a second step. */
+/** A sign-in on the pages: its next URL. The second factor's code may come in a second step. */
 interface Page {
   returnTo: string;
 }
 
-/** Signs in by password (spec §4.4). Whatever is wrong gets the same answer after the same work (security P7, P8). */
+/**
+ * Signs in by password (spec §4.4). Every failure gets the same answer after the same work
+ * (security P7, P8).
+ */
 export async function signIn(ctx: Context, input: z.output<typeof signInInput>, page?: Page) {
   const client = await knownClient(ctx);
   await ctx.passwords.requirePlace(client);
@@ -84,6 +92,7 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
       within: () => giveBack(ctx, limits),
     });
   } catch (error) {
+    // Any other error comes after a right password, such as a request for the second factor.
     if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
     const reason = reasonToRecord(error);
     if (reason !== null) await recordRefusedSignIn(ctx, { method: 'password', account, reason });
@@ -91,10 +100,13 @@ export async function signIn(ctx: Context, input: z.output<typeof signInInput>, 
   }
 }
 
-/** Signs in by a mailed code, which is spent when the sign-in completes, and not while a second factor is asked for. */
+/**
+ * Signs in by a mailed code. The code is spent only when the sign-in completes, so it survives a
+ * request for the second factor.
+ */
 export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeInput>) {
   return answerCode(ctx, { ...input, purpose: 'signin' }, async ({ account: found, open }) => {
-    // Without proof of the address, the second factor is that of an earlier holder (security P11).
+    // An unproved account's second factor belongs to an earlier holder (security P11).
     const secondFactor = isProved(found)
       ? await answerSecondFactor(ctx, found, input.totpCode)
       : null;
@@ -109,8 +121,8 @@ export function signInByCode(ctx: Context, input: z.output<typeof signInByCodeIn
 }
 
 /**
- * Signs in by an organization's directory (spec §4.2). The try is counted before the directory hears of it, and given
- * back when it was not the credential that was refused (security L7, L8).
+ * Signs in by an organization's directory (spec §4.2). The try is counted before the directory is
+ * asked. It is given back unless the directory refused the person's credential (security L7, L8).
  */
 export async function signInByLdap(
   ctx: Context,
@@ -124,6 +136,7 @@ export async function signInByLdap(
   let found: DirectoryPerson | null = null;
   try {
     const person = await provePerson(ctx, connection, input, (entry, limit) => {
+      // The entry has a limit of its own, whatever name found it.
       found = entry;
       limits.push(limit);
     });
@@ -140,6 +153,7 @@ export async function signInByLdap(
     });
   } catch (error) {
     const reason = reasonOfFailure(error);
+    // The try is given back if the directory did not refuse the person's credential.
     if (reason === null || reason.startsWith('service_')) await giveBack(ctx, limits);
     if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person: found });
     throw await toldOfDirectory(ctx, connection, error);
@@ -147,14 +161,15 @@ export async function signInByLdap(
 }
 
 /**
- * Finishes single sign-on, at the callback (spec §4.1 step 3 to 6). The state is spent before the network is asked;
- * everything else is written after it. The attempt is kept, however it ends.
+ * Finishes single sign-on, at the callback (spec §4.1 step 3 to 6). The state is spent before the
+ * provider is asked; all else is written after. The attempt is kept, however it ends.
  */
 export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   return acceptState(ctx, 'sso', input, async (state) => {
     try {
       return await keepAttempt(ctx, state.connection, async (learn) => {
         const connection = await requireSameConnection(ctx, state);
+        // The provider sent the person back with an error, or without a code.
         if (input.code === undefined || input.error !== undefined)
           throw signInFailed('refused_by_provider');
         try {
@@ -172,7 +187,10 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   });
 }
 
-/** Finishes a social sign-in, at the callback (spec §5.4). As with single sign-on, the state is spent before the network. */
+/**
+ * Finishes a social sign-in, at the callback (spec §5.4). As with single sign-on, the state is
+ * spent before the provider is asked.
+ */
 export function finishSocial(
   ctx: Context,
   provider: SocialProvider,
@@ -192,7 +210,10 @@ export function finishSocial(
   });
 }
 
-/** Signs in by the operator's link, which is used up by this; the second factor, where there is one, is still asked for. */
+/**
+ * Signs in by the operator's link and uses it up. The account's second factor, if any, is still
+ * asked for.
+ */
 export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
   const account = await requireLinked(ctx, token);
   const before = () => spendLink(account, token);
@@ -205,8 +226,8 @@ export const secondFactorInput = z.strictObject({
 });
 
 /**
- * Finishes a sign-in in two steps with the code of the second factor. A wrong code leaves it waiting; a right one uses it
- * up, and everything else about the sign-in is asked anew.
+ * Finishes a sign-in in two steps with the code of the second factor. A wrong code leaves the
+ * sign-in waiting. A right code uses it up, and every other check runs again.
  */
 export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
   const { id, accountId, arrival } = await requirePending(ctx, input.pending);
@@ -223,12 +244,12 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   });
 }
 
-/** What `admit` is told beside how the person arrived. */
+/** The facts and hooks that a method gives to `admit`. */
 interface Admission {
-  /** The account, where the method knows it before the person is let in. */
+  /** The account, if the method knows it before the person is let in. */
   account?: Account;
   totpCode?: string | undefined;
-  /** The code of the second factor may come later. */
+  /** Whether the code of the second factor may come later. */
   inTwoSteps: boolean;
   /** Runs first in the transaction that begins the session or keeps the arrival. */
   before?: () => Promise<void>;
@@ -239,17 +260,20 @@ interface Admission {
 }
 
 /**
- * Lets a proven person in. Only the account tells whether a second factor is asked for, and it may be known only after the
- * person has been attached to it: then all of that is taken back, the code is checked outside the transaction, where a
- * wrong one stays counted, and it is done again (security P12).
+ * Lets a proven person in. Only the account tells whether a second factor is needed. The account
+ * may be known only after the person is attached to it, so `enter` may run twice (security P12).
+ * The first run is then rolled back. The code is checked outside the transaction, so that a wrong
+ * one stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, totpCode, inTwoSteps, before, afterwards } = admission;
   const known = account !== undefined && account.totpEnabledAt !== null;
+  // If the account is known to have a second factor, the first run is left out.
   let begun: Begun = known ? { asks: account.id } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
     const { asks } = begun;
     if (totpCode === undefined && inTwoSteps) {
+      // On the pages the arrival is kept, and the code comes in a second step.
       throw await transaction(async () => {
         await before?.();
         return holdForSecondFactor(ctx, asks, arrival);
@@ -265,8 +289,8 @@ export async function admit(ctx: Context, arrival: Arrival, admission: Admission
 }
 
 /**
- * Attaches the person and begins the session, in one transaction; it is taken back where the second factor has to be
- * asked for. Of two first sign-ins at once, the one that loses starts over and finds the account.
+ * Attaches the person and begins the session, in one transaction; rolls back if the second factor
+ * must be asked for. Of two parallel first sign-ins, the loser starts over and finds the account.
  */
 function enter(
   ctx: Context,
@@ -292,12 +316,16 @@ function enterBy(
   if (arrival.by === 'sso') return enterBySso(ctx, arrival, answer);
   if (arrival.by === 'social') return enterBySocial(ctx, arrival, answer);
   if (arrival.by === 'ldap') return enterByDirectory(ctx, arrival, answer);
+  // The last two methods know the account from the start.
   if (account === undefined) throw new Error(`the account of a sign-in by ${arrival.by} is known`);
   if (arrival.by === 'loginLink') return enterByLink(ctx, account, answer);
   return enterByPassword(ctx, account, arrival, answer);
 }
 
-/** The answer to a sign-in; group sync comes first, and never fails it (spec §4.1 step 6). */
+/**
+ * Returns the answer to a sign-in. Group sync runs first and never fails the sign-in (spec §4.1
+ * step 6).
+ */
 async function sessionOf<Session extends { user: { id: string } }>(
   ctx: Context,
   arrival: Arrival,
@@ -313,7 +341,7 @@ async function sessionOf<Session extends { user: { id: string } }>(
   return { ...session, returnTo: returnToOf(arrival) };
 }
 
-/** Whether the person was refused, and not asked for a second factor. */
+/** Whether the person was refused, rather than asked for a second factor. */
 function isRefusalOfPerson(error: unknown): error is Refusal {
   return (
     error instanceof Refusal &&

@@ -15,7 +15,10 @@ import type { FlowState } from './redirect/state.ts';
 
 const pendingSeconds = 5 * 60;
 
-/** How a person has proved who they are; what a sign-in goes on with when the code comes later, all of it bounded. */
+/**
+ * How a person has proved who they are. If the code comes later, the sign-in continues from this;
+ * its size is bounded.
+ */
 export type Arrival =
   | { by: 'sso'; state: FlowState; said: Said }
   | { by: 'social'; state: FlowState; person: SocialPerson }
@@ -23,13 +26,16 @@ export type Arrival =
   | { by: 'password'; checked: string; returnTo: string }
   | { by: 'ldap'; connection: SeenConnection; person: DirectoryPerson; returnTo: string };
 
-/** Where the person goes on to after the sign-in. */
+/** The URL that the person goes to after the sign-in. */
 export function returnToOf(arrival: Arrival): string {
   if (arrival.by === 'loginLink') return '/';
   return 'state' in arrival ? arrival.state.returnTo : arrival.returnTo;
 }
 
-/** Keeps an arrival until its code comes, and makes the refusal that asks for it and carries the token to answer with. */
+/**
+ * Keeps an arrival until its code comes. Returns the refusal that asks for the code, with the token
+ * to answer with.
+ */
 export async function holdForSecondFactor(
   ctx: Context,
   accountId: string,
@@ -43,7 +49,7 @@ export async function holdForSecondFactor(
     expiresAt: after(ctx.now, pendingSeconds),
   };
   await transaction(async () => {
-    // Held, so that nothing is kept beside what ends it.
+    // Locked, so that no arrival is kept while another transaction ends the account's sign-ins.
     const account = await lockAccount(accountId, 'beside');
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);
@@ -51,15 +57,15 @@ export async function holdForSecondFactor(
   return secondFactorRequired(token);
 }
 
-/** The arrival that the token stands for, unexpired. */
+/** Returns the arrival of an unexpired token. */
 export async function requirePending(ctx: Context, token: string | undefined) {
   const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
   if (row === null || row.expiresAt <= ctx.now) throw nothingPending();
-  // Written by `holdForSecondFactor` alone.
+  // Only `holdForSecondFactor` writes it.
   return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
 }
 
-/** Uses the arrival up; of two that answer at once, one goes on. */
+/** Uses the arrival up; of two parallel answers, one succeeds. */
 export async function spendPending(id: string): Promise<void> {
   const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
   if (spent === 0) throw nothingPending();

@@ -7,8 +7,9 @@ import { tallyEvent } from '../foundation/events/tally.ts';
 import { networkOf, siteOf } from '../foundation/limits/network.ts';
 
 /**
- * Writes down a sign-in that was refused: one counted event per account and method in a quarter of an hour. Without an
- * account it is one per client site, and names the client network that failed last: a site has 65536 networks (security X5).
+ * Records a refused sign-in: one counted event per account and method in a quarter of an hour.
+ * Without an account it is one per client site, as a site has 65536 networks. It names the client
+ * network that failed last (security X5).
  */
 export async function recordRefusedSignIn(
   ctx: Context,
@@ -23,7 +24,7 @@ export async function recordRefusedSignIn(
   );
 }
 
-/** Why the one answer to a failed sign-in was given, or null for every other error. */
+/** The internal reason of a `signin_failed` refusal, or null for every other error. */
 export function reasonOfFailure(error: unknown): string | null {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return null;
   const { cause } = error;
@@ -32,7 +33,7 @@ export function reasonOfFailure(error: unknown): string | null {
   return String(said);
 }
 
-/** What is written down of why somebody was not let in; null for what is no refusal of the person. */
+/** The reason to record for a refused person; null if the error is no refusal of the person. */
 export function reasonToRecord(error: unknown): string | null {
   const told = error instanceof Refusal ? error.code : null;
   if (told === 'signin_method_off') return 'method_off';

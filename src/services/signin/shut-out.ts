@@ -2,15 +2,16 @@ import type { Context } from '../../context.ts';
 import { requireAuthority, requireOperator } from '../foundation/authority/require.ts';
 import { findOwnersWithoutWay } from '../tenancy/signin-settings/owners.ts';
 
-/** An organization, and its owners whom a change leaves without a way to sign in. */
+/** An organization, and the owners that a change leaves without a way to sign in. */
 interface ShutOut {
   slug: string;
   owners: string[];
 }
 
 /**
- * Makes the change, and answers the owners whom it leaves without a way to sign in: none if an owner keeps one, or if no
- * owner had one before (security O3). To be taken back by the caller.
+ * Makes the change and returns the owners it leaves without a way to sign in. The list is empty if
+ * an owner keeps one, or if no owner had one before (security O3). The caller must roll the change
+ * back.
  */
 export async function findShutOut<Input extends { org: string }>(
   ctx: Context,

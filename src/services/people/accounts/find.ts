@@ -7,7 +7,7 @@ export function findByEmail(email: string): Promise<Account | null> {
   return Account.findOne({ where: { email } });
 }
 
-/** The account of this id or canonical address, or `not_found`. */
+/** The account with this id or canonical address; refuses `not_found`. */
 export async function requireAccount(user: string): Promise<Account> {
   const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
   if (account === null)

@@ -5,16 +5,16 @@ import { Refusal } from '../../../errors.ts';
 import { lockAccount } from './lock.ts';
 
 /**
- * Holds the account until the transaction ends, and refuses a person whose credential has ended since the request
- * began: what is made on the account after a reclaim would outlive it (security I3). Call it before making
- * anything that lets somebody in.
+ * Locks the account until the transaction ends, and refuses a credential that has ended since the
+ * request began. Otherwise a credential made after a reclaim would outlive it (security I3). Call
+ * it before making anything that lets a person in.
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
   throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
 }
 
-/** Whether the credential with which a person asks has not ended meanwhile. */
+/** Whether the caller's credential is still live. */
 export async function isLive({ actor }: Context): Promise<boolean> {
   if (actor.kind !== 'user') return true;
   if (actor.via !== 'session')

@@ -9,8 +9,9 @@ const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
 
 /**
- * An id for an account that provisioning makes at a stranger's address. Ids hold the time at which they were made, so one
- * of now would say that there was no account; this one holds about the time of some account that is there (security I4).
+ * Makes an id for an account that provisioning makes at a stranger's address. Ids hold their time,
+ * so a current one would tell that there was no account. This one holds about the time of an
+ * existing account (security I4).
  */
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);
@@ -19,7 +20,10 @@ export async function idLikeOthers(ctx: Context): Promise<string> {
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 
-/** Ids of some of the newest accounts; a sample serves for ten minutes, so that provisioning reads few rows. */
+/**
+ * Samples the ids of some of the newest accounts. A sample is used for ten minutes, so that
+ * provisioning reads few rows.
+ */
 async function sampleIds({ scim, now }: Context) {
   const { accountIds: known } = scim;
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;

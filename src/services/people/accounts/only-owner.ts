@@ -8,7 +8,7 @@ import { requireOperator } from '../../foundation/authority/require.ts';
 import { requireAccount } from './find.ts';
 import type { userRefInput } from './schema.ts';
 
-/** The slugs of the organizations whose only active owner this account is. */
+/** The slugs of the organizations whose only active owner is this account. */
 export async function listOwnedAlone(
   ctx: Context,
   input: z.output<typeof userRefInput>,

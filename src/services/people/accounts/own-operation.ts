@@ -10,20 +10,20 @@ interface Named {
   user?: string | undefined;
 }
 
-/** The account whose things an operation is about. */
+/** The account that an operation is about. */
 interface Holder {
   accountId: string;
 }
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View, Whose> {
   authority: OwnRight;
-  /** What a person sends. The operator sends `user` too. */
+  /** The fields that a person sends. The operator sends `user` too. */
   input: Input;
   output?: Output;
   run: (ctx: Context, input: z.output<Input>, whose: Whose) => Promise<View>;
 }
 
-/** An operation on a person's own things; with `forOperator` the operator names the account. */
+/** An operation on a person's own data; with `forOperator` the operator names the account. */
 interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input> & Named): Promise<View>;
   readonly authority: OwnRight;
@@ -35,7 +35,7 @@ interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View
   };
 }
 
-/** Makes an operation on what is one's own; the operator has to name the account. */
+/** Makes an operation on the caller's own data; the operator must name the account. */
 export function ownOperation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
@@ -46,7 +46,10 @@ export function ownOperation<
   return made(definition, definition.input.extend({ user: userRef }), whose);
 }
 
-/** Makes an operation on one own thing, named by its id; the operator may leave the account out. */
+/**
+ * Makes an operation on one item of the caller's own, named by its id; the operator may leave the
+ * account out.
+ */
 export function ownOperationById<
   Input extends z.ZodObject,
   Output extends z.ZodType,
@@ -67,7 +70,7 @@ function made<Input extends z.ZodObject, Output extends z.ZodType, View, Whose>(
   const perform = async (ctx: Context, given: z.output<Input> & Named) =>
     run(ctx, given, await whose(ctx, given.user));
   const forOperator = Object.assign(perform.bind(null), {
-    // The compiler cannot tell the type of an extended schema that it does not know.
+    // The compiler cannot infer the type of an extended schema that it does not know.
     input: extended as z.ZodType<z.output<Input> & Named>,
   });
   return Object.assign(perform, { authority, input, output, forOperator });

@@ -7,7 +7,7 @@ import { isCommon, withoutWords, wordsOf } from './common-passwords.ts';
 const shortest = 8;
 const longest = 128;
 
-/** The hash of a password that somebody chose, or a refusal of the field saying why it will not do (spec §5.3, security P7). */
+/** Hashes a newly chosen password, or refuses the field and says why (spec §5.3, security P7). */
 export async function hashNewPassword(
   ctx: Context,
   password: string,

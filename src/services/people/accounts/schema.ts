@@ -9,7 +9,10 @@ import {
   userRef,
 } from '../../foundation/fields.ts';
 
-/** A password as given at sign-in: only bounded, so that the refusal of a wrong one tells nothing. */
+/**
+ * A password as given at sign-in: only its size is checked, so that the refusal of a wrong one
+ * tells nothing.
+ */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
 
 export const userRefInput = z.strictObject({ user: userRef });

@@ -3,8 +3,8 @@ import type { Account } from '../../../database/models/account.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 
 /**
- * Whether the address reads as verified. Where this instance sends no mail it does (spec §2.6), unless the account has
- * waited for a mailed code since it did (security I3).
+ * Whether the address counts as verified. If this instance sends no mail it does (spec §2.6). An
+ * account still waiting for a code from when mail was sent is the exception (security I3).
  */
 export function isEmailVerified(
   ctx: Pick<Context, 'config'>,
@@ -13,12 +13,15 @@ export function isEmailVerified(
   return emailProof !== 'none' || !(awaitsCode || isMailConfigured(ctx));
 }
 
-/** Whether somebody has proved that the address is theirs; `auto` is nobody's word (security I3). */
+/** Whether the address was proved to be the account's; `auto` is no proof (security I3). */
 export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';
 }
 
-/** Whether that stands against whoever else vouches for the address: the word of a former owner of its domain does not. */
+/**
+ * Whether that proof still holds against other proofs of the address: one by a former owner of its
+ * domain does not.
+ */
 export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
   return isProved(account) && account.emailProof !== 'former domain';
 }

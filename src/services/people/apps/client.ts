@@ -9,12 +9,12 @@ import type { Limit } from '../../foundation/limits/limit.ts';
 import { networkOf, siteOf } from '../../foundation/limits/network.ts';
 import { requireRoom, spend } from '../../foundation/limits/spend.ts';
 
-/** What is asked of an app that has proved itself. */
+/** The fields used of an app that has proved itself. */
 export interface ProvedApp {
   id: string;
   accountId: string;
   name: string;
-  /** The SHA-256 of the secret that it proved itself by. */
+  /** The SHA-256 of the secret that the app sent. */
   secretHash: string;
 }
 
@@ -29,14 +29,15 @@ interface Row extends ProvedApp {
   disabledAt: unknown;
 }
 
-// Past the ORM, as it runs for every token that is asked for.
+// Bypasses the ORM, as it runs for every token request.
 const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS "secretHash",
     p.suspended_at AS "suspendedAt", a.disabled_at AS "disabledAt"
   FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
 
 /**
- * Proves an app by its client id and secret, its owner's account being enabled; refuses `invalid_client`, the same
- * for every reason (RFC 6749 §5.2), and `too_many_requests` where too many from this address were (security P8).
+ * Proves an app by its client id and secret, if its owner's account is enabled. Refuses
+ * `invalid_client`, the same for every reason (RFC 6749 §5.2), or `too_many_requests` after too
+ * many refusals from this address (security P8).
  */
 export async function requireClient(
   ctx: Context,
@@ -60,7 +61,10 @@ export async function requireClient(
   throw clientRefused(reason);
 }
 
-/** Counted once the secret is known to be wrong: whatever comes from its address, an app that is right goes on. */
+/**
+ * Counted only once the secret is known to be wrong, so that others at its address cannot block a
+ * working app.
+ */
 function refusedClientsLimit({ client, config }: Context): Limit {
   const { tokenRequests: most } = config.limits;
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
@@ -73,7 +77,7 @@ function reasonAgainst(app: Row, secret: string): string | null {
   return app.disabledAt === null ? null : 'account_disabled';
 }
 
-/** The one answer to a client that is not accepted; the reason is for the log. */
+/** The one answer to a refused client; only the log gets the reason. */
 export function clientRefused(reason: string | null): Refusal {
   return new Refusal(
     'invalid_client',
@@ -85,7 +89,10 @@ export function clientRefused(reason: string | null): Refusal {
   );
 }
 
-/** One counted event per app, or else per client site, in a quarter of an hour (security X5). */
+/**
+ * Records one counted event per app, or else per client site, in a quarter of an hour
+ * (security X5).
+ */
 async function recordRefusedClient(
   ctx: Context,
   app: Row | null,

@@ -7,8 +7,9 @@ import { recordTokenEvent } from '../tokens/event.ts';
 import { recordAppEvent } from './event.ts';
 
 /**
- * Ends the tokens and apps of an account with a second factor that another organization's provider made without it. Call
- * it where the account joins this organization, with the account held.
+ * Ends the tokens and apps that another organization's provider made without the account's own
+ * second factor. Call it where an account joins this organization, with the account locked; an
+ * account without a second factor keeps them.
  */
 export async function endVouchedTokens(
   ctx: Context,
@@ -17,7 +18,7 @@ export async function endVouchedTokens(
 ): Promise<void> {
   const account = await Account.findByPk(accountId, { attributes: ['totpEnabledAt'] });
   if (account === null || account.totpEnabledAt === null) return;
-  // What nothing stands behind but the account itself is NULL there, which no comparison finds.
+  // If only the account itself is behind a token, the column is NULL, which no comparison finds.
   const where = { accountId, vouchedBy: { [Op.ne]: organizationId } };
   for (const token of await AccessToken.findAll({ where })) {
     await token.destroy();

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { OAuthApp } from '../../../database/models/app.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 
-/** Writes what happened to an app; call it inside the transaction that does it. */
+/** Records an event of an app; call it inside the transaction that makes the change. */
 export function recordAppEvent(
   ctx: Context,
   what:

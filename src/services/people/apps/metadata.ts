@@ -3,7 +3,7 @@ import { operation } from '../../foundation/operation.ts';
 
 const methods = z.array(z.enum(['client_secret_basic', 'client_secret_post']));
 
-/** What a client can know of the token endpoint and its neighbours without being told (RFC 8414 §2). */
+/** Describes the token endpoint and its neighbours for clients to discover (RFC 8414 §2). */
 export const viewMetadata = operation({
   authority: 'public',
   input: z.strictObject({}),
@@ -28,7 +28,7 @@ export const viewMetadata = operation({
       token_endpoint: `${baseUrl}/api/v1/oauth/token`,
       introspection_endpoint: `${baseUrl}/api/v1/oauth/introspect`,
       revocation_endpoint: `${baseUrl}/api/v1/oauth/revoke`,
-      // Required, though nothing here answers an authorization request.
+      // Required, though no endpoint here answers an authorization request.
       response_types_supported: [],
       grant_types_supported: ['client_credentials' as const],
       token_endpoint_auth_methods_supported: methods,

@@ -19,9 +19,10 @@ import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent } from '../tokens/event.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
-// What apps ask for by themselves. Each proves itself by its id and secret (`requireClient`).
+// The requests that apps make by themselves. Each app proves itself by its id and secret
+// (`requireClient`).
 
-// How a client says who it is, in the form or by Basic (RFC 6749 §2.3.1).
+// How a client identifies itself, in the form or by Basic (RFC 6749 §2.3.1).
 const client = {
   client_id: z.string().max(200).optional(),
   client_secret: z.string().max(200).optional(),
@@ -79,9 +80,9 @@ function limitOf({ config }: Context, app: ProvedApp) {
 }
 
 /**
- * Holds the account, and with it the app, until the transaction ends. An app that was revoked or
- * regenerated meanwhile is refused. Answers whether the app has as many live tokens as it may have,
- * and which provider stands behind it.
+ * Locks the account, and with it the app, until the transaction ends. Refuses an app that was
+ * revoked or regenerated meanwhile. Returns whether the app has as many live tokens as allowed, and
+ * the provider behind it.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -95,7 +96,7 @@ async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
 }
 
-// Past the ORM, as nothing is asked of a token endpoint more often.
+// Bypasses the ORM, as a token endpoint runs no query more often.
 const held = `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
     ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
@@ -115,7 +116,7 @@ async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   }
 }
 
-/** RFC 7662 §2.2; `client_id` for the tokens of apps; a session has no `scope`. */
+/** RFC 7662 §2.2. `client_id` is there for the tokens of apps; a session has no `scope`. */
 const introspectionView = z.union([
   z.object({
     active: z.literal(true),
@@ -133,8 +134,8 @@ const introspectionView = z.union([
 ]);
 
 /**
- * What a token is worth now (RFC 7662), to an app of an organization that the token's account is a
- * member of (security O9). To every other app it is like a token that does not exist.
+ * Introspects a token (RFC 7662) for an app whose organization the token's account is a member of
+ * (security O9). For every other app the token does not exist.
  */
 export const introspectToken = operation({
   authority: 'public',
@@ -147,7 +148,8 @@ export const introspectToken = operation({
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(app.id, holder.accountId);
     if (organization === null) return { active: false };
-    // The app that asks is about to serve it; a stranger's question is no use of a token.
+    // Only the use by an app that is about to serve the token counts; a question from a stranger
+    // does not.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
@@ -178,8 +180,8 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   WHERE p.id = $1`;
 
 /**
- * The app's organization and the account's role in it, or null: where the app has none, its owner
- * does not administer it any more, or the account is no member.
+ * The app's organization and the account's role in it. Null if the app has none, its owner no
+ * longer administers it, or the account is no member.
  */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
@@ -211,7 +213,7 @@ function seconds(instant: Date): number {
 export const revokeBotToken = operation({
   authority: 'public',
   input: z.strictObject({ token, ...client }),
-  // RFC 7009 §2.2: the status says it all.
+  // RFC 7009 §2.2: the status is the whole answer.
   output: z.object({}),
   run: async (ctx, input) => {
     const { app, as } = await requireClient(ctx, input);

@@ -22,7 +22,7 @@ import { appPage, appView, newAppView, viewApp } from './view.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
 
-/** Lists one's apps, oldest first. */
+/** Lists the caller's apps, oldest first. */
 export const listApps = ownOperation({
   authority: 'me.see',
   input: z.strictObject(pageInput),
@@ -42,7 +42,7 @@ export const listApps = ownOperation({
     ),
 });
 
-/** Registers an app. It asks about the tokens of the organization named, if any (security O9). */
+/** Registers an app. It may introspect tokens of the named organization, if any (security O9). */
 export const registerApp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({
@@ -78,7 +78,10 @@ export const registerApp = ownOperation({
   },
 });
 
-/** Names the organization that an app may introspect for (security O9): takes `apps.introspect`. */
+/**
+ * Names the organization that an app may introspect for (security O9); this needs
+ * `apps.introspect`.
+ */
 export const changeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id, organization: ref }),
@@ -97,9 +100,9 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret. The old one stops at once, with the tokens that the app has (security
- * P14); a suspension ends, the client id stays. Of several at the same moment one succeeds, so that
- * every secret answered is one that works.
+ * Gives an app a new secret. The old one stops at once, with the app's tokens (security P14). A
+ * suspension ends; the client id stays. Of several calls at once one succeeds, so that every
+ * returned secret works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',
@@ -109,7 +112,7 @@ export const regenerateApp = ownOperationById({
     const app = await requireApp(input.id, whose);
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
-      // Minting holds the account too, so that the old secret gets no token meanwhile.
+      // Minting locks the account too, so that the old secret gets no token meanwhile.
       await lockAccount(app.accountId);
       const renewed = { secretHash: hash, suspendedAt: null, vouchedBy: await voucherOf(ctx) };
       const [changed] = await OAuthApp.update(renewed, {
@@ -136,7 +139,7 @@ export const revokeApp = ownOperationById({
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {
-      // Minting holds the account too, so that no token is made for an app that is going.
+      // Minting locks the account too, so that no token is made for an app that is being removed.
       await lockAccount(app.accountId);
       if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
       if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
@@ -162,7 +165,7 @@ function changedMeanwhile(): Refusal {
   });
 }
 
-/** The organization an app of this account asks for; the account administers it (security O9). */
+/** The organization that an app introspects for; the account must administer it (security O9). */
 async function requireAdministered(
   ctx: Context,
   accountId: string,
@@ -171,13 +174,13 @@ async function requireAdministered(
   const { organization } = await requireAuthority(ctx, 'apps.introspect', org);
   const where = { organizationId: organization.id, accountId, role: ['admin', 'owner'] };
   if ((await Membership.count({ where })) > 0) return organization;
-  // Only the operator comes here: another person has been proved to be an admin.
+  // Only the operator gets here: `requireAuthority` has proved any other caller to be an admin.
   throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
     hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin`,
   });
 }
 
-/** Writes which organization an app asks for, where its admins see it. */
+/** Records the organization that an app introspects for, where its admins see it. */
 function recordNamed(
   ctx: Context,
   { id, name, accountId: account }: OAuthApp,

@@ -15,15 +15,15 @@ export const appView = z.object({
       'The organization about whose tokens it may ask; without one every token is inactive.',
     ),
   createdAt: instant,
-  /** There only while it is suspended: it came out of a backup. */
+  /** Only while it is suspended, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
 export const appPage = pageOf(appView);
 
-/** What registering answers; the secret is not shown again. */
+/** The answer to a registration; the secret is not shown again. */
 export const newAppView = appView.extend({ clientSecret: z.string() });
 
-/** An app as its owner and the operator see it, with the organization read with it or given. */
+/** An app as its owner and the operator see it, with its loaded or given organization. */
 export function viewApp(app: OAuthApp, organization = app.organization ?? null) {
   const { id, name, clientId, createdAt } = app;
   const asksFor = organization === null ? null : { id: organization.id, slug: organization.slug };

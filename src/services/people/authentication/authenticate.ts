@@ -10,8 +10,9 @@ interface Row {
 }
 
 /**
- * Who holds the credential (spec §5.1): an access token, or else a session's. Its row and the account are read
- * each time, so that what is ended or disabled stops at the next request (security P2). Refuses `invalid_credential`.
+ * Finds the actor of a credential (spec §5.1): an access token, or else a session's. Each call
+ * reads the row and the account, so that a revoked or disabled one stops at once (security P2).
+ * Refuses `invalid_credential`.
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);
@@ -41,7 +42,7 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
   };
 }
 
-/** Past the ORM: this runs on every request. An access token never outlives its session. */
+/** Bypasses the ORM, as this runs on every request. An access token never outlives its session. */
 async function findLive(sessionId: string, accountId: string): Promise<Row | undefined> {
   const [row] = await select<Row>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id

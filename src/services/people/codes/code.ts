@@ -6,25 +6,26 @@ import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 
-// Codes by mail (security P10): six digits, ten minutes, one use, five tries, for one account and one purpose.
+// Codes by mail (security P10): six digits, ten minutes, one use, five tries, for one account and
+// one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
 
-/** What a code is bound to. */
+/** The account and purpose that a code is bound to. */
 export interface CodeOf {
   accountId: string;
   purpose: CodePurpose;
 }
 
-/** A code that was right; `hash` is what it is stored as. */
+/** A right code; `hash` is its stored form. */
 export interface RightCode extends CodeOf {
   hash: string;
 }
 
 /**
- * A new code, which takes the place of the one before; call it inside a transaction. `keepTries` counts on from
- * those that were spent on that one: it was not asked for anew.
+ * Makes a code that replaces the earlier one; call it inside a transaction. `keepTries` keeps the
+ * tries spent on the earlier code, if no new one was asked for.
  */
 export async function writeCode(
   ctx: Context,
@@ -39,7 +40,10 @@ export async function writeCode(
   return code;
 }
 
-/** When the last code of this account and purpose was written; null when there is none, or it was spent or swept. */
+/**
+ * When the last code of this account and purpose was written; null if there is none, or it was
+ * spent or swept.
+ */
 export async function lastWritten(of: CodeOf): Promise<Date | null> {
   const code = await MailCode.findOne({ where: { ...of } });
   return code === null ? null : after(code.expiresAt, -lifeSeconds);
@@ -51,8 +55,8 @@ const untake =
   'UPDATE mail_codes SET tries = tries - 1 WHERE account_id = $1 AND purpose = $2 AND hash = $3 AND tries > 0 RETURNING tries';
 
 /**
- * Compares a code with the one that was mailed; null when it is another, or there is none. The try is counted, for all
- * processes, before anything is compared; without an account the same work is done (security P7).
+ * Compares a code with the mailed one; null if it differs, or there is none. The try is counted,
+ * for all processes, before the comparison. Without an account the work is the same (security P7).
  */
 export async function tryCode(
   ctx: Context,
@@ -67,12 +71,15 @@ export async function tryCode(
   return isEqual(hash, taken?.hash ?? '') ? { ...of, hash } : null;
 }
 
-/** Takes back the try that a right code cost which led nowhere: it was no guess. */
+/** Gives back the try of a right code that led nowhere: it was no guess. */
 export async function giveTryBack({ accountId, purpose, hash }: RightCode): Promise<void> {
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/** Ends the code, inside the transaction that it opens; false when another use of it was first. */
+/**
+ * Ends the code; false if another use came first. Call it inside the transaction that the code
+ * opens.
+ */
 export async function spendCode(code: RightCode): Promise<boolean> {
   const { accountId, purpose, hash } = code;
   return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;

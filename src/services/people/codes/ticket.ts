@@ -3,13 +3,16 @@ import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/equal.ts';
 import type { Account } from '../../../database/models/account.ts';
 
-// The code proves who reads the mailbox, not who chose the password (security P11). So the client that signs up is given
-// a ticket, and shows it when it confirms.
+// The code proves who reads the mailbox, not who chose the password (security P11). So the client
+// that signs up gets a ticket, and shows it to confirm.
 
-/** How long an account waits for somebody to confirm its address, in seconds; its ticket is worth nothing longer. */
+/**
+ * How long an account waits for its address to be confirmed, in seconds; its ticket is then
+ * invalid.
+ */
 export const unconfirmedSeconds = 7 * 24 * 3600;
 
-/** The ticket of a password as it is stored: no two sign-ups have one in common, though their passwords be the same. */
+/** The ticket of a stored password. No two sign-ups share a ticket, even with the same password. */
 export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
   return createHmac('sha256', keyring.derive('sign-up tickets'))
     .update(passwordHash)
@@ -17,8 +20,9 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 }
 
 /**
- * Whether the client that confirms an address chose the password of the account: it shows the ticket of that sign-up, or
- * the password. Ask it only after a right code, and end the code with the answer: it is one guess then.
+ * Whether the client that confirms an address chose the account's password: it shows the ticket of
+ * that sign-up, or the password. Call it only after a right code, and end the code with the answer:
+ * it is one guess then.
  */
 export async function isOwnSignUp(
   ctx: Pick<Context, 'keyring' | 'passwords'>,

@@ -12,25 +12,32 @@ import { Session } from '../../../database/models/session.ts';
 import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
 
-// The one list of tables that hold credentials (security I3). Add a new kind of credential here: whatever ends
-// credentials goes by this list, and tests hold the schema and the kill matrix to it.
+// The one list of tables that hold credentials (security I3). Add a new kind of credential here:
+// all code that ends credentials uses this list. Tests check the schema and the kill matrix against
+// it.
 
 type Remove = (where: WhereOptions) => Promise<number>;
 
-/** Steps on the way to a session: good for minutes, and once. */
+/** Steps on the way to a session: valid for minutes, and once. */
 const steps: Record<string, Remove> = {
   mail_codes: (where) => MailCode.destroy({ where }),
   login_links: (where) => LoginLink.destroy({ where }),
   pending_sign_ins: (where) => PendingSignIn.destroy({ where }),
 };
 
-/** What the next holder keeps: the second factor, and the keys of the organization's own connections. */
+/**
+ * What the next holder keeps: the second factor, and the identities of the organization's own
+ * connections.
+ */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
 }
 
-/** What lives until it is revoked, and how it ends for the next holder of the account. */
+/**
+ * Credentials that live until they are revoked, and how each ends for the next holder of the
+ * account.
+ */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // The password and the second factor.
   accounts: async (id, { keepsTotp }) => {
@@ -51,10 +58,16 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };
 
-/** The tables with credentials of accounts. All of them but `accounts` name the account, and go with it by cascade. */
+/**
+ * The tables with credentials of accounts. All but `accounts` reference the account and are deleted
+ * by cascade.
+ */
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
-/** The other tables with credentials: of a session, and of an organization. They go with it by cascade. */
+/**
+ * The other tables with credentials: of a session, and of an organization. They are deleted by
+ * cascade.
+ */
 export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
 
 /** The tables that name an account and hold no credential. */
@@ -65,23 +78,28 @@ export const withoutCredentials = [
   'tombstones',
 ];
 
-/** One account, of which one session may go on, or all accounts of the instance. */
+/**
+ * One account, with an optional session (`but`) that may go on, or all accounts of the instance.
+ */
 type Whose = { accountId: string; but?: string | null } | 'everyone';
 
-/** Ends the sessions and the steps on the way to one; answers how many sessions. Call it inside a transaction. */
+/**
+ * Ends the sessions and the steps on the way to one; returns how many sessions. Call it inside a
+ * transaction.
+ */
 export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   const where = whose === 'everyone' ? {} : { accountId: whose.accountId };
   for (const remove of Object.values(steps)) await remove(where);
   return endSessions(ctx, whose);
 }
 
-/** Ends every credential of the account, but for what is kept. Call it inside a transaction. */
+/** Ends every credential of the account except those in `kept`. Call it inside a transaction. */
 export async function endCredentials(ctx: Context, accountId: string, kept: Kept): Promise<void> {
   await endSignIns(ctx, { accountId });
   for (const end of Object.values(lasting)) await end(accountId, kept);
 }
 
-/** Deletes the credentials that have expired, but for personal tokens, which their owners see in their list. */
+/** Deletes expired credentials, except personal tokens, which their owners see in their list. */
 export async function sweepCredentials({ now }: Context): Promise<void> {
   const where = { expiresAt: { [Op.lt]: now } };
   for (const remove of Object.values(steps)) await remove(where);

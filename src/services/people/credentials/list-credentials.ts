@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { instant } from '../../foundation/fields.ts';
 
-/** One kind of what lets its holder into an account. */
+/** One kind of credential of an account. */
 export const credentialView = z.object({
   kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
   organization: z
@@ -23,7 +23,10 @@ interface Row {
   last: string | Date | null;
 }
 
-/** Rows of one kind that stand together: the columns have a type on PostgreSQL before any row has a value. */
+/**
+ * Selects one kind in a row set of its own: PostgreSQL needs typed columns before any row has a
+ * value.
+ */
 const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
   `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
      FROM ${from}`;
@@ -55,8 +58,8 @@ const query = [
 ].join(' UNION ALL ');
 
 /**
- * What lets its holder into the account, a line for each kind: how many, from when to when. An identity stands by its
- * organization, or by its social provider.
+ * Lists the credentials of the account, one line per kind: how many, from when to when. An identity
+ * is listed by its organization or social provider.
  */
 export async function listCredentials(
   ctx: Context,

@@ -13,7 +13,10 @@ import { givenPassword } from '../accounts/schema.ts';
 import { ownSessionOf } from '../sessions/own.ts';
 import { endSignIns } from './credentials.ts';
 
-/** Replaces one's own password; ends all other sessions and all mailed codes (security P5, P10). */
+/**
+ * Replaces the caller's own password; ends all other sessions and all mailed codes (security P5,
+ * P10).
+ */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
@@ -22,7 +25,7 @@ export const changePassword = operation({
     const current = await requireCurrent(ctx, account, input.currentPassword);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
-      // Of two changes at once, and of one beside the operator's, the first counts.
+      // Of two changes at once, also with one by the operator, the first counts.
       const [changed] = await Account.update(
         { passwordHash },
         { where: { id: accountId, passwordHash: current } },

@@ -7,7 +7,10 @@ type Which =
   | { id: string }
   | { organizationId: string }
   | { connectionId: string }
-  /** All of an account, or those that came through an organization, one connection of it, or a method. */
+  /**
+   * All of an account, or those that came through an organization, one connection of it, or a
+   * method.
+   */
   | {
       accountId: string | string[];
       organizationId?: string;
@@ -18,7 +21,10 @@ type Which =
   | { accountId: string; but?: string | null }
   | 'everyone';
 
-/** Ends the live sessions of an account, of an organization's connections, of both together, or of everyone; they stop at the next request. */
+/**
+ * Ends the live sessions of an account, of an organization's connections, of both together, or of
+ * everyone. They stop at the next request.
+ */
 export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
   const spared = but === null ? {} : { id: { [Op.ne]: but } };
@@ -31,7 +37,10 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
-/** Ends those that came by a domain: through the organization's connection for it, or through any by a person on it. */
+/**
+ * Ends the sessions that came by a domain: through its connection, or through any by a person on
+ * the domain.
+ */
 export async function endSessionsByDomain(
   ctx: Context,
   organizationId: string,
@@ -50,9 +59,10 @@ const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   RETURNING id`;
 
 /**
- * Ends the account's sessions that a provider began without the account's own second factor, where it belongs to an
- * organization that does not stand behind that provider; one session (`but`) may go on. Call it where the account has
- * become a member, or has got a second factor, with the account held (security P12).
+ * Ends the account's sessions that a provider began without the account's own second factor. It
+ * does so only if the account belongs to another organization too; one session (`but`) may go on.
+ * Call it after the account has become a member or got a second factor, with the account locked
+ * (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -63,8 +73,9 @@ export async function endSessionsPastSecondFactor(
 }
 
 /**
- * Ends the live sessions of an account ($2) that came through the organization ($1), and all of them when it has verified
- * the domain ($5); at the instant $3. A statement, for provisioning, which ends them by the thousand.
+ * Ends the live sessions of an account ($2) that came through the organization ($1), at the instant
+ * $3. If the organization has verified the domain ($5), it ends all of them. A plain statement, as
+ * provisioning ends sessions by the thousand.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

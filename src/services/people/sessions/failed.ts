@@ -1,8 +1,8 @@
 import { Refusal } from '../../../errors.ts';
 
 /**
- * The one answer to every sign-in that does not succeed (security P7): the same words whatever was
- * wrong. The reason travels in the cause, for the log and the event alone.
+ * The one answer to every failed sign-in (security P7): the same words for every reason. Only the
+ * log and the event get the reason, from the cause.
  */
 export function signInFailed(reason: string, cause?: unknown): Refusal {
   return new Refusal('signin_failed', 'You could not be signed in.', {
@@ -23,7 +23,10 @@ const wrongEntries = {
   },
 } as const;
 
-/** The same refusal in the words of what was entered, whatever was wrong (security P7, L7); any other error as it is. */
+/**
+ * Words the refusal for the fields that were entered, the same for every reason (security P7, L7).
+ * Returns any other error unchanged.
+ */
 export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return error;
   const { message, hint } = wrongEntries[method];
@@ -31,8 +34,9 @@ export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): un
 }
 
 /**
- * The refusal of somebody who has proved to be the account, and whose address nobody has proved yet (security P11). A
- * password does not prove it: strangers sign up with any address, and get `signInFailed`.
+ * The refusal of a person who has proved to own the account, but whose address is unproved
+ * (security P11). A password does not prove it: strangers sign up with any address, and get
+ * `signInFailed`.
  */
 export function emailUnverified(): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {

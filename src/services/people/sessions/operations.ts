@@ -18,7 +18,7 @@ import { givenRefreshToken, signedInView } from './schema.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 import { sessionPage, viewSession } from './view.ts';
 
-/** Lists one's live sessions. */
+/** Lists the caller's live sessions. */
 export const listSessions = ownOperation({
   authority: 'sessions.see',
   input: z.strictObject(pageInput),
@@ -36,7 +36,7 @@ export const listSessions = ownOperation({
   },
 });
 
-/** Ends one live session: one's own, or any for the operator. */
+/** Ends one live session: the caller's own, or any for the operator. */
 export const revokeSession = ownOperationById({
   authority: 'sessions.end',
   input: z.strictObject({ id }),
@@ -54,8 +54,8 @@ export const revokeSession = ownOperationById({
 });
 
 /**
- * Ends the session of the caller's credential or of the refresh token; without either (an access
- * token has no session) there is nothing to end, and that is fine.
+ * Ends the session of the caller's credential or of the refresh token. Without either there is
+ * nothing to end, which is no error: an access token has no session.
  */
 export const signOut = operation({
   authority: 'public',
@@ -74,7 +74,7 @@ export const signOut = operation({
   },
 });
 
-/** The refresh token alone says who signs out, where no access token is left. */
+/** If no access token is left, only the refresh token names the person who signs out. */
 function named(ctx: Context, account: Account | null, sessionId: string): Context {
   if (ctx.actor.kind !== 'anonymous' || account === null) return ctx;
   const { id: accountId, name } = account;
@@ -82,8 +82,8 @@ function named(ctx: Context, account: Account | null, sessionId: string): Contex
 }
 
 /**
- * Rotates a refresh token (security P4). A second use within 30 seconds answers with the same
- * successor; a later one ends the whole session, because the token was copied.
+ * Rotates a refresh token (security P4). A second use within 30 seconds gets the same successor. A
+ * later one ends the whole session, because the token was copied.
  */
 export const refreshSession = operation({
   authority: 'public',
@@ -98,7 +98,8 @@ export const refreshSession = operation({
     const claims = await readToken(ctx, refreshToken, 'rt+jwt');
     if (claims === null) throw ended();
     const renewed = await transaction(async () => {
-      // Held until the end, so that parallel uses of one token come one after the other.
+      // Locked until the transaction ends, so that parallel uses of one token run one after the
+      // other.
       const token = await RefreshToken.findByPk(claims.jti, { lock: true });
       const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
       if (token === null || session === null) return null;
@@ -137,7 +138,7 @@ async function findLiveSession(ctx: Context, id: string): Promise<Session | null
   return live && session.account.disabledAt === null ? session : null;
 }
 
-/** Answers null rather than throwing, so that the end of the family is committed. */
+/** Returns null instead of throwing, so that the end of the family is committed. */
 async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
   await recordEvent(ctx, {

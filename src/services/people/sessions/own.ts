@@ -1,6 +1,6 @@
 import type { Actor } from '../../../context.ts';
 
-/** The session that the actor's credential belongs to; null for tokens and for whoever is no user. */
+/** The session of the actor's credential; null for tokens and for actors that are no user. */
 export function ownSessionOf(actor: Actor): string | null {
   return actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
 }

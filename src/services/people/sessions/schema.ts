@@ -16,7 +16,10 @@ export const resumeInput = z.strictObject({
   refreshToken: givenRefreshToken,
 });
 
-/** What a sign-in answers, beside the two cookies; `expiresIn` is that of the access token, in seconds. */
+/**
+ * The answer to a sign-in, beside the two cookies; `expiresIn` is that of the access token, in
+ * seconds.
+ */
 export const signedInView = z.object({
   user: userView,
   accessToken: z.string(),
@@ -25,7 +28,9 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
-/** What signing up answers: a session at once, or that a code, which was mailed, has to confirm the address first. */
+/**
+ * The answer to a sign-up: a session at once, or that a mailed code must confirm the address first.
+ */
 export const signedUpView = z.discriminatedUnion('emailVerification', [
   signedInView.extend({ emailVerification: z.literal('done') }),
   z.object({ emailVerification: z.literal('required') }),

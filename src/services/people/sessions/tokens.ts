@@ -16,14 +16,20 @@ import { viewUser } from '../accounts/view.ts';
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
 
-/** A new refresh token of the session, idle for at most two weeks and never beyond the session's end; yet to be kept. */
+/**
+ * Makes a refresh token of the session, not stored yet. It may be idle for two weeks at most and
+ * never outlives the session.
+ */
 export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
   const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);
   return { id: randomUUIDv7(), keyId: kid, issuedAt: ctx.now, expiresAt };
 }
 
-/** Keeps the refresh token, past the ORM; call it inside the transaction that begins or renews the session. */
+/**
+ * Stores the refresh token, bypassing the ORM; call it inside the transaction that begins or renews
+ * the session.
+ */
 export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
   const { id, keyId, issuedAt, expiresAt } = token;
   const row = {
@@ -36,7 +42,10 @@ export async function keepRefreshToken(session: SessionTimes, token: RefreshRow)
   await insertRow('refresh_tokens', row);
 }
 
-/** The answer to a sign-in or a refresh; the refresh token is signed from its row, to the same bytes each time. */
+/**
+ * The answer to a sign-in or a refresh. The refresh token is signed from its row, to the same bytes
+ * each time.
+ */
 export async function signSession(
   ctx: Context,
   account: Account,
@@ -77,7 +86,7 @@ export async function signSession(
   };
 }
 
-/** The claims of a token of this instance, type and moment, or null. */
+/** The claims of a valid token of this instance and type, or null. */
 export function readToken(
   ctx: Context,
   token: string,

@@ -15,7 +15,7 @@ export const sessionView = z.object({
 });
 export const sessionPage = pageOf(sessionView);
 
-/** A session as its owner and the operator see it; `current` is the id of the one that asks. */
+/** A session as its owner and the operator see it; `current` is the id of the caller's session. */
 export function viewSession(session: Session, current: string | null) {
   const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
   return {

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { AccessToken } from '../../../database/models/access-token.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 
-/** Writes what happened to a token; call it inside the transaction that does it. */
+/** Records an event of a token; call it inside the transaction that makes the change. */
 export function recordTokenEvent(
   ctx: Context,
   kind: 'token.created' | 'token.regenerated' | 'token.revoked',

@@ -22,7 +22,7 @@ import { voucherOf } from './vouched.ts';
 
 // Personal access tokens (spec §2.7).
 
-/** Lists one's tokens, oldest first and without their values. */
+/** Lists the caller's tokens, oldest first and without their values. */
 export const listTokens = ownOperation({
   authority: 'me.see',
   input: z.strictObject(pageInput),
@@ -40,7 +40,7 @@ export const listTokens = ownOperation({
 const mostAdminDays = 90;
 const days = 'must be a whole number of days from 1 to 365';
 
-// What takes no room between the signs of a name.
+// Characters that are invisible in a name.
 const unseen = /\p{Default_Ignorable_Code_Point}/gu;
 
 // Names that begin with `bot:` belong to apps (security P14).
@@ -102,7 +102,9 @@ export const createToken = ownOperation({
   },
 });
 
-/** When the token ends, or null for never; a token of scope admin always ends (security P15). */
+/**
+ * When the token expires, or null for never; a token of scope admin always expires (security P15).
+ */
 function endOf(
   ctx: Context,
   scope: TokenScope,
@@ -119,9 +121,8 @@ function endOf(
 }
 
 /**
- * Gives a token a new value (spec §3.5); the old one stops at once, a suspension ends, all else
- * stays. Of several at the same moment one succeeds, so that every value answered is one that
- * works.
+ * Gives a token a new value (spec §3.5). The old one stops at once and a suspension ends; all else
+ * stays. Of several calls at once one succeeds, so that every returned value works.
  */
 export const regenerateToken = ownOperationById({
   authority: 'me.credentials',
@@ -133,7 +134,7 @@ export const regenerateToken = ownOperationById({
     requireRenewable(ctx, token);
     const { value, prefix, hash } = newSecret('cos_pat_');
     await transaction(async () => {
-      // So that no joining misses the new value.
+      // Locked, so that no joining misses the new value.
       await lockAccount(token.accountId);
       const vouchedBy = await voucherOf(ctx);
       const [changed] = await AccessToken.update(
@@ -147,7 +148,7 @@ export const regenerateToken = ownOperationById({
   },
 });
 
-/** Ends a token for good (spec §3.5): its row is gone, and only the event remains. */
+/** Ends a token for good (spec §3.5): its row is deleted, and only the event remains. */
 export const revokeToken = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id }),
@@ -172,7 +173,7 @@ function noSuchToken(id: string): Refusal {
   return new Refusal('not_found', `There is no token ${id}.`);
 }
 
-/** Proves that the actor may get this scope: admin takes the operator or a second factor. */
+/** Proves that the actor may get this scope: admin needs the operator or a second factor. */
 async function requireSecondFactorFor(ctx: Context, scope: TokenScope): Promise<void> {
   if (scope === 'admin' && ctx.actor.kind !== 'operator')
     await requireSecondFactor(ctx, 'me.adminTokens');

@@ -19,12 +19,15 @@ interface Row {
   name: string;
 }
 
-/** Whether the credential is one of ours, or would like to be (spec §5.1). */
+/** Whether the credential has the form of our tokens, valid or not (spec §5.1). */
 export function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/** The owner for whom a token speaks, or null: it must be whole, live, unexpired and not suspended, the account enabled. One read, past the ORM. */
+/**
+ * The owner that a token acts for, or null. The token must be whole, live, unexpired and not
+ * suspended, and the account enabled. One read, bypassing the ORM.
+ */
 export async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;

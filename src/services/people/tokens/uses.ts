@@ -3,17 +3,20 @@ import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { transaction } from '../../../database/transaction.ts';
 
-// When a token was last used is known to the minute, and no request waits for it to be written (security P13):
-// the request remembers it, the clock writes it down.
+// The last use of a token is known to the minute, and no request waits for the write
+// (security P13). The request remembers the use; the clock writes it.
 
 const minuteMs = 60_000;
 
-/** Remembers that a token was used now, unless that is written down for this minute already. */
+/** Remembers that a token was used now, unless a use in this minute is stored already. */
 export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null): void {
   if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now)) ctx.tokenUses.set(id, ctx.now);
 }
 
-/** Writes down what was remembered, each use in a transaction of its own; what fails is left for the next time. */
+/**
+ * Writes the remembered uses, each in a transaction of its own; a failed write is left for the next
+ * time.
+ */
 export async function writeTokenUses(ctx: Context): Promise<void> {
   for (const [id, at] of [...ctx.tokenUses]) {
     const stale = {

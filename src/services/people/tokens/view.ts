@@ -17,12 +17,12 @@ export const tokenView = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
   expiresAt: instant.nullable(),
-  /** There only while it is suspended: it came out of a backup. */
+  /** Only while it is suspended, because it came out of a backup. */
   suspendedAt: instant.optional(),
 });
 export const tokenPage = pageOf(tokenView);
 
-/** What making or regenerating a token answers; the value is not shown again. */
+/** The answer to making or regenerating a token; the value is not shown again. */
 export const newTokenView = tokenView.extend({ token: z.string() });
 
 /** A token as its owner and the operator see it. */
@@ -41,7 +41,7 @@ export function viewToken(token: AccessToken) {
   };
 }
 
-/** The field that tells of a suspension; what is not suspended has none. */
+/** The field that shows a suspension; absent if not suspended. */
 export function suspended({ suspendedAt }: { suspendedAt: Date | null }): { suspendedAt?: string } {
   return suspendedAt ? { suspendedAt: suspendedAt.toISOString() } : {};
 }

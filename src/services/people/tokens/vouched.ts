@@ -2,12 +2,12 @@ import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Session } from '../../../database/models/session.ts';
 
-// A provider is trusted with the accounts of its own organization alone (security P12). What it made in such an account
-// must not serve it in another organization later.
+// A provider is trusted only with the accounts of its own organization (security P12). A token or
+// app it made in such an account must not serve it in another organization later.
 
 /**
- * The organization whose provider began the session that asks, without the account's own second factor; null where no
- * provider did. A token passes on what stands behind it.
+ * The organization whose provider began the caller's session without the account's own second
+ * factor; null if no provider did. A token passes its own value on.
  */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;

@@ -7,17 +7,17 @@ import { giveBack, spend } from '../../foundation/limits/spend.ts';
 import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
 import { openTotpSecret } from './secret.ts';
 
-/** A right code of the second factor: whose, and of which time step. */
+/** A right code of the second factor: its account and its time step. */
 export interface SecondFactor {
   accountId: string;
   step: number;
 }
 
 /**
- * The answer that a sign-in gives to the second factor: that of a right code, or null where the account asks for
- * none. Call it outside the sign-in's transaction, whose end must not take the count of wrong codes back;
- * `beginSession` then spends the step inside. Refuses `second_factor_required` without a code,
- * `second_factor_invalid` for a wrong one.
+ * Checks the code of the second factor; null if the account asks for none. Call it outside the
+ * sign-in's transaction, whose rollback must not undo the count of wrong codes. `beginSession` then
+ * spends the step inside. Refuses `second_factor_required` without a code, `second_factor_invalid`
+ * for a wrong one.
  */
 export async function answerSecondFactor(
   ctx: Context,
@@ -31,9 +31,9 @@ export async function answerSecondFactor(
 }
 
 /**
- * The time step of a right code. Each code tried is counted against the account before it is looked at,
- * whichever endpoint it came by, and given back when it was right: five wrong ones in a quarter of an
- * hour are all there are (security P12). Call it outside transactions.
+ * The time step of a right code. Each try counts against the account before the comparison, at
+ * every endpoint, and is given back if the code was right. So there are five wrong codes in a
+ * quarter of an hour at most (security P12). Call it outside transactions.
  */
 export async function requireRightCode(
   ctx: Context,
@@ -57,9 +57,9 @@ export function isAnswerMissing(
 }
 
 /**
- * Accepts the answer inside the transaction that it opens. The account as it is now decides: a second factor enabled
- * since it was asked for is asked for again, and so is that of another account than the one that answered. Says
- * whether the account has a second factor, which has then been passed.
+ * Accepts the answer inside the caller's transaction; true if the account has a second factor,
+ * which is then passed. The account as it is now decides. It asks again if its second factor was
+ * enabled since, or if another account answered.
  */
 export async function acceptSecondFactor(
   account: Pick<Account, 'id' | 'totpEnabledAt'>,
@@ -71,7 +71,10 @@ export async function acceptSecondFactor(
   return true;
 }
 
-/** Accepts the time step once: one conditional UPDATE, so that of parallel uses of one code one gets through. */
+/**
+ * Accepts the time step once: with one conditional UPDATE, only one of parallel uses of a code
+ * succeeds.
+ */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
   const [spent] = await Account.update(

@@ -1,6 +1,6 @@
 import { Account } from '../../../database/models/account.ts';
 
-/** Forgets the secret and that it was on (spec §2.6). */
+/** Discards the secret and the record that it was on (spec §2.6). */
 export async function discardTotp(accountId: string): Promise<void> {
   const nothing = {
     totpSecret: null,

@@ -25,8 +25,9 @@ const code = z.string().regex(/^[0-9]{6}$/, 'must be the six digits that the aut
 const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
- * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a
- * quarter of an hour. Starting again replaces it; an enabled second factor is `already_exists`.
+ * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a quarter
+ * of an hour. Another start replaces it. If a second factor is enabled, it refuses
+ * `already_exists`.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',
@@ -124,7 +125,9 @@ export const disableTotp = ownOperation({
   },
 });
 
-/** Turns it off for someone who lost the authenticator, by the operator's word (security P12). */
+/**
+ * Turns it off for a person who lost the authenticator, at the operator's decision (security P12).
+ */
 export const resetTotp = operation({
   authority: 'operator',
   input: userRefInput,

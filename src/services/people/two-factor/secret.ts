@@ -7,12 +7,12 @@ const placeOf = (accountId: string): SealedPlace => ({
   row: accountId,
 });
 
-/** The TOTP secret as it is stored, bound to its account (security P12). */
+/** Seals the TOTP secret for storage, bound to its account (security P12). */
 export function sealTotpSecret(ctx: Context, accountId: string, secret: string): string {
   return ctx.keyring.seal(secret, placeOf(accountId));
 }
 
-/** The TOTP secret in clear, to check a code with. */
+/** Opens the TOTP secret, to check a code with. */
 export function openTotpSecret(ctx: Context, accountId: string, sealed: string): string {
   return ctx.keyring.open(sealed, placeOf(accountId));
 }

@@ -74,8 +74,8 @@ export const createUser = operation({
 });
 
 /**
- * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good;
- * tokens, apps and the password come back when it is enabled.
+ * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good.
+ * Tokens, apps and the password work again once it is enabled.
  */
 export const disableUser = operation({
   authority: 'operator',
@@ -93,7 +93,7 @@ export const disableUser = operation({
   },
 });
 
-/** Lets a disabled account sign in again; sessions that were ended stay ended. */
+/** Lets a disabled account sign in again; ended sessions stay ended. */
 export const enableUser = operation({
   authority: 'operator',
   input: userRefInput,
@@ -128,7 +128,7 @@ export const unlockUser = operation({
 
 /**
  * Sets an account's password. Its sessions, mailed codes and links end (security P10), and its
- * tokens unless they are to be kept; its apps keep their secrets.
+ * tokens unless they are to be kept. Its apps keep their secrets.
  */
 export const setUserPassword = operation({
   authority: 'operator',

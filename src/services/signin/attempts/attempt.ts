@@ -13,9 +13,9 @@ import { Refusal } from '../../../errors.ts';
 import type { Said } from '../methods/sso/claims.ts';
 import { claimsToKeep, type KeptClaims } from './claims.ts';
 
-// The last sign-ins of a connection, for whoever sets it up. One is kept from the accepted state on: what comes
-// before costs a stranger nothing. Those that name nobody are bounded by themselves, so that strangers who begin
-// sign-ins without end cannot push out those of people.
+// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
+// state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
+// limit of their own, so that strangers cannot push out those of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;
@@ -23,7 +23,10 @@ export const attemptDays = 7;
 const mostNamed = 400;
 const mostNameless = 100;
 
-/** Runs a sign-in whose state was accepted, and keeps how far it came; `learn` takes what the provider said. */
+/**
+ * Runs a sign-in whose state was accepted, and keeps how far it came. `learn` takes what the
+ * provider said.
+ */
 export async function keepAttempt<T>(
   ctx: Context,
   connectionId: string,
@@ -91,7 +94,9 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
 const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
 const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
 
-/** Where the sign-in ended and why, in codes of our own; `at` is for what does not tell. */
+/**
+ * Where the sign-in ended and why, in codes of our own. `at` is the stage if the error names none.
+ */
 function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
   if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
   const told = reasoned.safeParse(error.cause).data;

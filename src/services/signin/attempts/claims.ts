@@ -1,16 +1,16 @@
 import type { Said } from '../methods/sso/claims.ts';
 
-/** What an attempt keeps of a person: the address and the groups, and nothing else that was said of them. */
+/** What an attempt keeps of a person: the address and the groups, and no other claim. */
 export interface KeptClaims {
-  /** Canonical; null when there was none. */
+  /** Canonical; null if the provider gave none. */
   email: string | null;
-  /** As received; null when there was no claim, or it could not be read. */
+  /** As received; null if there was no claim, or an unreadable one. */
   groups: string[] | null;
-  /** There was a groups claim, but it could not be read (security I7). */
+  /** The groups claim was there, but unreadable (security I7). */
   groupsMalformed: boolean;
 }
 
-/** Reduces what the provider said of a person to what an attempt keeps. */
+/** Reduces the provider's claims to those that an attempt keeps. */
 export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>): KeptClaims {
   return {
     email: 'address' in email ? email.address : null,

@@ -7,7 +7,7 @@ import { readPage } from '../../foundation/page.ts';
 import { requireSsoConnection } from '../../tenancy/sso/find.ts';
 import type { listAttemptsInput } from './schema.ts';
 
-/** The last sign-ins through the organization's connection, newest first. */
+/** Lists the last sign-ins through the organization's connection, newest first. */
 export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {
   const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
   const { id: connectionId } = await requireSsoConnection(organization);

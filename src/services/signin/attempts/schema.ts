@@ -3,7 +3,7 @@ import { attemptStages } from '../../../database/models/sso-attempt.ts';
 import { id, instant, ref } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 
-/** `reference` is the one that a person was shown. */
+/** `reference` is the one shown on the page of a refused sign-in. */
 export const listAttemptsInput = z.strictObject({
   org: ref,
   reference: z.string().max(100).optional(),
@@ -20,9 +20,9 @@ export const attemptView = z.object({
   /** Why it was refused. */
   code: z.string().optional(),
   email: z.string().optional(),
-  /** As received; null when there was a claim that could not be read. */
+  /** As received; null if the claim was unreadable. */
   groups: z.array(z.string()).nullable().optional(),
-  /** What the page of a refused sign-in shows, and the events keep. */
+  /** The page of a refused sign-in shows it, and the events keep it. */
   reference: z.string().optional(),
 });
 

@@ -23,14 +23,16 @@ type Input = z.output<typeof openLoginLinkInput>;
 
 const linkSeconds = 600;
 
-/** A link that signs the account in once within ten minutes; one made before for it is void. */
+/**
+ * Makes a link that signs the account in once, within ten minutes; an earlier link becomes invalid.
+ */
 export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
   const token = randomToken(256);
   const expiresAt = after(ctx.now, linkSeconds);
   await transaction(async () => {
-    // Held, so that no link is made beside what ends them.
+    // Locked, so that no link is made while another transaction ends the account's links.
     const held = await lockAccount(account.id);
     if (held === null || held.disabledAt !== null) throw disabled(account);
     await LoginLink.destroy({ where: { accountId: account.id } });
@@ -46,27 +48,32 @@ export async function createLoginLink(ctx: Context, input: z.output<typeof userR
   };
 }
 
-/** The person an unused link lets in; looking does not use it up. */
+/** Shows the person that an unused link lets in, without using it up. */
 export async function lookAtLoginLink(ctx: Context, { token }: Input) {
   const { email, name } = await requireLinked(ctx, token);
   return { email, name };
 }
 
-/** Begins the session of a link. Call it inside the sign-in's transaction, which has used the link up. */
+/**
+ * Begins the session of a link. Call it inside the sign-in's transaction, which has used the link
+ * up.
+ */
 export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
   return beginSession(ctx, account, { method: 'loginLink', secondFactor });
 }
 
-/** The account of an unused link; refuses `invalid_credential`. */
+/** Returns the account of an unused link; refuses `invalid_credential`. */
 export async function requireLinked(ctx: Context, token: string): Promise<Account> {
   const link = await LoginLink.findByPk(idOf(token));
   if (link === null || link.expiresAt <= ctx.now) throw spent();
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-/** Uses the link up; of two at once one goes on. Call it inside the sign-in's transaction. */
+/**
+ * Uses the link up; of two parallel uses, one succeeds. Call it inside the sign-in's transaction.
+ */
 export async function spendLink({ id }: Account, token: string): Promise<void> {
-  // Held before the link, as by everything that ends links: no two transactions wait for each other.
+  // Locked before the link, like all code that ends links, so that no two transactions deadlock.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: idOf(token) } })) === 0) throw spent();
 }

@@ -11,7 +11,10 @@ import type { Arrival } from '../pending.ts';
 
 type ByPassword = Arrival & { by: 'password' };
 
-/** The account whose password was given, or why nobody is signed in; all of it is one answer outside (security P7). */
+/**
+ * The account whose password was given, or why the sign-in is refused; the person sees one answer
+ * for all (security P7).
+ */
 export type PasswordProof = { proved: Account } | { refused: string };
 
 /** Decides what the comparison of a password proves. */
@@ -29,8 +32,9 @@ export function judgePassword(
 }
 
 /**
- * The arrival of a right password. It keeps which hash the password was right for: neither the password, nor anything that
- * another one would do for. Raises the hash to the present parameters, as only here is the password at hand (security P6).
+ * Makes the arrival of a right password. It keeps which hash the password matched: neither the
+ * password, nor anything that another password would satisfy. It also raises the hash to the
+ * present parameters, as only here is the password at hand (security P6).
  */
 export async function arriveByPassword(
   ctx: Context,
@@ -48,7 +52,10 @@ export async function arriveByPassword(
   return { ...arrival, checked: proofOf(raised) };
 }
 
-/** Begins the session, unless the password was changed since it was checked. Call it inside the sign-in's transaction. */
+/**
+ * Begins the session, unless the password was changed since it was checked. Call it inside the
+ * sign-in's transaction.
+ */
 export async function enterByPassword(
   ctx: Context,
   account: Account,

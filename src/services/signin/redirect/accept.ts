@@ -9,7 +9,7 @@ import { claimCode } from './claim-code.ts';
 import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
 import { type CallbackPlaces, callbackPlaces } from './under-way.ts';
 
-/** What comes back with a person, as far as it does not concern the provider alone. */
+/** The parts of a callback that do not concern the provider alone. */
 interface Returned {
   state?: string | undefined;
   code?: string | undefined;
@@ -19,9 +19,9 @@ interface Returned {
 }
 
 /**
- * Does the work with the state if it is ours, unexpired, from this browser and not used before; it is used up by this
- * (security S2, S3), and the code that came with it is bound to its provider (security S5). Refuses `overloaded`, and
- * uses nothing up, where too many wait for the provider (security S9).
+ * Runs `work` with the state if it is ours, unexpired, from this browser and unused. It uses the
+ * state up (security S2, S3) and binds the returned code to its provider (security S5). If too many
+ * callbacks wait for the provider, it refuses `overloaded` and uses nothing up (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -46,7 +46,10 @@ export async function acceptState<T>(
   }
 }
 
-/** A browser always shows its cookie; so must everyone where the way here is not encrypted. */
+/**
+ * A browser must always send its cookie. So must every client if the connection to idctl is not
+ * encrypted.
+ */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
@@ -60,7 +63,7 @@ async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
         message: 'This sign-in was finished already.',
       },
     );
-    // Last, so that a refusal takes the use of the state back.
+    // Last, so that a refusal rolls the use of the state back.
     places.take();
   });
   await spending.catch((error: unknown) => {

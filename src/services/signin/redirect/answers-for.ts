@@ -1,9 +1,10 @@
 import type { Proof } from '../../../outbound/outbound.ts';
 
 /**
- * Whether the provider answers for an address that it says to have verified. Google says of itself that it does for its
- * own mail and for accounts that an organization manages there; any other address was somebody's when they made the
- * account, and may be another's by now (decision 0009). Other providers are taken at their word.
+ * Whether the provider guarantees an address that it says it has verified. Google states this only
+ * of its own mail and of accounts that an organization manages there. Any other address was the
+ * person's when they made the account, and may be another person's by now (decision 0009). Other
+ * providers are trusted.
  */
 export function answersFor(
   { issuer, managedBy }: Pick<Proof, 'issuer' | 'managedBy'>,

@@ -14,8 +14,8 @@ import {
 const flowCookie = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * What a sign-in by redirect begins with: a fresh state with its secrets, and the flow cookie that binds it to this
- * browser; a browser that has one keeps it, so that two tabs do not disturb each other.
+ * Begins a sign-in by redirect: a fresh state with its secrets, and the flow cookie that binds it
+ * to this browser. A browser keeps the cookie it has, so that two tabs do not disturb each other.
  */
 export function beginFlow(
   ctx: Context,

@@ -4,14 +4,14 @@ import { SpentState } from '../../../database/models/spent-state.ts';
 import { after } from '../../foundation/time.ts';
 import { type FlowState, stateSeconds } from './state.ts';
 
-// RFC 6749 §10.10 wants 128 bits of a code; a shorter one is no secret, and may come twice by itself.
+// RFC 6749 §10.10 wants 128 bits of a code. A shorter one is no secret, and may repeat by chance.
 const shortest = 22;
 
 /**
- * Claims the code for the provider that it is about to be brought to; false when it was brought to another one
- * before. A lying provider can send people on to an honest one, so that their codes are brought to itself, and
- * then take them into a sign-in begun there (RFC 9700 §4.4); of the code alone that cannot be told (security S5).
- * Call it in a transaction of its own, before the network.
+ * Claims the code for the provider it is about to be sent to; returns false if another provider
+ * already got it. A dishonest provider can send people on to an honest one and receive their codes
+ * itself. It can then use these in a sign-in begun there (RFC 9700 §4.4); the code alone does not
+ * show this (security S5). Call it in a transaction of its own, before the network.
  */
 export async function claimCode(
   ctx: Context,

@@ -3,8 +3,9 @@ import type { Refusal } from '../../../errors.ts';
 const recorded = new WeakMap<Refusal, Set<string>>();
 
 /**
- * Has a provider's failure written down once for whom it is about (`of`): a failure is remembered for some seconds, and
- * told to strangers without end, which must cost no write each (security X5).
+ * Records a provider's failure once for each connection or provider (`of`). A cached failure is
+ * shown to any number of strangers for some seconds, so repeating it must cost no write
+ * (security X5).
  */
 export async function recordOnce(
   failure: Refusal,

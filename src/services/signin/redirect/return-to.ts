@@ -14,12 +14,13 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   ) {
     return target.pathname + target.search + target.hash;
   }
-  // Put together here, for `origin` of `blob:https://host/…` is that host's.
+  // Built here, as `origin` of `blob:https://host/…` is that host's.
   const place = `${target?.protocol}//${target?.host}`;
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '')
     return target.href;
-  // People are told no key of the configuration; the operator finds it here, with the origin to add.
+  // An employee sees no configuration key; the operator finds it in this log, with the origin to
+  // add.
   if (target !== null && target.origin !== new URL(baseUrl).origin) {
     const host = place.slice(0, 300);
     ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');
@@ -27,7 +28,10 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
-/** Not `//host`, nor what a browser reads as that; asked of the normal form as well, for `/.//host` becomes it. */
+/**
+ * Refuses `//host` and what a browser reads as that. The normal form is checked too, as `/.//host`
+ * becomes `//host`.
+ */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { domain } from '../../foundation/fields.ts';
 
-// What the two public steps of a sign-in by redirect are given, whoever the provider is (RFC 6749 §4.1, RFC 9207).
+// The input of the two public steps of a sign-in by redirect, for every provider (RFC 6749 §4.1,
+// RFC 9207).
 
 /** The fields of the first step. */
 export const startFields = {
@@ -9,10 +10,10 @@ export const startFields = {
   flow: z.string().max(200).optional(),
 };
 
-/** Where the person is sent. */
+/** The URL that the person is sent to. */
 export const startView = z.object({ authorizationUrl: z.string() });
 
-/** What comes back with the person. */
+/** The parameters that the person brings back. */
 export const callbackInput = z.strictObject({
   state: z.string().max(4096).optional(),
   code: z.string().max(4096).optional(),

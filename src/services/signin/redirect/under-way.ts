@@ -2,14 +2,14 @@ import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
 import { networkOf } from '../../foundation/limits/network.ts';
 
-/** How many callbacks wait for a provider at once in one process (security S9). */
+/** How many callbacks may wait for a provider at once in one process (security S9). */
 const most = { client: 10, connection: 50 };
 
 /** A callback's places: one of its client's and one of its connection's. */
 export interface CallbackPlaces {
-  /** Takes both, once however often it is asked; refuses `overloaded`. */
+  /** Takes both; a repeated call takes no more. Refuses `overloaded`. */
   take(): void;
-  /** Gives back what was taken. */
+  /** Gives back the places it took. */
   leave(): void;
 }
 

@@ -22,16 +22,16 @@ import { createSignedUp, type SignedUp } from './signed-up.ts';
 type Input = z.output<typeof signUpInput>;
 
 /**
- * Makes an account for whoever comes. Where the instance sends mail, a code confirms the address first, and the ticket
- * shows then who signed up; the answer and the work are the same for an address that has an account, whose owner is told
- * by mail (security P7).
+ * Makes an account for a person who signs up. If the instance sends mail, a code confirms the
+ * address first, and the ticket then shows who signed up. The answer and the work are the same for
+ * a taken address, whose owner gets a mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
   const invitation = await requireAdmitted(ctx, input);
   const { email, name, locale = null } = input;
   const hash = () => hashNewPassword(ctx, input.password, input);
   if (!isMailConfigured(ctx)) return signUpAtOnce(ctx, input, invitation, hash);
-  // Before the hash, as everything that is limited is (security P6).
+  // Counted before the hash, like all that is limited (security P6).
   await countAsking(ctx);
   const passwordHash = await hash();
   const signedUp = { email, name, locale, passwordHash };
@@ -42,8 +42,8 @@ export async function signUp(ctx: Context, input: Input) {
 }
 
 /**
- * Makes the account and signs it in. Nobody has proven its address: the instance takes it as verified (spec §2.6), and
- * the organization that owns the domain does not (security I3).
+ * Makes the account and signs it in. Its address is unproved: the instance takes it as verified
+ * (spec §2.6), and the organization that owns the domain does not (security I3).
  */
 async function signUpAtOnce(
   ctx: Context,
@@ -55,10 +55,10 @@ async function signUpAtOnce(
   await requireRoom(ctx, limits);
   const { email, name, locale = null } = input;
   const signedUp: SignedUp = { email, name, locale, passwordHash: await hash() };
-  // That an address is taken is no secret to whoever may sign up; asking for many at once is what is limited.
+  // That an address is taken is no secret to people who may sign up; only the tries are limited.
   await spend(ctx, limits);
   const session = await transaction(async () => {
-    // Asked again: an organization may have verified the domain while the hash was computed.
+    // Checked again: an organization may have verified the domain while the hash was computed.
     await requireAdmitted(ctx, input);
     const account = await createSignedUp(ctx, signedUp, 'auto');
     await giveBack(ctx, limits);
@@ -71,7 +71,10 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/** The invitation that lets this person sign up, or null where everybody may; refuses `signup_closed`. */
+/**
+ * Returns the invitation that lets this person sign up, or null where all may; refuses
+ * `signup_closed`.
+ */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
@@ -99,7 +102,10 @@ async function findInvitation(
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-/** How people of a domain come to an account is for the organization that has verified it to say, and for no other (security O1). */
+/**
+ * Only the organization that has verified a domain decides how its people get accounts
+ * (security O1).
+ */
 async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
   const owner = await findOwner(domain);
   return owner === null || owner === organizationId;

@@ -4,16 +4,16 @@ import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 
-/** What somebody signs up with. */
+/** The input of a sign-up. */
 export interface SignedUp {
   email: string;
   name: string;
-  /** Null for the instance's. */
+  /** Null for the instance's locale. */
   locale: string | null;
   passwordHash: string;
 }
 
-/** The account of somebody who signed up; refuses `already_exists` for a taken address. */
+/** Makes the account of a sign-up; refuses `already_exists` for a taken address. */
 export async function createSignedUp(
   ctx: Context,
   { email, name, locale, passwordHash }: SignedUp,

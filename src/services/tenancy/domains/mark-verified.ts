@@ -9,8 +9,8 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 
 /**
- * Makes a claim Verified if it is still the claim that was proven (security D4): a compare-and-set on
- * token and state; of two organizations the index lets one in.
+ * Marks a claim Verified if it is still the claim that was proven (security D4): a compare-and-set
+ * on token and state. The index admits only one of two organizations.
  */
 export async function markVerified(
   ctx: Context,

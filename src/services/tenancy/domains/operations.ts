@@ -49,8 +49,8 @@ export const listDomains = operation({
 });
 
 /**
- * Claims a domain; the claim reserves nothing until it is verified (security I2). Refuses `domain_shared` for public
- * suffixes and mail providers (security D2).
+ * Claims a domain; the claim reserves nothing until it is verified (security I2). Refuses
+ * `domain_shared` for public suffixes and mail providers (security D2).
  */
 export const addDomain = operation({
   authority: 'domains.change',
@@ -65,7 +65,10 @@ export const addDomain = operation({
   },
 });
 
-/** Claims a domain as the operator, who may take a public suffix or mail provider; the event says so. */
+/**
+ * Claims a domain as the operator, who may take a public suffix or mail provider; the event records
+ * this.
+ */
 export const overrideDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -107,8 +110,8 @@ async function claim(
 }
 
 /**
- * Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found while the record is not there, and
- * `domain_taken` when another organization was first.
+ * Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found, or
+ * `domain_taken` if another organization was first.
  */
 export const verifyDomain = operation({
   authority: 'domains.change',
@@ -123,7 +126,7 @@ export const verifyDomain = operation({
   },
 });
 
-/** Takes the operator's word that a domain is the organization's; recorded as such (security I2). */
+/** Verifies a domain on the operator's assertion, and records it as such (security I2). */
 export const assertDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -137,8 +140,9 @@ export const assertDomain = operation({
 });
 
 /**
- * Gives a domain up. Of a verified one this switches its connection off and ends the sessions that came by it, in the same
- * transaction, and names the people it touches, the owners first of all (security D5).
+ * Removes a domain. For a verified one this disables its connection and ends the sessions that came
+ * by it, in the same transaction. It names the affected people, the owners first of all
+ * (security D5).
  */
 export const removeDomain = operation({
   authority: 'domains.change',
@@ -178,7 +182,7 @@ export const removeDomain = operation({
     }),
 });
 
-/** The organization's domain of this name, Pending or Verified, or `not_found`. */
+/** The organization's domain of this name, Pending or Verified; refuses `not_found`. */
 async function requireDomain(organization: Organization, name: string): Promise<Domain> {
   const found = await Domain.findOne({ where: { organizationId: organization.id, name } });
   if (found !== null) return found;
@@ -203,7 +207,10 @@ function finding(answer: TxtAnswer, found: string[]): string {
   return `has no svc-verify record among its ${answer.values.length} TXT records`;
 }
 
-/** Those of the domain who sign in by the directory, which lets nobody in by an address on it any more (security L6). */
+/**
+ * The people of the domain who sign in by the directory, which now refuses addresses on it
+ * (security L6).
+ */
 async function findShutOut({ id: organizationId }: Organization, domain: string) {
   const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
   return directory === null ? nobodyAffected : findAffected(directory, domain);

@@ -4,8 +4,8 @@ import { getPublicSuffix } from 'tldts';
 const consumerMail = new Set(freeMailDomains);
 
 /**
- * Why a domain is everybody's and can be nobody's own (security D2), or null: a public suffix, of ICANN
- * or private, or a consumer mail provider.
+ * Why no organization can own a domain (security D2): a public suffix, of ICANN or private, or a
+ * consumer mail provider. Null if one can.
  */
 export function whyShared(domain: string): string | null {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {

@@ -13,7 +13,10 @@ export const domainView = z.object({
 });
 export const domainPage = pageOf(domainView);
 
-/** What a removal took along: the connection it switched off, the people it touches, and the sessions that it ended. */
+/**
+ * The result of a removal: the connection it disabled, the affected people, and the sessions that
+ * it ended.
+ */
 export const domainRemovedView = affectedView.extend({
   domain: z.string(),
   ssoDisabled: z.boolean(),

@@ -16,16 +16,16 @@ import { detachIdentities, recordUnlinked } from './detach.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 
-// The one door by which an outside proof reaches an account (security I1). Nothing else may join an
-// e-mail address to an account.
+// The only code by which an outside proof reaches an account (security I1). No other code may join
+// an e-mail address to an account.
 
-/** What a connection's directory has proved, checked by the caller down to the domain. */
+/** What a provider or directory has proved; the caller has checked all of it down to the domain. */
 export interface OutsideProof {
   kind: 'sso' | 'ldap';
   connection: { id: string; organizationId: string };
   issuer: string;
   subject: string;
-  /** The host of the directory; null for SSO, whose issuer says it. */
+  /** The host of the directory; null for SSO, where the issuer identifies the server. */
   server: string | null;
   /** Canonical, on a domain that the organization has verified now (security I2). */
   email: string;
@@ -33,10 +33,10 @@ export interface OutsideProof {
 }
 
 /**
- * The account of the proof: by its key if that is known, whatever the address says now; else the
- * account of the address, which the key is then bound to; else a new one. Null when the address's
- * account has another key on this connection, or on one that was in its place: a conflict, until it
- * is unlinked or relinked. Call it inside the sign-in's transaction.
+ * Returns the account of the proof: by its key if that is known, whatever the address says now.
+ * Otherwise it links the key to the account of the address, or to a new account. It returns null if
+ * the address's account has another key on this connection or a former one. This conflict lasts
+ * until an unlink or relink. Call it inside the sign-in's transaction.
  */
 export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise<Account | null> {
   const known = await findByKey(ctx, proof);
@@ -44,23 +44,23 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   const holder = await findByEmail(proof.email);
   if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
   const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
-  // The same key, when another sign-in has bound it since we looked.
+  // The same key, if another sign-in has linked it since we looked.
   if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
   await reclaim(ctx, holder, proof.connection.organizationId, proof.name);
   return link(ctx, proof, holder);
 }
 
 /**
- * The account of the key; null for a conflict, undefined for a new key. A key is void once the
- * account's domain is another organization's: what this one linked while the domain was its own, it
- * does not keep (security I2).
+ * The account of the key; null for a conflict, undefined for a new key. A key becomes invalid once
+ * the account's domain is another organization's. This one does not keep what it linked while the
+ * domain was its own (security I2).
  */
 async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
   const { connection, issuer, subject, server } = proof;
   const current = await Identity.findOne({
     where: { connectionId: connection.id, issuer, subject },
   });
-  // Another server may name any entry, also by what it knows of this one's.
+  // Another server may name any entry, even with what it knows of this one's entries.
   if (current !== null && current.server !== server) return null;
   const key = current ?? (await findFormer(proof));
   const account = key === null ? null : await Account.findByPk(key.accountId);
@@ -73,7 +73,7 @@ async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | n
   return key === current ? account : adopt(ctx, key, account, proof);
 }
 
-/** This very key, from a connection that this one was made in place of. */
+/** The same key, from a connection that this one replaces. */
 function findFormer(proof: OutsideProof): Promise<Identity | null> {
   const { issuer, subject, server } = proof;
   return Identity.findOne({
@@ -82,7 +82,9 @@ function findFormer(proof: OutsideProof): Promise<Identity | null> {
   });
 }
 
-/** Moves a former key to the connection that has just proved it; null if its account has one there. */
+/**
+ * Moves a former key to the connection that has just proved it; null if its account has one there.
+ */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -90,18 +92,18 @@ async function adopt(
   { connection }: OutsideProof,
 ): Promise<Account | null> {
   const { id: connectionId } = connection;
-  // Another sign-in may have adopted it since it was read.
+  // Another sign-in may have moved it since it was read.
   await lockAccount(account.id);
   await key.reload();
   if (key.connectionId === connectionId) return account;
   if ((await Identity.count({ where: { connectionId, accountId: account.id } })) > 0) return null;
-  // The first sign-in through this connection is yet to sync its groups (security I7).
+  // No sign-in through this connection has synced the groups yet (security I7).
   await key.update({ connectionId, linkedAt: ctx.now, lastGroups: null, groupsSyncedAt: null });
   await recordLinked(ctx, key, account);
   return account;
 }
 
-/** The keys of the organization's connections of this kind, the former ones included. */
+/** The keys of the organization's connections of this kind, former ones included. */
 function inPlaceOf({ kind, connection }: OutsideProof) {
   return { kind, organizationId: connection.organizationId };
 }
@@ -132,16 +134,18 @@ export interface SocialProof {
   subject: string;
   /** Canonical. */
   email: string;
-  /** Whether the provider answers for the address; else it finds and makes no account. */
+  /** Whether the provider guarantees the address; if not, it finds and makes no account. */
   proven: boolean;
   name: string;
 }
 
 /**
- * The account of a social proof, and whether it is new: by its key if that is known; else that of
- * `linkTo`, who is signed in and asked for it; else that of the address; else a new one. A key is
- * bound to an account only if its address was proved (security O5): otherwise a stranger may have
- * made the account. Null when the key is another account's, or the account has another key of this
+ * Returns the account of a social proof, and whether it is new. A known key decides. Else it is the
+ * account of `linkTo`, the signed-in person who asked for the link. Else it is that of the address,
+ * or a new one.
+ *
+ * The account's address must be proved to get a key (security O5): otherwise a stranger may have
+ * made the account. Null if the key is another account's, or the account has another key of this
  * provider. Call it inside the sign-in's transaction.
  */
 export async function attachSocial(
@@ -156,7 +160,7 @@ export async function attachSocial(
     return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
   }
   if (linkTo === undefined && !proof.proven) {
-    // The same for an address with an account and for one without.
+    // The same refusal with and without an account of the address.
     throw connectFirst(
       provider,
       `${providerNames[provider]} does not vouch for the address ${email}.`,
@@ -200,28 +204,28 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
   });
 }
 
-/** What provisioning has to do with of an account. */
+/** The fields of an account that provisioning uses. */
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
-/** A person as an organization's provisioning names them, who has no record in it yet. */
+/** A person as an organization's provisioning names them, without a record in it yet. */
 export interface Provisioned {
   organizationId: string;
-  /** Canonical, and of no other person in the organization; null when it is not known. */
+  /** Canonical, and unique in the organization; null if unknown. */
   email: string | null;
   name: string;
 }
 
 /**
- * The account for a new record: the one of the address, which gains nothing by this, else a new
- * one, whose address is proven if the organization has verified its domain (security I4). Call it
- * inside the transaction that writes the record.
+ * Returns the account for a new record: that of the address, which gains nothing by this, or a new
+ * one. The address of a new one is proved if the organization has verified its domain
+ * (security I4). Call it inside the transaction that writes the record.
  */
 export async function attachProvisioned(
   ctx: Context,
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // Held before anything is written, as for every new member, so that no two wait for each other.
+  // Locked before any write, as for every new member, so that no two transactions deadlock.
   const held = holder === null ? null : await lockAccount(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';
@@ -232,9 +236,9 @@ export async function attachProvisioned(
 }
 
 /**
- * Gives an account that provisioning made without an address the one that has become known, unless
- * another account has it. Whether it did. An address on a domain of others is not given: whether it
- * was free would tell of an account elsewhere (security I4).
+ * Sets the address of an account that provisioning made without one, unless another account has it;
+ * returns whether it did. An address on a foreign domain is not set: whether it was free would tell
+ * of an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,
@@ -248,7 +252,10 @@ export async function attachAddress(
   return true;
 }
 
-/** The account of the address; without one, what the organization's word proves. Past the ORM. */
+/**
+ * The account of the address; without one, the proof that the organization gives for it. Bypasses
+ * the ORM.
+ */
 async function lookUp(
   organizationId: string,
   email: string | null,
@@ -269,9 +276,9 @@ async function lookUp(
   return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
 }
 
-/** Whether the domain is still there; it then stays until the transaction ends. */
+/** Whether the domain still exists; it then stays until the transaction ends. */
 async function keepsDomain(id: string | null): Promise<boolean> {
-  // On SQLite the transaction keeps everything.
+  // SQLite has one writer, so the transaction keeps it.
   if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;
   return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
@@ -291,7 +298,7 @@ interface NewAccount {
   email: string;
   name: string;
   emailProof: EmailProof;
-  /** What made it, for the event. */
+  /** The kind of sign-in that made the account, for the event. */
   by: string;
   organizationId?: string;
 }
@@ -314,7 +321,7 @@ async function createAccount(ctx: Context, given: NewAccount): Promise<Account> 
   return account;
 }
 
-/** A key as it is bound. */
+/** A key as it is linked. */
 interface Entry {
   kind: Identity['kind'];
   connection: { id: string; organizationId: string | null };

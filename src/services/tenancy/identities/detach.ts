@@ -9,9 +9,9 @@ import { socialProviders } from './providers.ts';
 const atOnce = 1000;
 
 /**
- * Takes keys off their accounts and ends the sessions that came through their connection or
- * provider; answers how many sessions. The holder of a key is linked anew, by the verified address,
- * at the next sign-in. Call it inside a transaction.
+ * Detaches keys from their accounts and ends the sessions that came through their connection or
+ * provider; returns how many sessions. At the next sign-in the person is linked anew, by the
+ * verified address. Call it inside a transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;
@@ -28,7 +28,7 @@ export async function detachIdentities(ctx: Context, identities: Identity[]): Pr
   return ended;
 }
 
-/** Says of one key that it is no longer its account's; `name` is the account's. */
+/** Records that a key was detached from its account; `name` is the account's. */
 export function recordUnlinked(ctx: Context, identity: Identity, name: string): Promise<void> {
   const { kind, issuer, organizationId, accountId } = identity;
   return recordEvent(ctx, {
@@ -40,9 +40,8 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
 }
 
 /**
- * Takes the organization's keys of a kind off their accounts, those of connections that were
- * removed too, with the sessions that came by them (security I1); answers the accounts they were
- * on. Call it inside a transaction.
+ * Detaches the organization's keys of a kind, also those of removed connections, and ends the
+ * sessions that came by them (security I1). Returns their accounts. Call it inside a transaction.
  */
 export async function freeAccounts(
   ctx: Context,

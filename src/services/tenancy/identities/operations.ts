@@ -20,11 +20,11 @@ export const identityView = z.object({
   issuer: z.string(),
   subject: z.string(),
   linkedAt: instant,
-  /** Its connection was removed: it holds its account for one that is made again in its place. */
+  /** Its connection was removed. It keeps its account for a new connection in the same place. */
   former: z.literal(true).optional(),
 });
 
-/** What was taken off an account, and how many sessions ended with it. */
+/** What was detached from an account, and how many sessions ended with it. */
 export const unlinkedView = z.object({
   email: z.string().nullable(),
   name: z.string(),
@@ -32,7 +32,7 @@ export const unlinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Lists the outside identities of an account, oldest first; those of removed connections too. */
+/** Lists the external identities of an account, oldest first, also those of removed connections. */
 export const listIdentities = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef, ...pageInput }),
@@ -52,7 +52,7 @@ export const listIdentities = operation({
   },
 });
 
-/** One identity, or without an id all of the account's. */
+/** One identity, or all of the account's if no id is given. */
 const unlinkInput = z
   .strictObject({ id: id.optional(), user: userRef.optional() })
   .refine((given) => given.id !== undefined || given.user !== undefined, {
@@ -61,9 +61,9 @@ const unlinkInput = z
   });
 
 /**
- * Takes one outside identity off its account, or all that the account has, with the sessions that
- * came through them. The next sign-in by the account's address links anew, to the person that the
- * provider then names (security I1).
+ * Unlinks one external identity, or all of an account's, and ends the sessions that came through
+ * them. The next sign-in by the account's address links the person that the provider then names
+ * (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',

@@ -5,13 +5,13 @@ import { Refusal } from '../../../errors.ts';
 export const socialProviders = ['google', 'github'] as const;
 export type SocialProvider = (typeof socialProviders)[number];
 
-/** How people call them. */
+/** Their names as people know them. */
 export const providerNames = { google: 'Google', github: 'GitHub' } as const satisfies Record<
   SocialProvider,
   string
 >;
 
-/** What the instance has registered at the provider; null where the provider is not offered. */
+/** The client registered at the provider; null if the provider is not offered. */
 export function findSocialClient({ config }: Pick<Context, 'config'>, provider: SocialProvider) {
   const { clientId, clientSecret } = config.social[provider];
   if (clientId === undefined || clientSecret === undefined) return null;
@@ -27,7 +27,7 @@ export function findSocialClient({ config }: Pick<Context, 'config'>, provider: 
   };
 }
 
-/** As `findSocialClient`; refuses `social_not_configured` instead. */
+/** Like `findSocialClient`, but refuses `social_not_configured`. */
 export function requireSocialClient(ctx: Context, provider: SocialProvider) {
   const client = findSocialClient(ctx, provider);
   if (client !== null) return client;

@@ -12,11 +12,12 @@ import { recordRenamed } from '../scim-records/member.ts';
 import { detachIdentities, recordUnlinked } from './detach.ts';
 
 /**
- * Readies an account for the person that the owner of its domain names. If the address was never
- * proved, or only by an earlier owner of the domain, all that an earlier holder left ends, the name
- * too (security I3). Otherwise only links of earlier owners end (security I2). `name` is what the
- * organization calls the person, if it does. Call it inside the transaction that links the account
- * or makes it a member, before that.
+ * Prepares an account for the person that the owner of its domain names. Suppose the address was
+ * never proved, or only by an earlier owner of the domain. Then all that an earlier holder left
+ * ends, the name too (security I3). Otherwise only links of earlier owners end (security I2).
+ *
+ * `name` is the organization's name for the person, if any. Call it inside the transaction that
+ * links the account or makes it a member, before that.
  */
 export async function reclaim(
   ctx: Context,
@@ -25,7 +26,7 @@ export async function reclaim(
   name: string | null = null,
 ): Promise<void> {
   if (isProvedForGood(account)) return dropForeignLinks(ctx, account, organizationId);
-  // A proved account's second factor guards the other organizations that trust it (security P12).
+  // A proved account's second factor protects the other organizations that trust it (security P12).
   const keepsTotp = isProved(account) && (await belongsElsewhere(account.id, organizationId));
   await account.update({
     emailProof: 'domain',
@@ -36,21 +37,21 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** Who takes an account over, and what of it stays. */
+/** Who takes an account over, and what stays of it. */
 interface Takeover {
   by: 'domain' | 'mail' | 'operator' | 'signup';
-  /** The organization that does, which keeps the keys of its own connections (security I1). */
+  /** The organization that takes it over; the keys of its own connections stay (security I1). */
   organizationId?: string | null;
   keepsTotp?: boolean;
 }
 
-/** What is looked at of an account before it is made a member. */
+/** The fields of an account that are checked before it becomes a member. */
 type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /**
- * Reclaims the account that the organization is about to make a member, if it owns the domain and
- * no proof stands against that (security I3). Whether it did; `account` has the new name then. Call
- * it inside that transaction.
+ * Reclaims the account that the organization is about to make a member. It must own the domain, and
+ * no proof may prevent it (security I3). Returns whether it did; `account` then has the new name.
+ * Call it inside that transaction.
  */
 export async function reclaimMember(
   ctx: Context,
@@ -79,7 +80,7 @@ export async function isToReclaim(
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 
-/** The name of an account that was given none: the local part of its address. */
+/** The name of an account without a given one: the local part of its address. */
 export function localPart({ email, name }: Account): string {
   return email === null ? name : email.slice(0, email.lastIndexOf('@'));
 }
@@ -94,7 +95,7 @@ export async function takeOver(
   { by, organizationId = null, keepsTotp = false }: Takeover,
 ): Promise<void> {
   await endCredentials(ctx, account.id, { organizationId, keepsTotp });
-  // What goes on with the account must see none of it.
+  // The caller must not see any of it in `account`.
   await account.reload();
   await recordEvent(ctx, {
     kind: 'account.reclaimed',

@@ -8,33 +8,33 @@ import { Organization } from '../../../database/models/organization.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
 import { rightToGrant } from '../memberships/grant.ts';
 
-// An invitation: its token, how it is found, and its inviter.
+// An invitation: its token, how to find it, and its inviter.
 
 /**
- * The token of an invitation, 128 bits (security O6): made from its id by a key of its own, so that
- * the daemon can mail a token that is not stored.
+ * The token of an invitation, 128 bits (security O6). It is derived from the id by a key of its
+ * own: the daemon mails it without storing it.
  */
 export function invitationToken(ctx: Pick<Context, 'keyring'>, id: string): string {
   const mac = createHmac('sha256', ctx.keyring.derive('invitations')).update(id).digest();
   return mac.subarray(0, 16).toString('base64url');
 }
 
-/** What is stored of a token, SHA-256 in hex. */
+/** The stored form of a token, SHA-256 in hex. */
 export function hashInvitationToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Where the invited person goes with the token. */
+/** The URL at which the invited person uses the token. */
 export function invitationUrl({ config }: Pick<Context, 'config'>, token: string): string {
   return `${config.baseUrl}/login?invitation=${token}`;
 }
 
-/** What an invitation is that can still be accepted. */
+/** Selects invitations that can still be accepted. */
 export function waiting(ctx: Pick<Context, 'now'>) {
   return { acceptedAt: null, expiresAt: { [Op.gt]: ctx.now } };
 }
 
-/** The invitation of this token with its organization, accepted or not, unless its time is over. */
+/** The unexpired invitation of this token with its organization, accepted or not. */
 export function findByToken(ctx: Context, token: string): Promise<Invitation | null> {
   return Invitation.findOne({
     where: { tokenHash: hashInvitationToken(token), expiresAt: { [Op.gt]: ctx.now } },
@@ -42,7 +42,7 @@ export function findByToken(ctx: Context, token: string): Promise<Invitation | n
   });
 }
 
-/** What the mail of an invitation says, or null when it can no longer be accepted. */
+/** The content of an invitation mail, or null if the invitation can no longer be accepted. */
 export async function describeInvitation(ctx: Context, id: string) {
   const invitation = await Invitation.findOne({
     where: { id, ...waiting(ctx) },
@@ -56,7 +56,7 @@ export async function describeInvitation(ctx: Context, id: string) {
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
 }
 
-/** The row of the authority table that inviting into this role needs: that of granting it. */
+/** The row of the authority table that inviting into this role needs: the one to grant it. */
 export function rightToInvite(role: Role) {
   return role === 'member' ? 'invitations.change' : rightToGrant(role);
 }
@@ -67,7 +67,7 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
   return (await Account.findByPk(invitedBy, { attributes: ['name'] }))?.name ?? null;
 }
 
-/** Whether the inviter may still invite and is not disabled; else the invitation is invalid. */
+/** Whether the inviter may still invite and is not disabled; if not, the invitation is invalid. */
 export async function inviterStands({
   invitedBy,
   organizationId,

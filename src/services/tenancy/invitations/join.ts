@@ -7,12 +7,12 @@ import { isMember } from '../memberships/find.ts';
 import { joinOrganization } from '../memberships/join.ts';
 import { inviterStands, waiting } from './invitation.ts';
 
-/** Notes that this account signed up with the invitation, to join once its address is proved. */
+/** Records that this account signed up with the invitation, to join once its address is proved. */
 export async function bindInvitation(id: string, account: Account): Promise<void> {
   await Invitation.update({ accountId: account.id }, { where: { id, email: account.email ?? '' } });
 }
 
-/** Makes the account a member where it signed up by invitation. Call it inside a transaction. */
+/** Makes the account a member if it signed up by invitation. Call it inside a transaction. */
 export async function joinInvited(ctx: Context, account: Account): Promise<void> {
   const invitations = await Invitation.findAll({
     where: { accountId: account.id, ...waiting(ctx) },
@@ -30,7 +30,7 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
 
 /**
  * Spends the invitation and writes the membership, which lifts the tombstone, if any (security I5).
- * Whether it was still there to be spent.
+ * Returns whether the invitation could still be spent.
  */
 export async function joinByInvitation(
   ctx: Context,

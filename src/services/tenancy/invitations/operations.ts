@@ -62,10 +62,10 @@ const createInput = z.strictObject({ org: ref, email, role: role.default('member
 type Inviting = z.output<typeof createInput>;
 
 /**
- * Invites an address into the organization, with or without an account of it, in a role that the
- * actor may grant (security O6). An earlier invitation of the address is void then. Where the
- * instance sends mail, it is mailed, unless the organization has invited the address too often
- * lately; the answer and the event say whether.
+ * Invites an address, with or without an account, in a role that the actor may grant (security O6).
+ * It replaces an earlier invitation of the address. If the instance sends mail, the invitation is
+ * mailed, unless the organization has invited the address too often lately. The answer and the
+ * event tell which.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -77,7 +77,8 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // Held until the end, so that of two for one address the second replaces the first.
+  // Locked until the transaction ends, so that of two for one address the second replaces the
+  // first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
@@ -131,7 +132,7 @@ async function write(
   return invitation;
 }
 
-/** Takes back an invitation that still waits. The operator may leave the organization out. */
+/** Revokes an invitation that still waits. The operator may leave the organization out. */
 export const revokeInvitation = operation({
   authority: 'invitations.change',
   prove: async (ctx, input) =>
@@ -141,7 +142,7 @@ export const revokeInvitation = operation({
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };
       const invitation = await Invitation.findOne({ where: which });
-      // Accepted at this moment: the membership is there, and only its removal takes it away.
+      // If it was accepted just now, the membership exists, and only removing the member ends that.
       if (invitation === null || (await Invitation.destroy({ where: which })) === 0)
         throw notWaiting(input.id);
       await recordEvent(ctx, {
@@ -168,7 +169,7 @@ function notWaiting(invitationId: string): Refusal {
 
 const tokenInput = z.strictObject({ token: givenInvitation });
 
-/** Says what an invitation is to, to the holder of its token; null if it cannot be accepted. */
+/** Describes an invitation to the holder of its token; null if it cannot be accepted. */
 export const lookAtInvitation = operation({
   authority: 'public',
   input: tokenInput,
@@ -182,8 +183,8 @@ export const lookAtInvitation = operation({
 });
 
 /**
- * Makes the person who asks a member, if it is their address that was invited (security O6); asked
- * again by the same person it answers the same.
+ * Makes the caller a member, if the invitation is for their address (security O6). A second call by
+ * the same person gets the same answer.
  */
 export const acceptInvitation = operation({
   authority: 'invitations.accept',
@@ -208,7 +209,7 @@ export const acceptInvitation = operation({
 
 async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
   if (invitation.acceptedAt !== null) {
-    // An account that was taken out since does not come back by it.
+    // An account that was removed since does not return by it.
     if (await isMember(invitation.organizationId, account.id)) return;
     throw invitationInvalid();
   }
@@ -216,7 +217,7 @@ async function join(ctx: Context, invitation: Invitation, account: Account): Pro
     throw invitationInvalid();
 }
 
-/** The one refusal of an invitation that nothing can be done with, whatever the reason. */
+/** The one refusal of an invalid invitation, whatever the reason. */
 export function invitationInvalid(): Refusal {
   return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
     hint: 'Ask for a new one.',

@@ -6,7 +6,7 @@ import { pageOf } from '../../foundation/page.ts';
 export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });
 export const invitationPage = pageOf(invitationView);
 
-/** With its token and link, which are shown once. */
+/** The invitation with its token and link, which are shown once. */
 export const newInvitationView = invitationView.extend({
   token: z.string(),
   url: z.string(),

@@ -1,16 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 
-// Distinguished names (RFC 4514) in the one form in which they are compared: types and values in lower case, runs of
-// spaces as one, the parts of a multi-valued RDN in order. For comparing alone: a DN is sent exactly as it was received.
+// Distinguished names (RFC 4514) in the one form used to compare them. Types and values are in
+// lower case, runs of spaces are one, the parts of a multi-valued RDN are sorted. This form is only
+// for comparing: a DN is sent exactly as it was received.
 
 /** One character: escaped as two hexadecimal digits, escaped by itself, or as it is. */
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 
-/** The canonical RDNs from the entry to the root, or null when the text is no DN, or that of the root. */
+/**
+ * The canonical RDNs from the entry to the root, or null if the text is no DN, or is the root's.
+ */
 export function canonicalDn(text: string): string[] | null {
   const pieces: string[] = text.match(piece) ?? [];
-  // A backslash at the end escapes nothing. Quotes and semicolons are of LDAPv2.
+  // A backslash at the end escapes nothing. Quotes and semicolons are LDAPv2.
   if (pieces.join('') !== text || pieces.some((one) => one === '"' || one === ';')) return null;
   const rdns = split(pieces, ',').map((rdn) => {
     const parts = split(rdn, '+').map(canonicalPart);
@@ -19,7 +22,7 @@ export function canonicalDn(text: string): string[] | null {
   return rdns.every((rdn) => rdn !== null) ? rdns : null;
 }
 
-/** The names above a DN, the nearest first, as they stand in its text; none of what is no DN. */
+/** The names above a DN, the nearest first, as written in its text; empty if the text is no DN. */
 export function parentsOf(text: string): string[] {
   if (canonicalDn(text) === null) return [];
   const rdns = split(text.match(piece) ?? [], ',').map((rdn) => rdn.join(''));
@@ -31,19 +34,21 @@ export function parentsOf(text: string): string[] {
   );
 }
 
-/** Whether a DN is the base or somewhere under it; both canonical. */
+/** Whether a DN is the base or below it; both canonical. */
 export function isUnder(dn: readonly string[], base: readonly string[]): boolean {
   const above = dn.length - base.length;
   return above >= 0 && base.every((rdn, at) => rdn === dn[above + at]);
 }
 
-/** The domain that a canonical DN is in: its last components, which name it; without any, its root. */
+/**
+ * The domain that a canonical DN is in: its last components, which name it; without any, its root.
+ */
 export function realmOf(dn: readonly string[]): string[] {
   const at = dn.findLastIndex((rdn) => !rdn.startsWith('dc='));
   return dn.slice(Math.min(at + 1, dn.length - 1));
 }
 
-/** The value of the first RDN, if that is a common name: how people call a group. */
+/** The value of the first RDN if that is a common name: the group's name as people know it. */
 export function commonNameOf(dn: readonly string[]): string | null {
   const [rdn = ''] = dn;
   return rdn.startsWith('cn=') && !/(?<!\\)\+/.test(rdn)
@@ -51,7 +56,7 @@ export function commonNameOf(dn: readonly string[]): string | null {
     : null;
 }
 
-/** The text as the value of a name is compared. */
+/** Folds a value for comparison. */
 export function foldValue(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/ +/g, ' ').trim();
 }

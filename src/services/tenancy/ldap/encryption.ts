@@ -2,7 +2,10 @@ import { isLoopback } from '../../../config/listen.ts';
 import type { Context } from '../../../context.ts';
 import { refuseField } from '../../../errors.ts';
 
-/** Refuses what would send passwords in clear (security L5); the address itself is looked at when it is connected to. */
+/**
+ * Refuses settings that would send passwords in clear (security L5). The address itself is checked
+ * when connecting.
+ */
 export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
   if (tls) return;
   if (uri.startsWith('ldaps:')) {

@@ -2,15 +2,19 @@ import { FilterParser } from 'ldapts';
 
 const placeholder = '{username}';
 
-/** What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}` as a value. */
+/**
+ * What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}`
+ * as a value.
+ */
 export function faultOfFilter(filter: string): string | null {
   if (!filter.includes(placeholder)) return `must contain ${placeholder}`;
   if (/(^|\()[^(=]*\{username\}/.test(filter))
     return `must have ${placeholder} after an equals sign`;
-  // The library would take each of them for a character of its own.
+  // The library would read each of them as one character.
   if (/\\[89a-f][0-9a-f]/i.test(filter))
     return 'must have characters outside ASCII as they are, not escaped';
-  // The library adds what is missing at the end, and would search for something else than was meant.
+  // The library adds a missing parenthesis at the end, and would search for something else than was
+  // meant.
   if (count(filter, '(') !== count(filter, ')'))
     return 'must have as many closing as opening parentheses';
   try {
@@ -31,7 +35,7 @@ export function fillFilter(filter: string, username: string): string {
   return filter.replaceAll(placeholder, () => escaped);
 }
 
-/** The filter that any user name passes. */
+/** The filter that any user name matches. */
 export function openFilter(filter: string): string {
   return filter.replaceAll(placeholder, '*').replace(/\*+/g, '*');
 }

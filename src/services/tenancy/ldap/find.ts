@@ -3,7 +3,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
-/** The organization's connection, or `not_found`. */
+/** The organization's connection; refuses `not_found`. */
 export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
   const connection = await LdapConnection.findOne({ where: { organizationId: organization.id } });
   if (connection !== null) return connection;

@@ -35,8 +35,8 @@ export const showLdap = operation({
 });
 
 /**
- * Saves the organization's directory whole. A blank bind password keeps the stored one, but only
- * for the same server, CA certificate, bind DN and TLS mode (security S10).
+ * Saves all settings of the organization's directory. A blank bind password keeps the stored one,
+ * but only for the same server, CA certificate, bind DN and TLS mode (security S10).
  */
 export const saveLdap = operation({
   authority: 'ldap.change',
@@ -107,7 +107,7 @@ async function requireAnyDomain(ctx: Context, organization: Organization): Promi
   });
 }
 
-/** Saves what is given; what is absent stays as stored, or is its default. */
+/** Saves the given settings; an absent one stays as stored, or gets its default. */
 export const changeLdap = operation({
   authority: 'ldap.change',
   input: changeLdapInput,
@@ -121,7 +121,7 @@ export const changeLdap = operation({
     }),
 });
 
-/** Lets people sign in; the organization must have a verified domain (security I2). */
+/** Enables sign-in by the directory; the organization must have a verified domain (security I2). */
 export const enableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -137,7 +137,7 @@ export const enableLdap = operation({
     }),
 });
 
-/** Stops new sign-ins; sessions that began by it go on. Names the people it touches. */
+/** Stops new sign-ins; sessions that began by it go on. Names the affected people. */
 export const disableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
@@ -156,8 +156,7 @@ export const disableLdap = operation({
 
 /**
  * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
- * stay, the keys as former ones: a connection made again in its place frees no account (security
- * I1).
+ * stay, the keys as former ones: a new connection in its place frees no account (security I1).
  */
 export const removeLdap = operation({
   authority: 'ldap.change',
@@ -166,7 +165,7 @@ export const removeLdap = operation({
     transaction(async () => {
       const connection = await requireDirectory(organization);
       const affected = await findAffected(connection);
-      // Waits for the sign-ins under way, whose sessions end too.
+      // This waits for sign-ins in progress, whose sessions end too.
       await connection.destroy();
       const sessionsEnded = await endSessions(ctx, { connectionId: connection.id });
       const data = { owners: affected.owners, sessionsEnded };
@@ -176,9 +175,9 @@ export const removeLdap = operation({
 });
 
 /**
- * After a change of directory: forgets the keys of every person who signed in by LDAP in this
- * organization, former ones too, and ends the sessions that came by them. The same people are
- * linked again by their verified address at the next sign-in (security I1). Says who they are.
+ * After a change of directory: deletes the keys of all people who signed in by LDAP in this
+ * organization, former keys too. It ends the sessions that came by them. At the next sign-in the
+ * people are linked again by their verified address (security I1). Returns their names.
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

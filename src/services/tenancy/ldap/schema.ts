@@ -47,7 +47,7 @@ const attribute = z
   );
 const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
 
-/** The certificates of a PEM text, or null when there are none, or something else is among them. */
+/** The certificates of a PEM text; null if there are none, or if the text holds anything else. */
 function certificatesIn(pem: string): X509Certificate[] | null {
   const blocks = pem.match(block) ?? [];
   try {
@@ -61,7 +61,7 @@ const caCertificate = z
   .string()
   .max(100_000)
   .refine((given) => certificatesIn(given) !== null, 'must be one or more certificates in PEM');
-/** Bytes are what directories count; a NUL would end it for some of them (security L2). */
+/** Directories count bytes; for some of them a NUL would end the password (security L2). */
 const secret = z
   .string()
   .refine((given) => Buffer.byteLength(given) <= 1024, 'must have at most 1024 bytes')
@@ -81,7 +81,10 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/** The whole connection; what is absent is its default, but for the stored password (spec §2.5). */
+/**
+ * All settings of the connection; an absent one gets its default, except the stored password
+ * (spec §2.5).
+ */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,
@@ -92,7 +95,7 @@ export const saveLdapInput = z.strictObject({
   groupsAttribute: settings.groupsAttribute.default(null),
   enabled: z.boolean().default(false),
 });
-/** Those settings of the connection that change. */
+/** The settings of the connection to change. */
 export const changeLdapInput = z
   .strictObject({ org: ref, ...settings })
   .partial()
@@ -112,7 +115,7 @@ export const signInByLdapInput = z.strictObject({
   totpCode: z.string().max(20).optional(),
 });
 
-/** What is tried instead of what is stored, and as whom. */
+/** The settings to try instead of the stored ones, and the user to try. */
 export const testLdapInput = changeLdapInput.extend({
   enabled: z.boolean().optional(),
   username: username.optional(),
@@ -121,9 +124,9 @@ export const testLdapInput = changeLdapInput.extend({
 export const testLdapView = z.object({
   ok: z.boolean(),
   message: z.string(),
-  /** How many sample entries were returned; absent when the search was not reached. */
+  /** How many sample entries were returned; absent if the search was not reached. */
   entries: z.int().optional(),
-  /** In order, those that were run. */
+  /** In order, the steps that ran. */
   steps: z.array(
     z.object({
       name: z.string(),

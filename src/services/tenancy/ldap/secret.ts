@@ -9,12 +9,12 @@ const placeOf = (connectionId: string): SealedPlace => ({
   row: connectionId,
 });
 
-/** The bind password as it is stored, bound to its connection. */
+/** Seals the bind password for storage, bound to its connection. */
 export function sealBindPassword(ctx: Context, connectionId: string, password: string): string {
   return ctx.keyring.seal(password, placeOf(connectionId));
 }
 
-/** The bind password in clear, for the directory alone. */
+/** Opens the bind password, for the directory alone. */
 export function openBindPassword(ctx: Context, connection: LdapConnection): string {
   return ctx.keyring.open(connection.bindPassword, placeOf(connection.id));
 }
@@ -22,8 +22,9 @@ export function openBindPassword(ctx: Context, connection: LdapConnection): stri
 const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
 
 /**
- * Refuses `secret_required` when the stored password was entered for another server, account or TLS mode, or for one
- * that another authority vouches for: whoever says what is trusted says who is sent the password (security S10).
+ * Refuses `secret_required` if the stored password was entered for another server, CA certificate,
+ * bind DN or TLS mode. An admin who could change what is trusted could otherwise choose who gets
+ * the password (security S10).
  */
 export function requireSameServer(
   stored: LdapConnection,

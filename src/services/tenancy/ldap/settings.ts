@@ -1,6 +1,6 @@
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 
-/** What is set of a connection, but for its password and whether it is enabled. */
+/** The settings of a connection, except its password and whether it is enabled. */
 export function directorySettingsOf(connection: LdapConnection) {
   return {
     uri: connection.uri,

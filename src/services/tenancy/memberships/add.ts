@@ -23,15 +23,14 @@ import { memberView, viewMember } from './view.ts';
 
 const addInput = z.strictObject({ org: ref, email, role });
 
-/** What becomes of credentials on an account whose address was never verified (security I3). */
+/** What happens to credentials on an account whose address was never verified (security I3). */
 const fate = z.enum(['end', 'keep']);
 
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
 
 /**
- * Adds an existing account to the organization, also one that was taken out before (security I5);
- * refuses `invite_instead` for an address on a domain that the organization has not verified
- * (security O8).
+ * Adds an existing account to the organization, also a former member (security I5). Refuses
+ * `invite_instead` for an address on a domain that the organization has not verified (security O8).
  */
 export const addMember = operation({
   authority: 'members.change',
@@ -41,7 +40,7 @@ export const addMember = operation({
   run: (ctx, input, { organization }) => add(ctx, organization, input),
 });
 
-/** Adds an account as the operator, who says what becomes of its credentials. */
+/** Adds an account as the operator, who decides what happens to its credentials. */
 export const addMemberAsOperator = operation({
   authority: 'operator',
   input: addInput.extend({ credentials: fate.optional() }),
@@ -68,15 +67,15 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     });
     return viewMember(membership, await shownIn(organization.id, account));
   });
-  // Outside the transaction: what is counted must stay.
+  // Outside the transaction, as the count must stay.
   if (added === null) throw await inviteInstead(ctx, organization);
   return added;
 }
 
 /**
- * Whether the actor may add the account of this address directly: the operator any, others those on
- * a domain that the organization has verified (security O8). Inside a transaction the domain stays
- * so until that ends.
+ * Whether the actor may add the account of this address directly. The operator may add any, others
+ * only addresses on the organization's verified domains (security O8). Inside a transaction the
+ * domain stays so until that ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -90,8 +89,8 @@ async function mayAddDirectly(
 const mostAnHour = 60;
 
 /**
- * The refusal of an address that must be invited, the same with and without an account. Counted, so
- * that the refusals of one actor end: `too_many_requests` after sixty in an hour.
+ * The refusal of an address that must be invited, the same with and without an account. It is
+ * counted, so that an actor cannot probe without end: `too_many_requests` after sixty in an hour.
  */
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
@@ -107,8 +106,8 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 
 /**
  * Ends what an earlier holder left on an account that is about to become a member (security I3).
- * The operator says whether credentials end. Call it inside that transaction; `account` is then as
- * it has become.
+ * The operator decides whether credentials end. Call it inside that transaction; `account` is then
+ * up to date.
  */
 async function reclaimAdded(
   ctx: Context,
@@ -116,7 +115,7 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // Held before it is looked at: a code may prove the address meanwhile.
+  // Locked before it is checked: a code may prove the address meanwhile.
   const held = await lockAccount(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;
@@ -138,8 +137,8 @@ function fateUnsaid(account: Account) {
 }
 
 /**
- * Lists what `member add` would end for the operator: nothing where the address was proved or the
- * organization does not own its domain.
+ * Lists the credentials that `member add` would end for the operator. The list is empty if the
+ * address was proved or the organization does not own its domain.
  */
 export const findUnproven = operation({
   authority: 'operator',

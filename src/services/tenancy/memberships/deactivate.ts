@@ -9,7 +9,9 @@ import { endingThrough } from '../../people/sessions/end.ts';
 import { recordLeft } from '../scim-records/member.ts';
 import type { requireMembership } from './find.ts';
 
-/** As `endMembership`, of an account that is not held yet; its record says so too. */
+/**
+ * Ends a membership like `endMembership`, but locks the account first and updates its SCIM record.
+ */
 export async function deactivate(
   ctx: Context,
   organizationId: string,
@@ -20,7 +22,7 @@ export async function deactivate(
   await endMembership(ctx, organizationId, account);
 }
 
-/** Ends a membership by hand, another's or one's own. */
+/** Ends a membership by hand, another's or the caller's own. */
 export async function endMember(
   ctx: Context,
   organizationId: string,
@@ -36,10 +38,12 @@ export async function endMember(
 }
 
 /**
- * Drops the membership and those of its projects, and sets the tombstone; ends the sessions that
- * came through the organization's connections, and all of them when it has verified the domain of
- * the address, and takes back the invitation that still waits (security I5). Answers the role that
- * ended. Call it with the account held. Past the ORM: provisioning does it by the thousand.
+ * Deletes the membership and those of its projects, and sets the tombstone. It ends the sessions
+ * that came through the organization's connections. If the organization has verified the domain of
+ * the address, all sessions end. It also revokes the waiting invitation (security I5). Returns the
+ * role that ended.
+ *
+ * Call it with the account locked. It bypasses the ORM, as provisioning does this by the thousand.
  */
 export async function endMembership(
   ctx: Context,
@@ -52,7 +56,7 @@ export async function endMembership(
       'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
       `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
        ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
-      // Only one that is made from now on lifts the tombstone.
+      // Only an invitation made from now on lifts the tombstone.
       'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
       endingThrough,
     ],
@@ -63,8 +67,8 @@ export async function endMembership(
 }
 
 /**
- * Drops what the account has in the organization's projects. The organization's own membership must
- * be dropped before, in the same transaction: giving out project memberships holds that row.
+ * Deletes the account's project memberships in the organization. The organization's own membership
+ * must be deleted before, in the same transaction: adding project members locks that row.
  */
 async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
   await execute(

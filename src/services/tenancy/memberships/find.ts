@@ -8,9 +8,9 @@ import { isUuid } from '../../foundation/fields.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 
 /**
- * The member of this id or canonical address, or `not_found`, which tells nothing of accounts
- * elsewhere. With `hold` the membership stays as it is until the transaction ends. `shown` is what
- * the organization sees of them.
+ * The member with this id or canonical address; refuses `not_found`, which tells nothing of
+ * accounts elsewhere. With `hold` the membership stays as it is until the transaction ends. `shown`
+ * is what the organization sees of the member.
  */
 export async function requireMembership(
   organization: Organization,
@@ -18,7 +18,7 @@ export async function requireMembership(
   { hold = false }: { hold?: boolean } = {},
 ) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  // The account before the membership, as everywhere, so that no two wait for each other.
+  // The account before the membership, as everywhere, so that no two transactions deadlock.
   if (hold && account !== null) await lockAccount(account.id);
   const membership =
     account &&

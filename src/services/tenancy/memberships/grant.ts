@@ -1,7 +1,7 @@
 import type { Actor } from '../../../context.ts';
 import type { Origin, Role } from '../../../database/models/membership.ts';
 
-/** The row of the authority table that giving this role in an organization needs. */
+/** The row of the authority table that granting this role in an organization needs. */
 export function rightToGrant(role: Role) {
   if (role === 'owner') return 'members.grantOwner';
   return role === 'admin' ? 'members.grantAdmin' : 'members.change';

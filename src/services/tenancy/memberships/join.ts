@@ -42,7 +42,7 @@ export async function joinOrganization(
   return membership;
 }
 
-/** Writes the membership alone: provisioning writes its own record and event. Past the ORM. */
+/** Writes the membership alone: provisioning writes its own record and event. Bypasses the ORM. */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
@@ -63,8 +63,8 @@ export async function addMembership(
 }
 
 /**
- * Makes an account that signed in through the organization a Member of it, unless it is one (spec
- * §4.1, §4.2). Call it after `beginSession`, which refuses accounts that were taken out.
+ * Makes an account that signed in through the organization a member of it, unless it is one
+ * (spec §4.1, §4.2). Call it after `beginSession`, which refuses removed accounts.
  */
 export async function ensureMember(
   ctx: Context,

@@ -5,8 +5,8 @@ import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
 /**
- * The organization, if this account is its only owner. Holds its row until the transaction ends, so
- * that two owners cannot leave at once.
+ * Returns the organization if this account is its only owner. Locks the organization until the
+ * transaction ends, so that two owners cannot leave at once.
  */
 export async function holdIfLastOwner(
   organizationId: string,
@@ -22,8 +22,8 @@ export async function holdIfLastOwner(
 }
 
 /**
- * Refuses `last_owner` unless the organization has an owner other than this account, who is told
- * what to do first. Holds the organization as `holdIfLastOwner` does.
+ * Refuses `last_owner` unless the organization has an owner other than this account; the hint says
+ * what to do first. Locks the organization like `holdIfLastOwner`.
  */
 export async function requireAnotherOwner(
   organizationId: string,

@@ -17,7 +17,7 @@ import { rightToGrant } from './grant.ts';
 import { requireAnotherOwner } from './last-owner.ts';
 import { memberPage, memberView, viewMember } from './view.ts';
 
-// Members of an organization; how they are added stands in add.ts.
+// Members of an organization; add.ts adds them.
 
 /** Lists the organization's members. */
 export const listMembers = operation({
@@ -72,7 +72,7 @@ export const changeMemberRole = operation({
     }),
 });
 
-/** Takes a member out until an admin adds them again (security I5). The account stays. */
+/** Removes a member until an admin adds them again (security I5). The account stays. */
 export const removeMember = operation({
   authority: 'members.change',
   input: z.strictObject({ org: ref, user: userRef }),
@@ -90,8 +90,8 @@ export const removeMember = operation({
 });
 
 /**
- * Ends the membership of the person who asks, as a removal does (security O8). Answers whether the
- * session that asks has ended with it.
+ * Ends the caller's membership, as a removal does (security O8). Returns whether the caller's
+ * session has ended with it.
  */
 export const leaveOrganization = operation({
   authority: 'members.leave',

@@ -27,7 +27,7 @@ import { organizationPage, organizationView, viewOrganization } from './view.ts'
 
 const refInput = z.strictObject({ org: ref });
 
-/** Lists the organizations of the person who asks, with their roles; for the operator, all. */
+/** Lists the caller's organizations with their roles; for the operator, all organizations. */
 export const listOrganizations = operation({
   authority: 'organizations.list',
   prove: (ctx) =>
@@ -121,7 +121,7 @@ async function makeOwner(ctx: Context, organizationId: string, accountId: string
   );
 }
 
-/** Gives the organization another name; its slug stays, so that links to it do. */
+/** Renames the organization; its slug stays, so that links to it stay valid. */
 export const renameOrganization = operation({
   authority: 'organization.rename',
   input: z.strictObject({ org: ref, name }),
@@ -149,7 +149,7 @@ export const deleteOrganization = operation({
     transaction(async () => {
       const organizationId = organization.id;
       // The order of a sign-in: domains and connections, then people, then what sessions refer to.
-      // So this waits for sign-ins under way, and no two wait for each other.
+      // So this waits for sign-ins in progress, and no two transactions deadlock.
       const lock = Transaction.LOCK.UPDATE;
       const verified = await Domain.findAll({ where: { organizationId, state: 'Verified' }, lock });
       await SsoConnection.findAll({ where: { organizationId }, lock });
@@ -177,9 +177,9 @@ const holdingPeople = `SELECT id FROM accounts WHERE id IN (
     UNION SELECT account_id FROM scim_records WHERE organization_id = $1
   ) ORDER BY id FOR NO KEY UPDATE`;
 
-/** Holds every account that loses a membership or a provisioned record. */
+/** Locks every account that loses a membership or a provisioned record. */
 async function holdPeople(organizationId: string): Promise<void> {
-  // On SQLite the transaction holds everything. Not FOR UPDATE: see accounts/lock.ts.
+  // SQLite has one writer. Not FOR UPDATE: see accounts/lock.ts.
   if (dialectOfDatabase() === 'sqlite') return;
   await select(holdingPeople, [organizationId]);
 }

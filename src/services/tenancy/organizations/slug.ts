@@ -1,7 +1,7 @@
 import { Refusal } from '../../../errors.ts';
 import { slug } from '../../foundation/fields.ts';
 
-/** The short name that a name makes: lower case, everything but letters and digits a dash. */
+/** Makes a slug from a name: lower case, with dashes for all but letters and digits. */
 export function slugOf(name: string): string {
   const text = name
     .normalize('NFKD')

@@ -13,7 +13,7 @@ export const organizationView = z.object({
 });
 export const organizationPage = pageOf(organizationView);
 
-/** An organization as others see it; with the role of the person who asks, if it is a person. */
+/** An organization as others see it, with the caller's role if the caller is a person. */
 export function viewOrganization(organization: Organization, role?: Standing['role']) {
   const { id, slug, name, createdAt } = organization;
   const own = role === undefined || role === 'operator' ? {} : { role };

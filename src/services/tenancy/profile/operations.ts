@@ -30,8 +30,8 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Past the ORM, in one query: this is read most often. Each organization is repeated for every
-// project of the person's in it.
+// Bypasses the ORM, in one query: this is read most often. Each organization is repeated for every
+// project of the person in it.
 const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at,
     o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
     p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
@@ -62,7 +62,7 @@ interface Row {
   synced: boolean | number;
 }
 
-/** Shows the person who asks, with the organizations they belong to. */
+/** Shows the caller, with the organizations they belong to. */
 export const showMe = operation({
   authority: 'me.see',
   input: z.strictObject({}),
@@ -98,14 +98,14 @@ function organizationIn({ org_slug: slug, org_name: name, org_role: role }: Row,
   return { id, slug, name, role, projects };
 }
 
-/** Changes the name and locale of the person who asks; what is absent stays. */
+/** Changes the caller's name and locale; an absent field stays. */
 export const updateMe = operation({
   authority: 'me.change',
   input: z.strictObject({ name: name.optional(), locale: locale.optional() }),
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // Held, so that provisioning writes into no record between its reading and its renaming.
+      // Locked, so that provisioning writes no record between this read and the renaming.
       const lock = Transaction.LOCK.NO_KEY_UPDATE;
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
       const renamed = input.name !== undefined && input.name !== account.name;
@@ -125,8 +125,8 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with its memberships, sessions and outside identities, and frees its address
- * (security O6). It is never refused: the organizations that are left without an owner are named
+ * Deletes an account with its memberships, sessions and external identities, and frees its address
+ * (security O6). It is never refused: the answer names the organizations left without an owner
  * (security O8).
  */
 export const deleteUser = operation({
@@ -136,7 +136,7 @@ export const deleteUser = operation({
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {
-      // Before its organizations, as everyone who ends a membership does.
+      // Locked before its organizations, like all code that ends a membership.
       await lockAccount(account.id);
       const left = await findLeftOwnerless(account);
       await forgetRecords(account.id);
@@ -158,7 +158,7 @@ export const deleteUser = operation({
   },
 });
 
-/** The organizations that have no other owner, each with the name it knows the account by. */
+/** The organizations without another owner, each with the name it knows the account by. */
 async function findLeftOwnerless(account: Account) {
   const where = { accountId: account.id, role: 'owner' };
   const owned = await Membership.findAll({ where, order: ['organizationId'] });

@@ -58,16 +58,15 @@ export const listProjectMembers = operation({
 });
 
 /**
- * Gives a member of the organization a role in the project, by hand: from then on group sync leaves
- * it alone (spec §3.3). Turning a synced membership into such a one is for the organization's
- * admins.
+ * Gives a member of the organization a role in the project by hand: group sync then leaves it alone
+ * (spec §3.3). Only the organization's admins may turn a synced membership into such a one.
  */
 export const putProjectMember = puts();
 
-/** As `putProjectMember`; refuses `already_exists` for a member of the project. */
+/** Like `putProjectMember`, but refuses `already_exists` for a member of the project. */
 export const addProjectMember = puts('absent');
 
-/** As `putProjectMember`; refuses `not_found` for anyone who is not in the project. */
+/** Like `putProjectMember`, but refuses `not_found` for a person outside the project. */
 export const changeProjectMember = puts('present');
 
 function puts(expected?: 'absent' | 'present') {
@@ -86,7 +85,8 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // Held until the end: an account that is leaving the organization must not stay in its project.
+  // Locked until the transaction ends: an account that leaves the organization must not stay in its
+  // project.
   const { account, shown } = await requireMembership(organization, input.user, { hold: true });
   const who = { id: account.id, ...shown };
   await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });
@@ -148,7 +148,7 @@ async function change(
   return viewProjectMember(stored, who);
 }
 
-/** Takes a member out of the project; only the organization's admins end a synced membership. */
+/** Removes a member from the project; only the organization's admins end a synced membership. */
 export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,

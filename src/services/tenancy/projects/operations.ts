@@ -35,7 +35,7 @@ export const listProjects = operation({
         const projects = await Project.findAll({
           where: { organizationId: organization.id, id: { [Op.gt]: after } },
           include: ctx.actor.kind === 'user' ? [own(ctx.actor.accountId)] : [],
-          // One membership at most fits each project, so that rows are projects.
+          // At most one membership matches each project, so that rows are projects.
           subQuery: false,
           order: ['id'],
           limit,
@@ -58,7 +58,9 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/** Makes a project without members. Refuses `already_exists` for a slug that the organization has. */
+/**
+ * Makes a project without members. Refuses `already_exists` for a slug that the organization has.
+ */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),
@@ -86,7 +88,7 @@ export const createProject = operation({
   },
 });
 
-/** Gives the project another name; its slug stays, so that links to it do. */
+/** Renames the project; its slug stays, so that links to it stay valid. */
 export const renameProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, project: ref, name }),

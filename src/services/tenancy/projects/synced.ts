@@ -2,14 +2,16 @@ import { Account } from '../../../database/models/account.ts';
 import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 
-/** A synced membership, as people know it. */
+/** A synced membership, in names that people know. */
 interface Synced {
   user: string;
   project: string;
   role: ProjectMembership['role'];
 }
 
-/** The organization's synced project memberships that `isMeant` accepts, with person and project. */
+/**
+ * The organization's synced project memberships that `isMeant` accepts, with person and project.
+ */
 export async function findSynced(
   organizationId: string,
   isMeant: (membership: ProjectMembership) => boolean,
@@ -17,7 +19,7 @@ export async function findSynced(
   return (await readSynced(organizationId)).filter(isMeant).map(view);
 }
 
-/** What each mapping of the organization has given, by the id of the mapping; in one read. */
+/** The memberships that each mapping of the organization has given, by mapping id; in one read. */
 export async function findGiven(
   organizationId: string,
 ): Promise<Map<string | undefined, Synced[]>> {

@@ -23,14 +23,14 @@ export const projectMemberView = memberView.extend({
 });
 export const projectMemberPage = pageOf(projectMemberView);
 
-/** A membership that something would touch. */
+/** A membership that a change would affect. */
 export const affectedMembershipView = z.object({
   user: z.string(),
   project: z.string(),
   role: projectRole,
 });
 
-/** A project, with the number of its members and the role of the person who asks, if any. */
+/** A project, with the number of its members and the caller's role, if any. */
 export function viewProject(project: Project, members: number, role?: ProjectRole) {
   const { id, slug, name, createdAt } = project;
   return {

@@ -12,7 +12,7 @@ interface Row {
 
 const atOnce = 100;
 
-/** Writes the records of members who joined before there were any, as of the day they joined. */
+/** Writes records for members who joined before records existed, dated the day they joined. */
 export async function recordEarlierMembers(organizationId: string): Promise<void> {
   for (let after = firstKey, rows: Row[] = []; ; after = rows.at(-1)?.id ?? after) {
     rows = await transaction(async () => {

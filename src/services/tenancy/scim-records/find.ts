@@ -5,7 +5,7 @@ import { fold } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
 
-/** The organization's record of this name, in any case of letters; hidden ones too. */
+/** The organization's record of this name, ignoring case; hidden ones too. */
 export async function findRecordNamed(
   organizationId: string,
   userName: string,
@@ -29,7 +29,7 @@ export async function findRecordOf(
   return row === undefined ? null : entryOf(row);
 }
 
-/** Whether the account is a member that provisioning made, and so is called what the client said. */
+/** Whether provisioning made this member, whose name is then the one from the client. */
 export async function isNamedByClient(accountId: string): Promise<boolean> {
   const rows = await select(
     'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
@@ -38,7 +38,7 @@ export async function isNamedByClient(accountId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The record of whoever has the name, else of whoever has the address; hidden ones too. */
+/** The record with the name, else the one with the address; hidden ones too. */
 export async function findRecord(
   organizationId: string,
   { userName, email }: { userName: string; email: string | null },
@@ -67,23 +67,23 @@ export async function requireRecord(organizationId: string, id: string): Promise
   return entryOf(rows[0]);
 }
 
-/** The refusal of a User that is not there for the client. */
+/** The refusal of a User that does not exist for the client. */
 function noSuchUser(id: string) {
   return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
 }
 
-/** A record and its account, which stay as they are until the transaction ends. */
+/** A record and its account, locked until the transaction ends. */
 export interface Held {
   record: Entry;
   account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
 /**
- * Holds the record as it is now, and its account before it, as everybody does, so that nobody waits for each other; null
- * when it is gone.
+ * Locks the record as it is now, and its account first, as everywhere, so that no two transactions
+ * deadlock. Null if the record is gone.
  */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
-  // On SQLite the transaction holds everything. Not FOR UPDATE of the account: see accounts/lock.ts.
+  // SQLite has one writer. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
   const [row] = await select<
     Row & Pick<RecordedPerson, 'email' | 'name'> & { email_proof: EmailProof }
@@ -97,7 +97,7 @@ export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Prom
   return { account: { id, email, emailProof, name }, record: entryOf(row) };
 }
 
-/** As `holdRecord`, of this id, which clients of the organization see, or 404. */
+/** Like `holdRecord`, for an id that clients of the organization see, or 404. */
 export async function requireHeld(organizationId: string, id: string): Promise<Held> {
   const held = isUuid(id) ? await holdRecord({ id: id.toLowerCase(), organizationId }) : null;
   if (held === null || held.record.hidden) throw noSuchUser(id);

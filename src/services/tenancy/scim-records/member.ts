@@ -5,9 +5,10 @@ import { findRecordNamed, findRecordOf } from './find.ts';
 import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
 import { changeRecord, insertRecord } from './write.ts';
 
-// Every membership has a record from the day it begins, however it began, and `active` is whether there is one.
+// Every membership has a record from the day it begins, however it began. `active` tells whether
+// the membership still exists.
 
-/** Sees that a new member has a record, which says that they are one. */
+/** Makes sure that a new member has a record that says so. */
 export async function recordMember(
   ctx: Context,
   organizationId: string,
@@ -21,7 +22,7 @@ export async function recordMember(
   }
 }
 
-/** Says in the record of whoever has left that they have. */
+/** Marks the record of a former member inactive. */
 export async function recordLeft(
   ctx: Context,
   organizationId: string,
@@ -31,14 +32,14 @@ export async function recordLeft(
   if (record?.active) await changeRecord(ctx, record, { active: false });
 }
 
-/** Writes the record of a member of whom no client has spoken. */
+/** Writes the record of a member that no client has provisioned. */
 export async function insertMemberRecord(
   organizationId: string,
   account: RecordedPerson,
   at: Date,
 ): Promise<void> {
   const resource = resourceOfMember(account);
-  // A client may have given the name to somebody else: that must keep nobody from joining.
+  // A client may have given the name to another person: that must not stop this one from joining.
   const taken = (await findRecordNamed(organizationId, resource.userName)) !== null;
   await insertRecord({
     organizationId,
@@ -51,8 +52,8 @@ export async function insertMemberRecord(
 }
 
 /**
- * Tells the clients that have not named a member themselves what the member is called now. Whoever has left is not
- * followed, but by the organization (`by`) that has just renamed them.
+ * Updates the member's name in records that no client has named. Records of former members stay,
+ * except in the organization (`by`) that has just renamed them.
  */
 export async function recordRenamed(
   ctx: Context,
@@ -69,7 +70,7 @@ export async function recordRenamed(
   }
 }
 
-/** The resource of a member under the name that the record has. */
+/** The resource of a member under the record's user name. */
 function resourceIn({ userName }: Entry, account: RecordedPerson): Named {
   return { ...resourceOfMember(account), userName };
 }

@@ -1,9 +1,9 @@
 import type { Account } from '../../../database/models/account.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
 
-// Records are read and written past the ORM: clients send hundreds of thousands of such requests in a row.
+// Records bypass the ORM: clients send hundreds of thousands of such requests in a row.
 
-/** A record, as plain data; the meaning of each field is told at the model. */
+/** A record as plain data; the model explains each field. */
 export interface Entry {
   id: string;
   organizationId: string;
@@ -18,10 +18,10 @@ export interface Entry {
   modifiedAt: Date;
 }
 
-/** What provisioning has to do with of an account. */
+/** The fields of an account that provisioning uses. */
 export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** A record as plain SQL gives it; SQLite has texts for times and numbers for booleans. */
+/** A record as plain SQL returns it; SQLite has texts for times and numbers for booleans. */
 export interface Row {
   id: string;
   organization_id: string;
@@ -36,11 +36,11 @@ export interface Row {
   modified_at: string | Date;
 }
 
-/** The columns of it, of `scim_records r`. */
+/** The columns of a record, from `scim_records r`. */
 export const columns = `r.id, r.organization_id, r.account_id, r.link, r.user_name, r.active, r.hidden, r.resource,
   r.version, r.created_at, r.modified_at`;
 
-/** The row as a record. */
+/** Converts a row to a record. */
 export function entryOf(row: Row): Entry {
   return {
     id: row.id,

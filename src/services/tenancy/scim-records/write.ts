@@ -7,7 +7,8 @@ import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
 import type { Entry } from './record.ts';
 
-// Records are written here and nowhere else, so that what is looked up by always agrees with what the client wrote.
+// Records are written only here, so that the lookup columns always agree with what the client
+// wrote.
 
 interface NewRecord {
   organizationId: string;
@@ -18,7 +19,7 @@ interface NewRecord {
   at: Date;
 }
 
-/** Writes a new record. Call it inside the transaction that makes the person what the record says. */
+/** Writes a new record. Call it inside the transaction that makes the record true. */
 export async function insertRecord({ resource, at, ...whose }: NewRecord): Promise<Entry> {
   const { organizationId, accountId, link, active } = whose;
   const written = lookedUpBy(resource);
@@ -49,7 +50,7 @@ export async function insertRecord({ resource, at, ...whose }: NewRecord): Promi
   };
 }
 
-/** What a record is changed to. */
+/** The fields to change of a record. */
 export interface RecordChange {
   resource?: Named;
   active?: boolean;
@@ -57,7 +58,7 @@ export interface RecordChange {
   link?: RecordLink;
 }
 
-/** Changes a record that is held until the transaction ends; it is one version further then. */
+/** Changes a record that is locked until the transaction ends, and raises its version by one. */
 export async function changeRecord(
   ctx: Context,
   record: Entry,
@@ -80,7 +81,7 @@ export async function changeRecord(
   }
 }
 
-/** Says, before an account goes with its records, that they are gone from the lists. */
+/** Marks the lists as changed before an account is deleted with its records. */
 export async function forgetRecords(accountId: string): Promise<void> {
   const lists = await select<{ organization_id: string }>(
     'SELECT organization_id FROM scim_records WHERE account_id = $1 AND hidden = $2 ORDER BY organization_id',
@@ -89,7 +90,7 @@ export async function forgetRecords(accountId: string): Promise<void> {
   for (const { organization_id } of lists) await shiftList(organization_id);
 }
 
-/** Says that the list is no longer what it was before its end: places in it are found anew. */
+/** Marks a list as changed before its end: clients' places in it are then found anew. */
 async function shiftList(organizationId: string): Promise<void> {
   await execute(
     `INSERT INTO scim_shifts (organization_id, count) VALUES ($1, 1)

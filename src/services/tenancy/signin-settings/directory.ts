@@ -9,8 +9,9 @@ import type { signInByLdapInput } from '../ldap/schema.ts';
 import { findGoverningDomain, findGoverningSettings } from './governing.ts';
 
 /**
- * The one directory that is asked, chosen before any packet (security L1): that of the organization named, else of the
- * one that governs the address. Null if that organization has none. Refuses an address that no organization governs.
+ * Chooses the one directory to ask, before any packet (security L1). It is that of the named
+ * organization, else of the one that governs the address. Null if that organization has none.
+ * Refuses an address that no organization governs.
  */
 export async function chooseDirectory(
   ctx: Context,
@@ -33,8 +34,9 @@ export async function findDirectory(organizationId: string | null): Promise<Ldap
 }
 
 /**
- * The organization whose directory a page offers to a canonical e-mail domain ('' for none), or null if it offers none.
- * Only the directory of a verified domain may take the place of the password form (security L1).
+ * The organization whose directory a page offers to a canonical e-mail domain ('' for none), or
+ * null if it offers none. Only the directory of a verified domain may replace the password form
+ * (security L1).
  */
 export async function describeDirectory(
   ctx: Context,

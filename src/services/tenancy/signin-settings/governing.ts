@@ -3,16 +3,19 @@ import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { type SignInRules, type Stored, settingsOf } from './settings.ts';
 
-/** Whose sign-in settings hold for an e-mail domain, and which these are (security O1). */
+/**
+ * The organization whose sign-in settings govern an e-mail domain, and these settings
+ * (security O1).
+ */
 export interface Governing {
-  /** Null where the instance's defaults hold. */
+  /** Null if the instance's defaults govern. */
   organizationId: string | null;
   /** Whether that organization has verified the domain. */
   verified: boolean;
   settings: SignInRules;
 }
 
-// Past the ORM, in one read: every sign-in asks it.
+// Bypasses the ORM, in one read: every sign-in runs it.
 const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.google, s.github,
     s.allow_self_signup AS "allowSelfSignup",
     s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
@@ -23,14 +26,15 @@ const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that hold for an address: of the organization that has verified its domain; else of the only one, where
- * the operator alone makes organizations; else the instance's own. A membership does not govern: anyone can push one.
+ * The settings that govern an address: those of the organization that has verified its domain. Else
+ * those of the only organization, if only the operator makes organizations; else the instance's
+ * own. A membership does not govern: anyone can push one.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
 }
 
-/** As `findGoverningSettings`, of a canonical e-mail domain; without a domain, ''. */
+/** Like `findGoverningSettings`, for a canonical e-mail domain; '' for no domain. */
 export async function findGoverningDomain(ctx: Context, domain: string): Promise<Governing> {
   const [row] = await select<Stored & { id: string | null; owner: string | null }>(
     query,

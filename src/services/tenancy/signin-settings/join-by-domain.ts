@@ -6,8 +6,9 @@ import { ensureMember } from '../memberships/join.ts';
 import { findGoverningSettings } from './governing.ts';
 
 /**
- * Makes a Member of somebody whose address has just been proved, where the organization that has verified its domain
- * lets people sign up by themselves; not of one whom it took out (security I5). Call it inside a transaction.
+ * Makes a person with a newly proved address a member of the organization that has verified the
+ * domain. The organization must let people sign up by themselves, and must not have removed this
+ * person (security I5). Call it inside a transaction.
  */
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);

@@ -16,8 +16,8 @@ const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 
 type Offered = z.output<typeof offeredMethod>;
 
 /**
- * The ways to sign in that are offered for an address or a domain. The domain and the instance decide, never whether
- * there is such an account (interface page).
+ * Lists the ways to sign in for an address or a domain. Only the domain and the instance decide,
+ * never whether the account exists (interface page).
  */
 export const listMethods = operation({
   authority: 'public',
@@ -34,7 +34,7 @@ export const listMethods = operation({
   },
 });
 
-/** The ways to sign in that are offered for a canonical e-mail domain, in the order in which they are shown. */
+/** The ways to sign in for a canonical e-mail domain, in the order they are shown. */
 export async function findMethods(ctx: Context, domain: string): Promise<Offered[]> {
   const governing = await findGoverningDomain(ctx, domain);
   const offered: [Offered, boolean][] = [

@@ -34,7 +34,7 @@ export const signInSettingsView = z.object({
   restrictOauthToVerifiedDomains: z.boolean(),
 });
 
-/** Shows the sign-in settings as they hold. */
+/** Shows the sign-in settings that apply. */
 export const showSignInSettings = operation({
   authority: 'signin.see',
   input: refInput,
@@ -43,14 +43,14 @@ export const showSignInSettings = operation({
     settingsOf(ctx, (await SignInSettings.findByPk(organization.id)) ?? {}),
 });
 
-/** Tells whether the settings hold for no address: the person who sets them has to be told. */
+/** Tells whether the settings govern no address, so that the admin who sets them can be warned. */
 export const showsNoReach = operation({
   authority: 'signin.see',
   input: refInput,
   run: (ctx, _input, { organization }) => governsNobody(ctx, organization),
 });
 
-/** Saves the sign-in settings whole: what is absent is left to the instance. */
+/** Saves all sign-in settings; an absent one is left to the instance. */
 export const saveSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -59,7 +59,7 @@ export const saveSignInSettings = operation({
     transaction(() => write(ctx, organization, () => choicesIn(input))),
 });
 
-/** Saves those of the sign-in settings that are given; the others stay as they are. */
+/** Saves the given sign-in settings; the others stay as they are. */
 export const changeSignInSettings = operation({
   authority: 'signin.change',
   input: choicesInput,
@@ -73,7 +73,8 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Held until the end, so that of two changes the second sees what the first has left.
+  // Locked until the transaction ends, so that of two changes the second sees the result of the
+  // first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);
@@ -91,7 +92,7 @@ async function write(
   return after;
 }
 
-/** What is said of each setting, and nothing else. */
+/** Only the settings that are given. */
 function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
   const said = settingNames.flatMap((name) => {
     const value = given[name];

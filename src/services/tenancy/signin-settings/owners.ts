@@ -15,13 +15,15 @@ import { findGoverningSettings, type Governing } from './governing.ts';
 import { hasSso } from './methods.ts';
 import type { SignInRules } from './settings.ts';
 
-// A way to sign in counts only if it is known to lead to the account: a password that is set, or can be by mail; a
-// code by mail; Google or GitHub once they have been used, but not under a restriction to verified domains, for nobody
-// knows which address they will speak of; single sign-on or a directory for the address.
+// A way to sign in counts only if it is known to lead to the account:
+// - a password that is set or can be set by mail, or a code by mail;
+// - Google or GitHub once used, unless restricted to verified domains: the address they will give
+// is unknown;
+// - single sign-on or a directory for the address.
 
 /**
- * Refuses `owners_locked_out` where a change of settings takes something and leaves no owner a way to sign in
- * (security O3).
+ * Refuses `owners_locked_out` if a change of settings removes a way to sign in and leaves no owner
+ * one (security O3).
  */
 export async function requireOwnersLetIn(
   ctx: Context,
@@ -32,7 +34,7 @@ export async function requireOwnersLetIn(
   const owners = await findOwners(organization);
   const pushed = await findPushedOwners(ctx, organization);
   for (const owner of owners) {
-    // Whether they have a way would tell the organization of an account that is none of its business (security O8).
+    // Checking them would tell the organization about an account that is not its own (security O8).
     if (pushed.has(owner.id)) continue;
     const governing = await findGoverningSettings(ctx, owner.email);
     const settings = governing.organizationId === organization.id ? after : governing.settings;
@@ -41,7 +43,7 @@ export async function requireOwnersLetIn(
   if (owners.length > 0) throw lockedOut(organization, owners);
 }
 
-/** How many owners who are not disabled there are, and those of them who have no way to sign in. */
+/** Counts the owners that are not disabled, and lists those without a way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
   const stuck: { called: string; ref: string }[] = [];

@@ -7,7 +7,10 @@ import { operation } from '../../foundation/operation.ts';
 import { findGoverningDomain } from './governing.ts';
 import { settingNames } from './settings.ts';
 
-/** Names the first organization, if the second, just made by the operator, ends the reach of its settings. */
+/**
+ * Names the first organization if the second, just made by the operator, makes its settings govern
+ * no account.
+ */
 export const findOverruled = operation({
   authority: 'operator',
   input: z.strictObject({}),
@@ -20,12 +23,15 @@ export const findOverruled = operation({
   },
 });
 
-/** Whether an organization has a word of its own about ways to sign in. */
+/** Whether an organization has set any sign-in setting of its own. */
 export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/** Whether the organization governs no account: it has no verified domain, and does not count as the only one (security O1). */
+/**
+ * Whether the organization governs no account: it has no verified domain, and does not count as the
+ * only one (security O1).
+ */
 export async function governsNobody(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,

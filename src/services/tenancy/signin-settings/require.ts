@@ -16,8 +16,9 @@ const names: Partial<Record<SignInMethod, string>> = {
 };
 
 /**
- * Refuses `signin_method_off`, with the methods there are instead, where the settings that govern the address do not
- * allow this one (security O1). Ask it only of somebody who has proved to be the account: it is no oracle then.
+ * Refuses `signin_method_off`, with the methods to use instead, if the settings that govern the
+ * address forbid this one (security O1). Call it only for a person who has proved to own the
+ * account, so that it is no oracle.
  */
 export async function requireMethodAllowed(
   ctx: Context,
@@ -25,7 +26,8 @@ export async function requireMethodAllowed(
   { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
 ): Promise<void> {
   const name = names[method];
-  // Single sign-on and directories are switched by their own `enabled`; the operator's link and a proof by mail, never.
+  // Single sign-on and directories have their own `enabled`; the operator's link and a proof by
+  // mail cannot be switched off.
   if (name === undefined) return;
   const governing = await findGoverningSettings(ctx, email);
   const allowed = isMethodAllowed(governing, method);
@@ -55,8 +57,9 @@ export async function requireMethodAllowed(
 }
 
 /**
- * Whether a restriction to verified domains lets this sign-in pass. What the provider says today must be an address of
- * the organization, not the account's alone: a key may have been bound to it whatever its address was (security O2).
+ * Whether a restriction to verified domains lets this sign-in pass. The provider's present address
+ * must be the organization's; that of the account is not enough. A key may have been linked
+ * whatever its address was (security O2).
  */
 async function passesRestriction(
   { organizationId, settings }: Governing,
@@ -72,13 +75,15 @@ function isSocial(method: SignInMethod): boolean {
 }
 
 /**
- * Whether people with addresses on this canonical domain may sign up by themselves: where an organization has verified
- * it, by that one's settings; elsewhere where the instance is open, or the settings that govern say so.
+ * Whether people on this canonical domain may sign up by themselves. If an organization has
+ * verified the domain, its settings decide. Otherwise the instance must be open, or the governing
+ * settings must allow it.
  */
 export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
   const { verified, settings } = await findGoverningDomain(ctx, domain);
   if (verified) return settings.allowSelfSignup;
-  // Without verified domains (`trust.domains: off`) a connection speaks for its domain, and has no such setting.
+  // Without verified domains (`trust.domains: off`) a connection claims its domain, and has no such
+  // setting.
   if (await isClaimed(domain)) return false;
   return ctx.config.signup.open === 'on' || settings.allowSelfSignup;
 }

@@ -12,16 +12,19 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The sign-in settings as they hold: what an organization leaves open is the instance's. */
+/** The sign-in settings that apply: those an organization leaves open are the instance's. */
 export type SignInRules = Record<SettingName, boolean>;
 
-/** What an organization says of some of the settings. */
+/** The settings that an organization has set. */
 export type Choices = Partial<SignInRules>;
 
-/** The same as it is stored; what is not said is null, and SQLite keeps booleans as 0 and 1. */
+/** The same as stored: an open setting is null, and SQLite stores booleans as 0 and 1. */
 export type Stored = Record<SettingName, boolean | number | null>;
 
-/** The settings of the instance, with what an organization has stored laid over them; what it stored otherwise is off (security O2). */
+/**
+ * The settings of the instance, overridden by those that an organization has stored; any other
+ * stored value is off (security O2).
+ */
 export function settingsOf(
   { config }: Pick<Context, 'config'>,
   stored: Partial<Stored> = {},

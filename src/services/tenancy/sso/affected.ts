@@ -6,15 +6,18 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findSynced } from '../projects/synced.ts';
 import { affectedMembershipView } from '../projects/view.ts';
 
-/** The people who sign in through a connection, the owners among them, and what group sync gave. */
+/**
+ * The people who sign in through a connection, the owners among them, and the memberships from
+ * group sync.
+ */
 export const affectedView = z.object({
   people: z.array(z.string()),
   owners: z.array(z.string()),
   memberships: z.array(affectedMembershipView),
 });
 /**
- * Finds the people that it touches when a connection is switched off or removed, or loses a domain:
- * then those of that domain (security D5, O3).
+ * Finds the people affected if a connection is disabled or removed. If it loses a domain, only
+ * those of that domain are affected (security D5, O3).
  */
 export async function findAffected(
   connection: { id: string; organizationId: string },
@@ -32,16 +35,16 @@ export async function findAffected(
   const ownerIds = new Set(owners.map(({ accountId }) => accountId));
   const named = ({ account }: Identity) => account.email ?? account.name;
   return {
-    /** Who signs in through it. */
+    /** The people who sign in through it. */
     people: identities.map(named),
-    /** Those of them who are owners. */
+    /** The owners among them. */
     owners: identities.filter(({ accountId }) => ownerIds.has(accountId)).map(named),
-    /** What group sync through it has given. */
+    /** The memberships that group sync through it has given. */
     memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
   };
 }
 
-/** The answer where it touches no one. */
+/** The answer if it affects no one. */
 export const nobodyAffected: Awaited<ReturnType<typeof findAffected>> = {
   people: [],
   owners: [],

@@ -3,7 +3,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
 
-/** The organization's connection, or `not_found`. */
+/** The organization's connection; refuses `not_found`. */
 export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
   const connection = await SsoConnection.findOne({ where: { organizationId: organization.id } });
   if (connection !== null) return connection;

@@ -35,9 +35,9 @@ export const showSso = operation({
 });
 
 /**
- * Saves the organization's connection whole. Saving for an unverified domain is allowed, enabling
- * is not. A blank secret keeps the stored one, but only for the same issuer and client (security
- * S10).
+ * Saves all settings of the organization's connection. Saving for an unverified domain is allowed,
+ * enabling is not. A blank secret keeps the stored one, but only for the same issuer and client
+ * (security S10).
  */
 export const saveSso = operation({
   authority: 'sso.change',
@@ -127,7 +127,7 @@ const domainInUse = (emailDomain: string | null) => ({
   hint: 'An e-mail domain belongs to exactly one enabled connection.',
 });
 
-/** Saves what is given; what is absent stays as stored, or is its default. */
+/** Saves the given settings; an absent one stays as stored, or gets its default. */
 export const changeSso = operation({
   authority: 'sso.change',
   input: changeSsoInput,
@@ -158,7 +158,10 @@ function settingsOf(stored: SsoConnection) {
   };
 }
 
-/** Lets people sign in; the organization must have verified the domain by now (security I2). */
+/**
+ * Enables sign-in by the connection; the organization must have verified the domain by now
+ * (security I2).
+ */
 export const enableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -177,7 +180,7 @@ export const enableSso = operation({
     }),
 });
 
-/** Stops new sign-ins; sessions that began by it go on. Names the people it touches. */
+/** Stops new sign-ins; sessions that began by it go on. Names the affected people. */
 export const disableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -196,8 +199,7 @@ export const disableSso = operation({
 
 /**
  * Removes the connection and ends the sessions that came through it. Accounts, memberships and keys
- * stay, the keys as former ones: a connection made again in its place frees no account (security
- * I1).
+ * stay, the keys as former ones: a new connection in its place frees no account (security I1).
  */
 export const removeSso = operation({
   authority: 'sso.change',
@@ -206,7 +208,7 @@ export const removeSso = operation({
     transaction(async () => {
       const connection = await requireSsoConnection(organization);
       const affected = await findAffected(connection);
-      // Waits for the sign-ins under way, whose sessions end too.
+      // This waits for sign-ins in progress, whose sessions end too.
       await connection.destroy();
       const sessionsEnded = await endSessions(ctx, { connectionId: connection.id });
       const data = { owners: affected.owners, sessionsEnded };

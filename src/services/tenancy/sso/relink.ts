@@ -11,9 +11,9 @@ import { saveSsoInput } from './schema.ts';
 import { ssoRelinkedView } from './view.ts';
 
 /**
- * After a change of provider: forgets the keys that the old one gave for this organization, former
- * ones too, and ends the sessions that came by them. The same people are linked again by their
- * verified address at the next sign-in (security I1). Says who they are.
+ * After a change of provider: deletes the keys that the old one gave for this organization, former
+ * keys too. It ends the sessions that came by them. At the next sign-in the people are linked again
+ * by their verified address (security I1). Returns their names.
  */
 export const relinkSso = operation({
   authority: 'sso.relink',

@@ -13,7 +13,10 @@ const redirectUri = z
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/** The whole connection; what is absent is its default, but for the stored secret (spec §2.2). */
+/**
+ * All settings of the connection; an absent one gets its default, except the stored secret
+ * (spec §2.2).
+ */
 export const saveSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain,
@@ -29,7 +32,7 @@ export const saveSsoInput = z.strictObject({
   ignoreEmailVerified: z.boolean().default(false),
   requireLocalTwoFactor: z.boolean().default(false),
 });
-/** Those settings of the connection that change. */
+/** The settings of the connection to change. */
 export const changeSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain.optional(),

@@ -9,17 +9,20 @@ const placeOf = (connectionId: string): SealedPlace => ({
   row: connectionId,
 });
 
-/** The client secret as it is stored, bound to its connection. */
+/** Seals the client secret for storage, bound to its connection. */
 export function sealClientSecret(ctx: Context, connectionId: string, secret: string): string {
   return ctx.keyring.seal(secret, placeOf(connectionId));
 }
 
-/** The client secret in clear, for the provider's token endpoint alone. */
+/** Opens the client secret, for the provider's token endpoint alone. */
 export function openClientSecret(ctx: Context, connection: SsoConnection): string {
   return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
 }
 
-/** Refuses `secret_required` when the stored secret was entered for another issuer or client (security S10). */
+/**
+ * Refuses `secret_required` if the stored secret was entered for another issuer or client
+ * (security S10).
+ */
 export function requireSameClient(
   stored: SsoConnection,
   { issuer, clientId }: { issuer: string; clientId: string },

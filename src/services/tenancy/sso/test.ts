@@ -11,7 +11,7 @@ import { changeSsoInput, saveSsoInput } from './schema.ts';
 import { openClientSecret, requireSameClient } from './secret.ts';
 import { redirectUriOf } from './view.ts';
 
-/** What is tried instead of what is stored; the other settings play no part. */
+/** The settings to try instead of the stored ones; the other settings have no effect. */
 const testInput = changeSsoInput.extend({
   redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
   enabled: z.boolean().optional(),
@@ -19,7 +19,7 @@ const testInput = changeSsoInput.extend({
 const testView = z.object({
   ok: z.boolean(),
   message: z.string(),
-  /** In order, those that were run. */
+  /** In order, the steps that ran. */
   steps: z.array(
     z.object({
       name: z.string(),
@@ -32,7 +32,7 @@ const testView = z.object({
   ),
 });
 
-/** Looks at the provider step by step, with what is given in place of what is stored. */
+/** Tests the provider step by step; given settings replace the stored ones. */
 export const testSso = operation({
   authority: 'sso.test',
   input: testInput,

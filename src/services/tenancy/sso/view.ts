@@ -29,7 +29,10 @@ export const ssoRelinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** Where the provider sends people back: its own address, or the instance's (spec §2.2). */
+/**
+ * The URL that the provider sends people back to: the connection's own, or the instance's
+ * (spec §2.2).
+ */
 export function redirectUriOf(
   ctx: Pick<Context, 'config'>,
   connection: Pick<SsoConnection, 'redirectUri'>,

@@ -24,14 +24,14 @@ import {
   webhookView,
 } from './view.ts';
 
-// Where an organization's events are sent (Standard Webhooks).
+// The webhooks that an organization's events are sent to (Standard Webhooks).
 
 const mostWebhooks = 20;
 const overlapSeconds = 24 * 3600;
 
 const refInput = z.strictObject({ org: ref, id });
 
-/** Where events are sent; without credentials, which would be shown with it. */
+/** The URL that events are sent to; without credentials, as they would be shown with it. */
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL', abort: true })
   .max(2000, 'must have at most 2000 characters')
@@ -64,7 +64,7 @@ export const listWebhooks = operation({
     ),
 });
 
-/** Adds a webhook and answers the secret that signs for it, once. */
+/** Adds a webhook and returns its signing secret, once. */
 export const addWebhook = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, url, events: events.default(['*']) }),
@@ -92,7 +92,7 @@ export const addWebhook = operation({
   },
 });
 
-/** An address that is not allowed is the caller's to change: nothing upstream has failed. */
+/** A forbidden address is the caller's mistake, not an upstream failure. */
 function refuseUrl(error: unknown): never {
   if (!(error instanceof Refusal) || error.code !== 'outbound_refused') throw error;
   throw refuseField('url', error.message, error.hint);
@@ -105,8 +105,8 @@ function tooMany(): Refusal {
 }
 
 /**
- * Switches a webhook on or off. Events are kept for it only while it is on; what waited when it was
- * switched off is sent once it is on again.
+ * Enables or disables a webhook. Events are queued for it only while it is enabled; messages that
+ * waited are sent once it is enabled again.
  */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
@@ -128,7 +128,7 @@ export const changeWebhook = operation({
     }),
 });
 
-/** Removes a webhook; what waited for it is not sent any more. */
+/** Removes a webhook; its waiting messages are not sent. */
 export const removeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -143,7 +143,7 @@ export const removeWebhook = operation({
     }),
 });
 
-/** Gives a webhook a new secret, answered once; for a day the former one signs too. */
+/** Gives a webhook a new secret, returned once; for a day the former one signs too. */
 export const rotateWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -166,7 +166,10 @@ export const rotateWebhook = operation({
   },
 });
 
-/** Sends a `webhook.test` message now, switched on or not, and answers the result; keeps nothing. */
+/**
+ * Sends a `webhook.test` message now, to a disabled webhook too, and returns the result; stores
+ * nothing.
+ */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
@@ -194,7 +197,7 @@ function about(webhook: Webhook) {
   return { organizationId: webhook.organizationId, subject };
 }
 
-/** Names the organization of a webhook, for the operator, who need not. */
+/** Names the organization of a webhook, as the operator may leave it out. */
 export const locateWebhook = operation({
   authority: 'operator',
   input: z.strictObject({ org: ref.optional(), id }),
@@ -209,7 +212,7 @@ export const locateWebhook = operation({
   },
 });
 
-/** The organization's webhook of this id, or `not_found`. */
+/** The organization's webhook of this id; refuses `not_found`. */
 export async function requireWebhook(
   { id: organizationId, slug }: Organization,
   which: string,

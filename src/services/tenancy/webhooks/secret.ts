@@ -16,7 +16,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** The secret as it is stored, bound to its webhook and column. */
+/** Seals the secret for storage, bound to its webhook and column. */
 export function sealWebhookSecret(
   ctx: Context,
   column: Column,
@@ -31,7 +31,7 @@ export function openWebhookSecret(ctx: Context, webhook: Webhook): string {
   return ctx.keyring.open(webhook.secret, placeOf('secret', webhook.id));
 }
 
-/** The secrets that sign now: the one, and for a while after it was replaced, the former. */
+/** The secrets that sign now: the current one, and the former one for a while after a rotation. */
 export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
   const { id, previousSecret, previousUntil } = webhook;
   const current = openWebhookSecret(ctx, webhook);

@@ -9,7 +9,7 @@ export const webhookView = z.object({
   url: z.string(),
   events: z.array(z.string()),
   enabled: z.boolean(),
-  /** Since when nothing has been delivered and something has failed. */
+  /** The start of the time in which nothing was delivered and something failed. */
   failingSince: instant.nullable(),
   createdAt: instant,
 });
@@ -24,7 +24,7 @@ export const webhookTestView = z.object({
   responseStatus: z.int().nullable(),
 });
 
-/** What a webhook is sent. */
+/** The message that a webhook gets. */
 export const webhookMessage = z.object({ type: z.string(), timestamp: instant, data: eventView });
 
 /** A webhook without its secrets. */

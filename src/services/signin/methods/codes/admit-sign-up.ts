@@ -10,9 +10,10 @@ import { belongsSomewhere } from '../../../tenancy/memberships/find.ts';
 import { createSignedUp, type SignedUp } from '../../sign-up/signed-up.ts';
 
 /**
- * Makes the account that somebody signed up for, and mails a code to its address. A sign-up that waits for its code is
- * replaced (security P11). If the account has more than that, only the code ends it. The owner of a proved account is told,
- * and nothing else happens. Call it inside a transaction.
+ * Makes the account of a sign-up and mails a code to its address, inside the caller's transaction.
+ * A sign-up that still waits for its code is replaced (security P11). If the account has more than
+ * that, only the code ends it. If the address is proved, its owner gets a mail, and nothing else
+ * happens.
  */
 export async function admitSignUp(
   ctx: Context,
@@ -28,7 +29,7 @@ export async function admitSignUp(
   if (holder !== null && (await hasMoreThanSignUp(ctx, holder))) return codeOnly();
   if (holder !== null) {
     await takeOver(ctx, holder, { by: 'signup' });
-    // A member is called what their organization knows them by (security I4), and stays as they are.
+    // A member keeps the name that their organization gave them (security I4).
     const own = { name, ...(locale === null ? {} : { locale }) };
     const described = (await belongsSomewhere(holder.id)) ? {} : own;
     await holder.update({
@@ -44,8 +45,8 @@ export async function admitSignUp(
 }
 
 /**
- * Whether an account without proof has credentials that no sign-up made, such as a token that the operator made for a SCIM
- * User: anyone can sign up with an address, so that alone must not end them.
+ * Whether an unproved account has credentials that no sign-up made, such as an operator's token for
+ * a SCIM user. Anyone can sign up with an address, so a sign-up alone must not end them.
  */
 async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
   const credentials = await listCredentials(ctx, id);

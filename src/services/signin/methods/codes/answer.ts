@@ -13,18 +13,19 @@ import { reasonToRecord, recordRefusedSignIn } from '../../refused.ts';
 
 /** A right code, and what it may open. */
 export interface Opening {
-  /** As it was when the code was compared. */
+  /** The account as it was when the code was compared. */
   account: Account;
   /**
-   * Spends the code, and answers the account as it is now, held; once, inside the transaction that it opens.
-   * Refuses `code_invalid` when another use was first.
+   * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
+   * transaction. Refuses `code_invalid` if another use came first.
    */
   open(): Promise<Account>;
 }
 
 /**
- * Does what a right code opens. A wrong one counts like a wrong password, committed before it is compared, and the
- * answer to all that is wrong is one (security P7, P10); what is refused for another reason costs nothing.
+ * Runs `enter` for a right code. A wrong code counts like a wrong password, committed before the
+ * comparison. All wrong codes get the same answer (security P7, P10); a refusal for another reason
+ * costs no try.
  */
 export async function answerCode<T>(
   ctx: Context,
@@ -69,7 +70,7 @@ function refused(account: Account | null) {
   return { method: 'magicCode' as const, account, reason };
 }
 
-/** The one answer to a code that opens nothing, whatever the reason. */
+/** The one answer to an invalid code, whatever the reason. */
 export function codeInvalid(): Refusal {
   return new Refusal('code_invalid', 'This code is wrong or has expired.', {
     hint: 'Request a new one.',

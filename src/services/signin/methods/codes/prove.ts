@@ -9,8 +9,9 @@ import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
 import { joinByDomain } from '../../../tenancy/signin-settings/join-by-domain.ts';
 
 /**
- * Records that the reader of the mailbox proved the address of an account without proof. What an earlier holder left
- * ends, unless the client that confirms its own sign-up left it (security P11). Call it with the account held.
+ * Records that the reader of the mailbox has proved the address of an unproved account. This ends
+ * what an earlier holder left, unless the client that confirms its own sign-up left it
+ * (security P11). Call it with the account locked.
  */
 export async function proveAddress(
   ctx: Context,
@@ -31,7 +32,10 @@ export async function proveAddress(
   await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
 }
 
-/** Takes off the name and language that an earlier holder chose; those that provisioning gave stay (security I4). */
+/**
+ * Removes the name and language that an earlier holder chose; those from provisioning stay
+ * (security I4).
+ */
 async function forgetName(ctx: Context, account: Account): Promise<void> {
   if (await isNamedByClient(account.id)) return;
   await account.update({ name: localPart(account), locale: defaultLocale });

@@ -7,8 +7,8 @@ import { requireMail } from '../../../foundation/mail/configured.ts';
 import { queueAsked } from '../../../foundation/mail/queue.ts';
 import type { requestCodeInput } from './schema.ts';
 
-// Nobody here looks whether there is such an account: the daemon does when it writes the mail, and nobody sees how
-// long that takes (security P7). What is over the limit of an address is quietly not sent.
+// No code here checks that the account exists. The daemon does when it writes the mail, so timing
+// does not tell (security P7). A request over the limit of an address is dropped without an error.
 
 type Input = z.output<typeof requestCodeInput>;
 
@@ -18,7 +18,7 @@ export const requestMagicCode = (ctx: Context, input: Input) => request(ctx, inp
 /** Mails a code to choose a new password with. */
 export const requestPasswordReset = (ctx: Context, input: Input) => request(ctx, input, 'reset');
 
-/** Mails once more what confirms the address of a new account. */
+/** Mails the code that confirms the address of a new account again. */
 export const resendVerification = (ctx: Context, input: Input) => request(ctx, input, 'verify');
 
 async function request(ctx: Context, { email }: Input, purpose: CodePurpose) {

@@ -10,13 +10,17 @@ import { answerCode } from './answer.ts';
 import { proveAddress } from './prove.ts';
 import type { resetPasswordInput } from './schema.ts';
 
-/** Gives an account a new password by a code that was mailed, and the second factor where that is on; ends all its sessions and every other code. */
+/**
+ * Sets a new password by a mailed code, and by the second factor if that is on. It ends all
+ * sessions of the account and every other code.
+ */
 export async function resetPassword(
   ctx: Context,
   input: z.output<typeof resetPasswordInput>,
 ): Promise<void> {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
-    // The second factor of somebody who never proved the address is not this person's (security P11).
+    // If the address was never proved, the second factor belongs to an earlier holder
+    // (security P11).
     const own = isProved(found);
     const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
     const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;

@@ -10,7 +10,7 @@ const code = z
   .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
 const totpCode = z.string().max(20).optional();
 
-/** Whose code is asked for. */
+/** The address of the account that the code is for. */
 export const requestCodeInput = z.strictObject({ email });
 /** Confirms an address; the ticket or the password shows that this client signed up. */
 export const verifyEmailInput = z.strictObject({
@@ -39,5 +39,5 @@ export const resetPasswordInput = z.strictObject({
   totpCode,
 });
 
-/** The same whoever asks, and for whom. */
+/** The same answer for every caller and every address. */
 export const requestedView = z.object({});

@@ -8,8 +8,8 @@ import { proveAddress } from './prove.ts';
 import type { verifyEmailInput } from './schema.ts';
 
 /**
- * Confirms the address of a new account by the code that was mailed to it, and signs in (spec §4.4 sign-up). The password
- * stays only if this client chose it (security P11); `passwordKept` says so.
+ * Confirms the address of a new account by the mailed code, and signs in (spec §4.4 sign-up). The
+ * password stays only if this client chose it (security P11); `passwordKept` says so.
  */
 export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEmailInput>) {
   return answerCode(ctx, { ...input, purpose: 'verify' }, async ({ account: found, open }) => {
@@ -17,7 +17,7 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
     const own = await isOwnSignUp(ctx, found, input);
     return transaction(async () => {
       const account = await open();
-      // Proved meanwhile: this code is no way to sign in.
+      // If the address was proved meanwhile, this code is no way to sign in.
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
       await proveAddress(ctx, account, kept ? 'signup' : 'another code');

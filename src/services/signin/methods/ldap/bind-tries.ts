@@ -22,24 +22,29 @@ import {
   secondsUntilRoom,
 } from '../../../foundation/limits/spend.ts';
 
-// Security L8. A bind password may be a guess, so each try takes places of its actor, their client, the password and the
-// organization before it is sent, and gives them back unless the directory refuses the bind. All tries of one stored
-// password share one place of the organization: the first takes it, and the last to give back returns it. A stored
-// password that was accepted last, and any of the operator, is sent at once and pays its places when it is refused.
+// Security L8. A bind password may be a guess, so each try pays before it is sent. It takes one
+// place each of its actor, their client, the password and the organization. The places come back
+// unless the directory refuses the bind.
+// All tries of one stored password share one place of the organization. The first takes it, and the
+// last to give back returns it. A stored password that was accepted last, and any password of the
+// operator, is sent at once. It pays only if it is refused.
 
-/** The account that searches, as it is about to be bound. */
+/** The service account, as it is about to be bound. */
 type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
-  /** As it is stored; null for one that is not. */
+  /** As stored; null if the password is not stored. */
   bindPassword: string | null;
 };
 
-/** Tells of every search whether the directory took the account's password. */
+/** Watches each search, to learn whether the directory accepted the account's password. */
 export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 
-/** What the directory said of a password. */
+/** The directory's answer to a password. */
 type Verdict = 'accepted' | 'refused';
 
-/** Runs `work` over the service account's bind, counting refused binds; refuses `too_many_requests`, with an event. */
+/**
+ * Runs `work` over the service account's bind, counting refused binds; refuses `too_many_requests`,
+ * with an event.
+ */
 export async function tryingBind<T>(
   ctx: Context,
   bind: Bind,
@@ -58,7 +63,7 @@ export async function tryingBind<T>(
   }
 }
 
-/** Why doctor sends no bind password for a while, and for how many seconds. */
+/** Why `doctor` sends no bind password for a while, and for how many seconds. */
 export interface Rest {
   seconds: number;
   refused: number;
@@ -66,8 +71,9 @@ export interface Rest {
 }
 
 /**
- * The rest that doctor takes once directories have refused the operator's passwords: in a loop it would lock the account.
- * Null means that it may send the password, as it always may if the directory accepted it last.
+ * The pause of `doctor` after directories refused the operator's passwords: a loop would lock the
+ * account. Null means that it may send the password, as it always may if the directory accepted it
+ * last.
  */
 export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | null> {
   if (ctx.config.limits.enabled === 'off' || (await wasAccepted(ctx, bind))) return null;
@@ -79,7 +85,10 @@ export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | nul
   return null;
 }
 
-/** The stored password; for another server or account it must be stored anew (security S10), and is another one. */
+/**
+ * Identifies the stored password. Another server or account needs a newly stored password
+ * (security S10), which counts as another one.
+ */
 function storedOf({ id, bindPassword }: Bind): StoredPassword | null {
   return bindPassword === null ? null : { of: id, apart: bindPassword };
 }
@@ -89,7 +98,10 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/** Only the directory's own no counts: one that is busy, breaks off or talks nonsense has judged nothing. */
+/**
+ * Only a refusal by the directory itself counts. A busy, broken or malformed answer judges no
+ * password.
+ */
 function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   return {
     ...visit,
@@ -101,9 +113,12 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   };
 }
 
-// All three lock in the same order: the limits of the try, the password, the organization.
+// `pay`, `refuse` and `release` lock in the same order: the limits of the try, the password, the
+// organization.
 
-/** Committed before the directory hears of it, so that parallel guesses cannot pass together. */
+/**
+ * Committed before the directory gets the password, so that parallel guesses cannot pass together.
+ */
 async function pay(ctx: Context, bind: Bind): Promise<void> {
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';
@@ -128,7 +143,7 @@ async function refuse(ctx: Context, bind: Bind, paid: boolean): Promise<void> {
   });
 }
 
-/** Gives back what a try paid that was not refused, and remembers that its password was accepted. */
+/** Gives back what an unrefused try paid, and remembers that its password was accepted. */
 async function release(ctx: Context, bind: Bind, paid: boolean, accepted: boolean): Promise<void> {
   const stored = storedOf(bind);
   await transaction(async () => {

@@ -13,12 +13,15 @@ import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival, SeenConnection } from '../../pending.ts';
 import type { DirectoryPerson } from './person.ts';
 
-/** What is to be the same still when the person is let in. */
+/** The connection with the settings that must stay the same until the person is let in. */
 export function seenAs(connection: LdapConnection): SeenConnection {
   return { id: connection.id, settings: proofOf(connection) };
 }
 
-/** Lets the person in by the connection, if it is still the one that was asked. Call it inside the sign-in's transaction. */
+/**
+ * Lets the person in if the connection is still the one that was asked. Call it inside the
+ * sign-in's transaction.
+ */
 export async function enterByDirectory(
   ctx: Context,
   { connection: seen, person }: Arrival & { by: 'ldap' },
@@ -29,8 +32,8 @@ export async function enterByDirectory(
 }
 
 /**
- * What the sign-in writes, inside its transaction; refuses `signin_failed`. `hold` holds the connection, where there is
- * one.
+ * Writes the sign-in inside its transaction, or refuses `signin_failed`. `hold` locks the
+ * connection, if it is stored.
  */
 export async function enter(
   ctx: Context,
@@ -40,7 +43,7 @@ export async function enter(
   hold: () => Promise<void> = async () => {},
 ): Promise<Begun> {
   const email = await requireEmail(ctx, connection.organizationId, person.emails);
-  // After the domain, as everything that holds both does.
+  // Locked after the domain, in the same order as all code that locks both.
   await hold();
   const account = await attachIdentity(ctx, {
     kind: 'ldap',
@@ -52,7 +55,8 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
+  // `beginSession` comes before the membership: it refuses a tombstoned person, who is then not
+  // added again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
@@ -70,7 +74,10 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/** The connection is not removed until the transaction ends, so that no session outlives it. */
+/**
+ * Keeps the connection from being removed until the transaction ends, so that no session outlives
+ * it.
+ */
 async function holdConnection({ id }: LdapConnection): Promise<void> {
   const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
   if (held === null) throw signInFailed('connection_changed');
@@ -90,10 +97,10 @@ async function requireEmail(
 ): Promise<string> {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
-  // Read at once: a directory may name a thousand addresses.
+  // One query, as an entry may hold a thousand addresses.
   const verified = await findVerifiedNames(organizationId);
   for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
-    // Held until the end, so that no link outlives the domain.
+    // Locked until the transaction ends, so that no link outlives the domain.
     if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
   }
   throw signInFailed(emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');

@@ -8,7 +8,7 @@ import { name as nameField } from '../../../foundation/fields.ts';
 import { canonicalDn, isUnder } from '../../../tenancy/ldap/dn.ts';
 import { fillFilter } from '../../../tenancy/ldap/filter.ts';
 
-/** The settings that say how a person is found and read. */
+/** The settings that say how to find and read a person. */
 export interface Reading {
   searchBase: string;
   searchFilter: string;
@@ -18,29 +18,34 @@ export interface Reading {
   groupsAttribute: string | null;
 }
 
-/** Who a directory says has this user name. */
+/** The person that a directory finds for a user name. */
 export interface DirectoryPerson {
-  /** Exactly as received, for that is what is bound with. */
+  /** Exactly as received, as the bind uses it. */
   dn: string;
-  /** The key: entryUUID or objectGUID, which outlive a change of name, else the DN (security I1). */
+  /**
+   * The key: entryUUID or objectGUID, which outlive a change of name, else the DN (security I1).
+   */
   issuer: 'entryUUID' | 'objectGUID' | 'dn';
   subject: string;
   /** Canonical, in the order of the directory. */
   emails: string[];
   name: string | null;
-  /** As received; null when they are not read, or too many to be known. */
+  /** As received; null if they are not read, or are too many to be known. */
   groups: string[] | null;
 }
 
-/** Why a search does not name exactly one person who can be kept (security L4). */
+/** Why a search does not give exactly one person that can be stored (security L4). */
 export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base' | 'entry_malformed';
 
 const mostGroups = 1000;
 const mostEmails = 1000;
-// An index of PostgreSQL takes 2704.
+// A PostgreSQL index takes at most 2704 bytes.
 const mostBytes = 2000;
 
-/** What is asked for a person: the entry of exactly this user name, and no more than it takes to see a second one (security L4). */
+/**
+ * Queries for the entry with exactly this user name. The limit of two is enough to detect a second
+ * match (security L4).
+ */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {
   return {
     base: reading.searchBase,
@@ -51,7 +56,7 @@ export function personQuery(reading: Reading, username: string): DirectoryQuery 
   };
 }
 
-/** The attributes that are read of a person. */
+/** The attributes to read of a person. */
 export function attributesOf(reading: Reading): string[] {
   const { emailAttribute, givenNameAttribute, familyNameAttribute, groupsAttribute } = reading;
   const named = [emailAttribute, givenNameAttribute, familyNameAttribute];
@@ -81,7 +86,7 @@ export function onePerson(
     : { ok: false, reason: 'entry_malformed' };
 }
 
-/** The texts of an attribute, whatever else it holds. */
+/** The text values of an attribute, without its binary ones. */
 export function textsOf(entry: DirectoryEntry, attribute: string): string[] {
   const values = entry.attributes.get(attribute.toLowerCase()) ?? [];
   return values.filter((value) => typeof value === 'string');
@@ -98,7 +103,7 @@ function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Dire
   };
 }
 
-/** Whether databases can keep and find the text, and events can tell it. */
+/** Whether databases can store and find the text, and events can show it. */
 function isStorable(text: string): boolean {
   return Buffer.byteLength(text) <= mostBytes && !/\p{Cc}/u.test(text);
 }
@@ -113,14 +118,14 @@ function keyOf(entry: DirectoryEntry, dn: string[]): Pick<DirectoryPerson, 'issu
   return { issuer: 'dn', subject: dn.join(',') };
 }
 
-/** As Windows writes it: the first three parts with their bytes in reverse (MS-DTYP §2.3.4). */
+/** As Windows writes it: the first three parts have their bytes reversed (MS-DTYP §2.3.4). */
 function guidOf(bytes: Buffer): string {
   const reversed = [3, 2, 1, 0, 5, 4, 7, 6].map((at) => bytes.readUInt8(at));
   const hex = Buffer.concat([Buffer.from(reversed), bytes.subarray(8)]).toString('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The first given name and the first family name, of those that there are. */
+/** The first given name and the first family name, as far as they exist. */
 function nameOf(
   entry: DirectoryEntry,
   { givenNameAttribute, familyNameAttribute }: Reading,
@@ -131,7 +136,10 @@ function nameOf(
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 
-/** Active Directory gives so many and no more, under another name: then they are not known. */
+/**
+ * Active Directory returns a long list in part, under another attribute name. The groups are then
+ * unknown.
+ */
 function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));

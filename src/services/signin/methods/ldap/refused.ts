@@ -7,8 +7,8 @@ import { inWordsOf } from '../../../people/sessions/failed.ts';
 import type { DirectoryPerson } from './person.ts';
 
 /**
- * Writes down a sign-in that was refused: one counted event per connection, reason and entry in a quarter of an hour;
- * who is in no directory counts as one (security X5).
+ * Records a refused sign-in: one counted event per connection, reason and entry in a quarter of an
+ * hour. All user names without an entry count as one (security X5).
  */
 export async function recordRefusedByDirectory(
   ctx: Context,
@@ -22,8 +22,8 @@ export async function recordRefusedByDirectory(
 }
 
 /**
- * What is told of a sign-in that ended with this error. Where the directory is, and why it cannot be talked with, is for
- * the organization's admins alone (security L7).
+ * The error that the person sees. Only the organization's admins learn where the directory is and
+ * why it could not be reached (security L7).
  */
 export async function toldOfDirectory(
   ctx: Context,
@@ -38,7 +38,10 @@ export async function toldOfDirectory(
   });
 }
 
-/** Writes down that a directory could not be talked with, in its own words for the organization's admins. */
+/**
+ * Records that a directory could not be reached, with the detailed message for the organization's
+ * admins.
+ */
 async function recordUnreached(
   ctx: Context,
   connection: LdapConnection,

@@ -22,8 +22,9 @@ import { rehearseSignIn } from './examine/rehearse.ts';
 type Input = z.output<typeof testLdapInput>;
 
 /**
- * Looks at the directory step by step (spec §4.2), with what is given in place of what is stored; with a user name and
- * a password it tries a whole sign-in. Nothing is changed but the count of wrong passwords (security L8).
+ * Tests the directory step by step (spec §4.2); given settings replace the stored ones. With a user
+ * name and a password it tries a whole sign-in. It changes only the count of wrong passwords
+ * (security L8).
  */
 export async function testLdap(ctx: Context, input: Input) {
   const { organization } = await requireAuthority(ctx, 'ldap.test', input.org);
@@ -57,7 +58,10 @@ export async function testLdap(ctx: Context, input: Input) {
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
-/** The person's password is tried as at a sign-in: counted before, by name and by entry, and given back when it was not refused. */
+/**
+ * Counts the person's password as a sign-in does: before the try, by name and by entry. The try is
+ * given back unless it was refused.
+ */
 async function counting(
   ctx: Context,
   organization: Organization,
@@ -79,7 +83,10 @@ function failedStepOf(steps: Step[]): string | undefined {
   return steps.find(({ ok }) => !ok)?.name;
 }
 
-/** The settings that are tried, and the bind password: a stored one only where it may go (security S10). */
+/**
+ * The settings to try and the bind password: a stored password goes only to its own server
+ * (security S10).
+ */
 async function settingsToTry(ctx: Context, organization: Organization, input: Input) {
   const stored =
     input.uri === undefined

@@ -10,9 +10,9 @@ import { tryingBind } from './bind-tries.ts';
 import { type DirectoryPerson, onePerson, personQuery } from './person.ts';
 
 /**
- * Asks the directory who has this user name, and whether this is their password (spec §4.2 step 1 to 3). `found` is
- * told of the entry, and of the limit that this try counts for, before the password is tried. Refuses `signin_failed`, or
- * `upstream_failed` when the directory cannot be asked.
+ * Asks the directory for the user name, then whether the password is right (spec §4.2 step 1 to 3).
+ * Before the password is tried, `found` gets the entry and the limit that this try counts for.
+ * Refuses `signin_failed`, or `upstream_failed` if the directory cannot be reached.
  */
 export async function provePerson(
   ctx: Context,
@@ -39,8 +39,8 @@ export async function provePerson(
 }
 
 /**
- * Counts a try of the entry's password, whatever name it was found by. One too many is answered like a wrong one (security
- * L7, L8).
+ * Counts a try of the entry's password, whatever name found the entry. A try over the limit gets
+ * the same answer as a wrong password (security L7, L8).
  */
 async function spendTry(
   ctx: Context,

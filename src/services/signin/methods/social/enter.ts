@@ -9,8 +9,9 @@ import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival } from '../../pending.ts';
 
 /**
- * Lets the person in. A person without an account gets one (spec §5.4), and joins the organization of their domain where
- * that lets its people sign up by themselves. Call it inside the sign-in's transaction.
+ * Lets the person in. A person without an account gets one (spec §5.4). They join their domain's
+ * organization if that lets its people sign up by themselves. Call it inside the sign-in's
+ * transaction.
  */
 export async function enterBySocial(
   ctx: Context,
@@ -19,7 +20,7 @@ export async function enterBySocial(
 ): Promise<Begun> {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
-  // The person who links may have been shut out while the provider was asked.
+  // The account that is linked may have been shut out during the request to the provider.
   if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
   const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
   if (attached === null) throw signInFailed('identity_conflict');

@@ -3,7 +3,7 @@ import { Identity } from '../../../../database/models/identity.ts';
 import { requireUser } from '../../../foundation/authority/require.ts';
 import { socialProviders } from '../../../tenancy/identities/providers.ts';
 
-/** With which social providers the person can be signed in, and since when. */
+/** Lists the social providers that the person can sign in with, and since when. */
 export async function listSocial(ctx: Context) {
   const { accountId } = requireUser(ctx, 'me.see');
   const keys = await Identity.findAll({ where: { accountId, kind: 'social' }, order: ['id'] });

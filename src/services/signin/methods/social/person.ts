@@ -4,18 +4,23 @@ import { name as nameField } from '../../../foundation/fields.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import { answersFor } from '../../redirect/answers-for.ts';
 
-/** Somebody whose address the provider has verified. */
+/** A person whose address the provider has verified. */
 export interface SocialPerson {
   issuer: string;
   subject: string;
   /** Canonical. */
   email: string;
-  /** Whether the provider answers for it that the address is theirs today; else the key alone says who they are. */
+  /**
+   * Whether the provider guarantees that the address is theirs today. If not, only the key
+   * identifies them.
+   */
   proven: boolean;
   name: string;
 }
 
-/** Who the provider says has signed in, if it says that it has verified their address (security O5). */
+/**
+ * The person that the provider names, if it says that it has verified their address (security O5).
+ */
 export function requirePerson(word: SocialWord): SocialPerson {
   const { issuer, subject, email, emailVerified, name } = word;
   if (email === null) throw signInFailed('email_missing');

@@ -9,7 +9,10 @@ import { requirePerson, type SocialPerson } from './person.ts';
 
 type Input = z.output<typeof callbackInput>;
 
-/** The person the provider names, for the code that came back (spec §5.4). Refuses `signin_failed`. */
+/**
+ * Redeems the returned code for the person that the provider names (spec §5.4). Refuses
+ * `signin_failed`.
+ */
 export async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
@@ -28,7 +31,7 @@ export async function proveBySocial(
   return requirePerson(word);
 }
 
-/** What is registered at the provider now, if the state was made for it (security S6). */
+/** The client now registered at the provider, if the state was made for it (security S6). */
 function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
   const client = findSocialClient(ctx, provider);
   const same =
@@ -39,7 +42,7 @@ function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowSt
   return client;
 }
 
-/** The person who began to link is still the one who is signed in. */
+/** The person who began to link must still be the one who is signed in. */
 function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
   if (linkTo === undefined) return;
   const same = actor.kind === 'user' && actor.via === 'session' && actor.accountId === linkTo;

@@ -5,7 +5,7 @@ import { startFields } from '../../redirect/schema.ts';
 
 export const startSocialInput = z.strictObject(startFields);
 
-/** With which providers somebody can be signed in. */
+/** The social providers that the person can sign in with. */
 export const socialList = z.object({
   items: z.array(z.object({ provider: z.enum(socialProviders), linkedAt: instant })),
 });

@@ -9,14 +9,18 @@ import { toldOfProvider } from './told.ts';
 
 type Input = z.output<typeof startSocialInput>;
 
-/** The provider's address to which the person goes, and the flow cookie that binds the sign-in to this browser. */
+/**
+ * Starts a social sign-in: returns the provider's URL, and the flow cookie that binds the sign-in
+ * to this browser.
+ */
 export function startSocial(ctx: Context, provider: SocialProvider, input: Input) {
   return begin(ctx, provider, input, {});
 }
 
 /**
- * As `startSocial`, for somebody signed in: what they come back with is bound to their account, whatever address it
- * has. Nobody else's request can begin this (it is no GET), and the callback wants the same person (security O5).
+ * Starts to link a social account to the signed-in person's account, whatever its address. Another
+ * person's request cannot begin this (it is no GET), and the callback wants the same person
+ * (security O5).
  */
 export function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
   const { accountId } = requireUser(ctx, 'me.credentials');

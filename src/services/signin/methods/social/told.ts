@@ -6,8 +6,8 @@ import { providerNames, type SocialProvider } from '../../../tenancy/identities/
 import { recordOnce } from '../../redirect/record-once.ts';
 
 /**
- * What is told of a sign-in that ended with this error. Why a provider cannot be used is for the log and the operator
- * alone: one event per provider and reason in a quarter of an hour (security S8, X5).
+ * The error that the person sees. Only the log and the operator learn why a provider cannot be
+ * used. They get one event per provider and reason in a quarter of an hour (security S8, X5).
  */
 export async function toldOfProvider(
   ctx: Context,

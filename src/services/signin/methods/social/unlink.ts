@@ -6,8 +6,8 @@ import { detachIdentities, recordUnlinked } from '../../../tenancy/identities/de
 import type { SocialProvider } from '../../../tenancy/identities/providers.ts';
 
 /**
- * Takes the provider's account off the person's own, and ends the sessions that came by it; where there is none, nothing
- * happens. Whoever has bound one with a stolen session does not keep it (security O5).
+ * Unlinks the provider's account and ends the sessions that came by it; without a link, nothing
+ * happens. So an attacker who linked one with a stolen session does not keep it (security O5).
  */
 export async function unlinkSocial(ctx: Context, provider: SocialProvider): Promise<void> {
   const { accountId, name } = requireUser(ctx, 'me.credentials');

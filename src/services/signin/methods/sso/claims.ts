@@ -4,19 +4,25 @@ import { name as nameField } from '../../../foundation/fields.ts';
 import { type Groups, readGroups } from '../../../provisioning/mappings/groups.ts';
 import { answersFor } from '../../redirect/answers-for.ts';
 
-/** What is used of a provider's word on a person, and all that is kept of it while a second factor is awaited. */
+/**
+ * The claims that idctl uses of a person, and all that is kept of them while a second factor is
+ * awaited.
+ */
 export interface Said {
   issuer: string;
-  /** Null when the provider names none. */
+  /** Null if the provider names none. */
   subject: string | null;
-  /** Canonical, with whether the provider does not answer for it; or what is wrong with it. */
+  /**
+   * The canonical address, `denied` if the provider does not guarantee it; or what is wrong with
+   * it.
+   */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
   name: string | null;
   /** An absent claim is unknown here, whatever the connection takes it for. */
   groups: Groups;
 }
 
-/** Who somebody is to the connection, or why they are nobody. */
+/** The person as the connection sees them, or why they are refused. */
 export type Profile = { ok: true; email: string; name: string } | { ok: false; reason: string };
 
 /** Reads what the provider proved (spec §4.1 step 4 and 6): the address comes from userinfo. */
@@ -31,7 +37,9 @@ export function readProof(proof: Proof, groupsClaim: string): Said {
   };
 }
 
-/** Whom the connection takes somebody for: the address is exactly on its domain (security I6). */
+/**
+ * The person as the connection sees them: the address must be exactly on its domain (security I6).
+ */
 export function profileOf(
   { email, name }: Pick<Said, 'email' | 'name'>,
   connection: { emailDomain: string; ignoreEmailVerified: boolean },
@@ -54,7 +62,10 @@ function emailIn(
   return { address, denied: isDenied(verified) || !isAnsweredFor(domainOf(address)) };
 }
 
-/** Absent is accepted: the organization has verified the domain, and Entra never sends the claim. */
+/**
+ * An absent claim is accepted: the organization has verified the domain, and Entra never sends the
+ * claim.
+ */
 function isDenied(claim: unknown): boolean {
   return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }

@@ -13,8 +13,8 @@ import { asksOwnSecondFactor } from './own-second-factor.ts';
 import { requireSameConnection } from './same-connection.ts';
 
 /**
- * Lets the person in by the connection and the domain as they are at this moment (security S6). Call it inside the
- * sign-in's transaction.
+ * Lets the person in by the connection and the domain as they are at this moment (security S6).
+ * Call it inside the sign-in's transaction.
  */
 export async function enterBySso(
   ctx: Context,
@@ -23,9 +23,10 @@ export async function enterBySso(
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const account = await attach(ctx, connection, said);
-  // Held before it is asked where the account belongs: it may be joining another organization now.
+  // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  // Asked by begin.ts before the membership is written: a tombstoned person is not added again.
+  // `beginSession` comes before the membership: it refuses a tombstoned person, who is then not
+  // added again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)
@@ -36,7 +37,7 @@ export async function enterBySso(
 async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
   const profile = profileOn(connection, said);
   if (!profile.ok) throw signInFailed(profile.reason);
-  // A provider without any subject is served where e-mail is the key (security I1).
+  // A provider without any subject is accepted where e-mail is the key (security I1).
   const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
   if (subject === null) throw signInFailed('subject_missing');
   const { email, name } = profile;

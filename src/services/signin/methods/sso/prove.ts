@@ -10,7 +10,10 @@ import type { callbackInput } from '../../redirect/schema.ts';
 import { type FlowState, secretsOf } from '../../redirect/state.ts';
 import { readProof, type Said } from './claims.ts';
 
-/** What the provider says of the person, for the code that came back (spec §4.1 step 4). Refuses `signin_failed`. */
+/**
+ * Redeems the returned code for the provider's claims about the person (spec §4.1 step 4). Refuses
+ * `signin_failed`.
+ */
 export async function proveBySso(
   ctx: Context,
   input: z.output<typeof callbackInput>,
@@ -36,7 +39,10 @@ export async function proveBySso(
   return readProof(proof, groupsClaim);
 }
 
-/** Writes a refused sign-in down: one event per connection and reason in a quarter of an hour (security X5). */
+/**
+ * Records a refused sign-in: one event per connection and reason in a quarter of an hour
+ * (security X5).
+ */
 export async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,

@@ -7,8 +7,8 @@ import { redirectUriOf } from '../../../tenancy/sso/view.ts';
 import type { FlowState } from '../../redirect/state.ts';
 
 /**
- * The connection as it is now, if it is still the one the state was made for (security S6). Inside a transaction it
- * is not removed until that ends, so that no session outlives it.
+ * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
+ * cannot be removed until that ends, so that no session outlives it.
  */
 export async function requireSameConnection(
   ctx: Context,
@@ -16,7 +16,7 @@ export async function requireSameConnection(
 ): Promise<SsoConnection> {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
-  // Held after the domain, as everything that holds both does.
+  // Locked after the domain, in the same order as all code that locks both.
   const lock = Transaction.LOCK.KEY_SHARE;
   const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
   if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');

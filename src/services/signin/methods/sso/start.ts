@@ -9,7 +9,10 @@ import { requireReturnTo } from '../../redirect/return-to.ts';
 import type { startSsoInput } from '../../redirect/schema.ts';
 import { toldOfConnection } from './unreached.ts';
 
-/** The provider's address to which the person goes (spec §4.1 start), and the flow cookie that binds the sign-in to this browser. */
+/**
+ * Starts single sign-on (spec §4.1 start): returns the provider's URL, and the flow cookie that
+ * binds the sign-in to this browser.
+ */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const connection = await SsoConnection.findOne({

@@ -6,8 +6,9 @@ import { tallyEvent } from '../../../foundation/events/tally.ts';
 import { recordOnce } from '../../redirect/record-once.ts';
 
 /**
- * What is told of a sign-in that ended with this error. Where the provider is, and why it cannot be used, is for the
- * organization's admins alone: one event per connection and reason in a quarter of an hour (security S8, X5).
+ * The error that the person sees. Only the organization's admins learn where the provider is and
+ * why it cannot be used. They get one event per connection and reason in a quarter of an hour
+ * (security S8, X5).
  */
 export async function toldOfConnection(
   ctx: Context,

@@ -11,29 +11,29 @@ import { after } from '../../../foundation/time.ts';
 import { planAfter } from './plan.ts';
 import { type Outcome, sendMessage } from './send.ts';
 
-// One daemon at a time delivers to a webhook, one message after the other. It holds a lease, which
-// it renews with every result. If it dies, the message is sent again once the lease is over.
+// One daemon at a time delivers to a webhook, one message after the other. It holds a lease and
+// renews it with every result. If it dies, the message is sent again once the lease has expired.
 
-/** Longer than any try takes, with room for the clocks of several hosts. */
+/** Longer than any try takes, with room for clock differences between hosts. */
 const leaseSeconds = 20;
 const mostAtOnce = 20;
 
-/** What the clock gives to a job that goes on for a while. */
+/** What the clock gives to a long-running job. */
 interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;
-  /** A context of the instant at which it is asked for. */
+  /** Makes a context with the current time. */
   anew(): Context;
 }
 
-/** A webhook held by this turn, and what is to be sent to it next. */
+/** A webhook leased by this turn, and its next message. */
 interface Held {
   leaseId: string;
   webhook: Webhook;
   delivery: WebhookDelivery;
 }
 
-/** Sends what is due: to each webhook in order, to many at once. */
+/** Sends the messages that are due: to each webhook in order, to many at once. */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   const due = await findDue(ctx.now);
   await Promise.all(
@@ -45,7 +45,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   );
 }
 
-/** The longest waiting first: an organization that always sends keeps no other waiting. */
+/** The longest waiting first, so that an organization that always sends keeps no other waiting. */
 function findDue(now: Date): Promise<{ id: string }[]> {
   return select(
     `SELECT w.id FROM webhooks w
@@ -67,7 +67,7 @@ async function serve(id: string, turn: Turn): Promise<void> {
   }
 }
 
-/** Takes the webhook for this turn, unless another has it or nothing is left to send to it. */
+/** Leases the webhook for this turn, unless another turn has it or nothing is left to send. */
 async function claim(ctx: Context, id: string): Promise<Held | null> {
   const leaseId = randomUUID();
   const free = { [Op.or]: [{ leasedUntil: null }, { leasedUntil: { [Op.lte]: ctx.now } }] };
@@ -78,7 +78,7 @@ async function claim(ctx: Context, id: string): Promise<Held | null> {
   });
 }
 
-/** Writes what came of a try, and holds on to the webhook if there is more for it. */
+/** Records the result of a try, and keeps the lease if there is more to send. */
 async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | null> {
   const ctx = turn.anew();
   const { webhook, delivery, leaseId } = held;
@@ -94,7 +94,7 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
     const [kept] = await Webhook.update({ ...plan.webhook, ...lease }, ours);
-    // Removed meanwhile, or so late that another has taken over: what it writes counts.
+    // The webhook was removed meanwhile, or another turn took over: the other turn's result counts.
     if (kept === 0) return null;
     await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
     if (plan.disabled !== null)
@@ -103,7 +103,7 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
   });
 }
 
-/** What is to be sent now to a webhook that is held, or null, and then it is not held any more. */
+/** The next message for a leased webhook; if there is none, releases it and returns null. */
 async function next(ctx: Context, id: string, leaseId: string): Promise<Held | null> {
   const webhook = await Webhook.findOne({ where: { id, leaseId } });
   if (webhook === null) return null;
@@ -140,8 +140,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes deliveries a week after they were made, dead ones as late as events, and so those that
- * wait for a webhook which is off; call it inside a transaction.
+ * Deletes delivered messages after a week, and dead ones as late as events. Messages that wait for
+ * a disabled webhook are deleted as late as events too. Call it inside a transaction.
  */
 export async function sweepDeliveries(ctx: Context): Promise<void> {
   const week = { [Op.lt]: after(ctx.now, -deliveredSeconds) };

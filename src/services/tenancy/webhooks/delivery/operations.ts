@@ -21,7 +21,7 @@ export const deliveryView = z.object({
   error: z.string().nullable(),
 });
 
-/** Lists what was, is to be or could not be delivered to a webhook, newest first. */
+/** Lists the deliveries to a webhook, whether delivered, waiting or dead, newest first. */
 export const listDeliveries = operation({
   authority: 'webhooks.see',
   input: z.strictObject({
@@ -53,8 +53,8 @@ export const listDeliveries = operation({
 });
 
 /**
- * Has a delivery sent again, whatever became of it, with its id and its tries begun anew; a webhook
- * that waits is asked again at once.
+ * Sends a delivery again, whatever its status, under its id and with its tries reset. A paused
+ * webhook is tried again at once.
  */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
@@ -91,7 +91,7 @@ function switchedOff(): Refusal {
   });
 }
 
-/** Names the webhook and the organization of a delivery, for the operator, who need not. */
+/** Names the webhook and the organization of a delivery, as the operator may leave them out. */
 export const locateDelivery = operation({
   authority: 'operator',
   input: z.strictObject({ org: ref.optional(), delivery: id }),
@@ -104,7 +104,7 @@ export const locateDelivery = operation({
   },
 });
 
-/** A delivery without what was sent. */
+/** A delivery without its content. */
 function viewDelivery(delivery: WebhookDelivery) {
   const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
   return {

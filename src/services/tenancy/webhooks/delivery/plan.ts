@@ -1,26 +1,29 @@
 import { isTaken, type Outcome } from './send.ts';
 
-// Pure: what follows from one try.
+// Pure: decides what follows from one try.
 
-/** Until the next try, in seconds, by how many there were (interface page). */
+/** Seconds until the next try, by the number of tries so far (interface page). */
 const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/** A webhook that has taken nothing for so long when a delivery is given up, is switched off. */
+/**
+ * If a delivery is given up and the webhook has accepted nothing for this long, the webhook is
+ * disabled.
+ */
 const patienceSeconds = 72 * 3600;
 
-/** Statuses that say of the webhook as a whole that it cannot take messages now. */
+/** Statuses that mean the webhook as a whole cannot accept messages now. */
 const absent = new Set([429, 502, 503, 504]);
 
-/** How things stood when it was tried. */
+/** The state at the time of the try. */
 interface Tried {
-  /** How often before. */
+  /** How many tries came before. */
   attempts: number;
   failingSince: Date | null;
   now: Date;
-  /** 0 to 1: so that what failed together is not tried again together. */
+  /** From 0 to 1: spreads out the next tries of deliveries that failed together. */
   jitter: number;
 }
 
-/** What is to be written of a delivery and its webhook. */
+/** The changes to write to a delivery and its webhook. */
 export interface DeliveryPlan {
   delivery: {
     status: 'waiting' | 'delivered' | 'dead';
@@ -31,14 +34,14 @@ export interface DeliveryPlan {
     error: string | null;
   };
   webhook: { failingSince: Date | null; pausedUntil: Date | null; enabled?: false };
-  /** Why the webhook is switched off, when it is. */
+  /** Why the webhook is disabled, if it is. */
   disabled: 'gone' | 'failing' | null;
 }
 
 /**
- * What one try means. One that was answered is set aside until its next try, and those after it go
- * on. One that was not (no connection, no answer in time, a redirect, 429, 502, 503, 504) has them
- * all wait with it. 410 ends the webhook.
+ * Decides what one try means. If the receiver answered, this message waits for its next try, and
+ * later ones go on. If not (no connection, no answer in time, a redirect, 429, 502, 503, 504), all
+ * later ones wait with it. 410 disables the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;

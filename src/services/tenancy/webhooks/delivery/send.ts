@@ -5,7 +5,7 @@ import { Refusal } from '../../../../errors.ts';
 import { readVersion } from '../../../../version.ts';
 import { signingSecrets } from '../secret.ts';
 
-/** What came of one try: the status that was answered, or why there was none. */
+/** The result of one try: the answered status, or why there was none. */
 export type Outcome = { status: number } | { status: null; error: string };
 
 /** Sends one message, signed by Standard Webhooks, within 10 s; null if `stop` aborted it. */
@@ -32,12 +32,12 @@ export async function sendMessage(
   }
 }
 
-/** Whether the answer says that the message was taken. */
+/** Whether the answer means that the message was accepted. */
 export function isTaken({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** What is signed of a message, by Standard Webhooks. */
+/** The signed parts of a message, by Standard Webhooks. */
 interface SignedMessage {
   id: string;
   /** Seconds since 1970. */

@@ -18,27 +18,30 @@ import { type Ask, refusedWith, unreached } from './finding.ts';
 import { lookAtPeople } from './people.ts';
 import { reasonWords } from './words.ts';
 
-/** What is examined: the settings, the account that searches, and who is tried. */
+/** What is examined: the settings, the service account, and the user to try. */
 export interface Trial extends Reading {
   uri: string;
   tls: boolean;
   account: DirectoryAccount;
   username: string | undefined;
   password: string | undefined;
-  /** Told whose password is about to be tried; it may refuse. */
+  /** Called with the person before their password is tried; it may refuse. */
   proving: (person: DirectoryPerson) => Promise<void>;
 }
 
-/** What an examination found; it ends with the first step that fails. */
+/** The result of an examination; it ends with the first step that fails. */
 export interface DirectoryExamination {
   steps: Step[];
-  /** How many sample entries were returned; undefined when it did not come to that. */
+  /** How many sample entries were returned; undefined if the examination ended before. */
   entries: number | undefined;
-  /** Who has the user name and the password, when both were tried and right. */
+  /** The person with the user name and password, if both were tried and right. */
   person: DirectoryPerson | null;
 }
 
-/** Looks at a directory step by step (spec §4.2, security L9); a step that fails is no refusal. */
+/**
+ * Examines a directory step by step (spec §4.2, security L9). A failed step is a result, not a
+ * refusal.
+ */
 export async function examineDirectory(
   visit: DirectoryVisit,
   trial: Trial,
@@ -74,7 +77,7 @@ const greetings = [
   ['TLS', 'a trusted certificate for this host, valid now'],
 ] as const;
 
-/** The first three steps come of one connection: it fails at one of them, or at none. */
+/** One connection gives the first three steps: it fails at one of them or at none. */
 async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
   const greeted = await visit.greet().catch(unreached);
   const until =
@@ -115,7 +118,10 @@ function entryAt(base: string): DirectoryQuery {
   return { base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'], limit: 1 };
 }
 
-/** Whether the base is there; for one that is not, its deepest parent that is, in the text that was given (security L9). */
+/**
+ * Whether the base exists. If not, the finding names its deepest existing parent, as the admin
+ * wrote it (security L9).
+ */
 async function judgeBase(
   ask: Ask,
   base: string,
@@ -129,7 +135,10 @@ async function judgeBase(
   return answer.ok ? wrong(seen, reasonWords.base_missing.hint) : refusedWith(answer, seen);
 }
 
-/** Each parent is another connection and bind, so a base of absurd depth is not followed to its root. */
+/**
+ * Each parent costs another connection and bind, so a base of absurd depth is not followed to its
+ * root.
+ */
 const mostParents = 12;
 
 async function deepestParent(ask: Ask, base: string): Promise<string | null> {

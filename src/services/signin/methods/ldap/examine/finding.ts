@@ -9,10 +9,13 @@ import type {
 } from '../../../../../outbound/outbound.ts';
 import { failureHints, reasonWords } from './words.ts';
 
-/** Searches as the account of the trial. */
+/** Searches as the service account of the trial. */
 export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryVisit['search']>;
 
-/** The directory refused, and this is its result code; `seen` stands in place of the sentence of the reason. */
+/**
+ * A finding for a refusal by the directory, with its result code. `seen` replaces the sentence of
+ * the reason.
+ */
 export function refusedWith(
   { reason, code }: { reason: DirectoryReason; code: number },
   seen = reasonWords[reason].seen,
@@ -20,7 +23,7 @@ export function refusedWith(
   return wrong(`${seen} (LDAP result code ${code})`, reasonWords[reason].hint);
 }
 
-/** Where and why a directory could not be talked with; any other error is a bug and goes on. */
+/** Where and why a directory could not be reached; any other error is a bug and is thrown again. */
 export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
   const { message: seen, extra } = error;
@@ -28,7 +31,7 @@ export function unreached(error: unknown): { at: DirectoryPlace; finding: Findin
     const at = extra['reason'] === 'plaintext' ? 'TLS' : 'name';
     return { at, finding: wrong(seen, error.hint ?? failureHints.unreachable) };
   }
-  // Written by the outbound room alone, from these two sets.
+  // Only the outbound code writes these fields, from these two sets.
   const { at, reason } = extra as { at: DirectoryPlace; reason: DirectoryFailure };
   return { at, finding: wrong(seen, failureHints[reason]) };
 }

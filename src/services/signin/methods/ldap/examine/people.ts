@@ -12,7 +12,7 @@ import {
 import { type Ask, refusedWith } from './finding.ts';
 import { searchWords } from './words.ts';
 
-/** What the filter finds: a sample, and who has the user name that is tried. */
+/** What the filter finds: a sample, and the person with the user name that is tried. */
 interface People {
   sample: DirectoryEntry[];
   person: DirectoryPerson | null;
@@ -24,7 +24,10 @@ type Trial = Reading & { username: string | undefined };
 
 const sampleSize = 10;
 
-/** The steps about people: the filter, their attributes, and a count. Null when one of them failed. */
+/**
+ * Runs the steps about people: the filter, their attributes, and a count. Null if one of them
+ * failed.
+ */
 export async function lookAtPeople(ask: Ask, trial: Trial, step: Take): Promise<People | null> {
   const one = trial.username !== undefined;
   const filtered = await step(
@@ -75,7 +78,7 @@ function sampleQuery(trial: Trial): DirectoryQuery {
   };
 }
 
-/** Each attribute must be there in one entry at least; groups may be of nobody among them. */
+/** Each attribute must be in at least one entry; the groups attribute may be in none of them. */
 function lookAtAttributes(
   entries: DirectoryEntry[],
   named: string[],

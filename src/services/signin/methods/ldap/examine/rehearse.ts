@@ -6,7 +6,7 @@ import { enter } from '../enter.ts';
 import type { DirectoryPerson } from '../person.ts';
 import { refusalWords } from './words.ts';
 
-/** What would become of a proven person, as the steps of an examination: it is done, and taken back. */
+/** Rehearses the sign-in of a proven person as steps of an examination, and rolls it back. */
 export async function rehearseSignIn(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },
@@ -23,7 +23,7 @@ export async function rehearseSignIn(
   return [address(right('there')), stepOf('account', 'the person is let in', entered)];
 }
 
-/** Why the person would not be let in, in a word that there are words for. */
+/** Why the sign-in would be refused, as a key of `refusalWords`. */
 function reasonOf(error: unknown): string {
   const reason = reasonOfFailure(error);
   if (reason === null || !Object.hasOwn(refusalWords, reason)) throw error;

@@ -1,16 +1,16 @@
 import type { DirectoryFailure, DirectoryReason } from '../../../../../outbound/outbound.ts';
 import type { Missing } from '../person.ts';
 
-// One sentence for each thing that can be wrong with a directory, and the one thing to change (security L9). Nothing
-// that the directory wrote is in them.
+// One sentence for each fault of a directory, and the one thing to change (security L9). The
+// directory's own text is never part of it.
 
-/** What is seen, and what to change. */
+/** What the admin sees, and what to change. */
 export interface Words {
   seen: string;
   hint: string;
 }
 
-/** What a directory refuses, said of the account that binds or of the search. */
+/** The directory's refusals, of the account that binds or of the search. */
 export const reasonWords: Record<DirectoryReason, Words> = {
   credentials_refused: {
     seen: 'the name or the password is refused',
@@ -88,7 +88,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
 };
 
-/** What is wrong with what a search found. */
+/** What is wrong with the result of a search. */
 export const searchWords: Record<'nobody' | Missing, Words> = {
   nobody: {
     seen: 'no entry matches it, whatever the user name',
@@ -114,7 +114,7 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
 
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
 
-/** What to change when a directory cannot be talked with. */
+/** What to change if a directory cannot be reached. */
 export const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
   too_large: 'Use a narrower base, or attributes of less size.',
@@ -133,7 +133,7 @@ export const failureHints: Record<DirectoryFailure, string> = {
   busy: 'Try again later.',
 };
 
-/** Why a proven person would still not be let in. */
+/** Why a proven person would still be refused. */
 export const refusalWords: Record<string, Words> = {
   email_missing: {
     seen: 'the entry has no usable e-mail address',
