@@ -87,8 +87,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
 
 /**
  * One per core, but fewer than the threads of libuv's pool, which all files and DNS share (P6). One
- * less while the event loop is busy more than half of its time: many sign-ins must not slow other
- * work.
+ * less while the event loop is busy more than half of its time, so that other work stays fast.
  */
 function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;

@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ReaderQuestion, Told } from './select-within.ts';
 
-// Reads the file in a thread on its own handle, because the driver is synchronous: a full scan
-// would block other queries. SQLite cannot be interrupted here, but a query that calls `in_time()`
-// for each row gives up.
+// Reads the file in a thread on its own handle. The driver is synchronous, so a full scan would
+// block other queries. SQLite cannot be interrupted here, but a query that calls `in_time()` for
+// each row gives up.
 
 let deadline = 0;
 // Not opened read-only, because that fails if no other process has the file open.

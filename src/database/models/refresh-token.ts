@@ -20,7 +20,7 @@ export class RefreshToken extends Row<RefreshToken> {
   declare keyId: string;
   declare issuedAt: Date;
   declare expiresAt: Date;
-  /** When it was used. A second use after the grace period ends the session. */
+  /** When it was used. A second use after the grace period ends the family. */
   declare rotatedAt: CreationOptional<Date | null>;
   declare successorId: CreationOptional<string | null>;
 }

@@ -12,9 +12,9 @@ const unlimited = 2 ** 31 - 1;
 const mostReferences = 20;
 
 /**
- * Records what strangers can repeat as one event in a quarter of an hour, so that they cannot fill
- * the disk. There is one for each subject (`of`) and detail (`apart`). It counts the failures and
- * keeps the last references shown to people (security X5).
+ * Records what strangers can repeat as one event in a quarter of an hour, so that the disk cannot
+ * fill. There is one for each subject (`of`) and detail (`apart`). It counts the failures and keeps
+ * the last references shown to people (security X5).
  */
 export async function tallyEvent(
   ctx: Context,

@@ -3,8 +3,8 @@ import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
 /**
- * The cost of trying a directory password (security L8): one place of the user name in that
- * organization, and one of the client.
+ * The cost of trying a directory password (security L8): one place each of the organization's user
+ * name and the client.
  */
 export function directoryLimits(
   ctx: Context,
