@@ -16,17 +16,17 @@ import { requireRightKey } from './services/foundation/keys/canary.ts';
 import { ensureSigningKey } from './services/foundation/keys/ensure.ts';
 
 interface OpenOptions {
-  /** Whether migrations that are pending are applied, or refused as `not_ready`. */
+  /** Whether pending migrations are applied, or refused with `not_ready`. */
   migrate: 'yes' | 'refuse-pending';
-  /** Hears the name of each migration that was applied. */
+  /** Called with the name of each applied migration. */
   migrated?: (name: string) => void;
-  /** Done once the schema is up to date, before the key is proved to be the database's. */
+  /** Called once the schema is up to date, before the key is checked against the database. */
   first?: (app: App) => Promise<void>;
 }
 
 /**
- * Opens everything a process holds: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
- * `not_ready` or `database_unreachable`, and leaves nothing open then.
+ * Opens all resources of a process: key, database, outbound. Refuses `key_invalid`, `schema_newer`,
+ * `not_ready` or `database_unreachable`, and then leaves nothing open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -65,12 +65,12 @@ export async function openApp(
   }
 }
 
-/** The database alone, as it is: for whoever looks at what is wrong with it. */
+/** Opens only the database, unchanged, for diagnosis. */
 export function openUnprepared(config: Config): Promise<Database> {
   return openDatabase(config.database);
 }
 
-/** The network alone; refuses `config_invalid`. */
+/** Opens only the network. Refuses `config_invalid`. */
 export function openNetwork(config: Config): Outbound {
   return createOutbound(config, assertNoTransaction);
 }
@@ -96,7 +96,10 @@ async function prepare(
   await ensureSigningKey({ keyring: app.keyring, now });
 }
 
-/** What the migrations about to be applied may change can be gone back to; but nobody goes back in a restore. */
+/**
+ * Copies the database before pending migrations change it, so that the operator can go back. A
+ * restore needs no copy.
+ */
 async function copyFirst(
   { clock, log }: App,
   database: Database,

@@ -9,35 +9,48 @@ import type { Refusal } from './errors.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import type { ScimMemory } from './scim-memory.ts';
 
-/** What one process holds from its start to its end; everything below the doors reaches the world through it. */
+/**
+ * The resources of one process from start to end. All code below the doors reaches the outside
+ * through it.
+ */
 export interface App {
   config: Config;
-  /** The one clock. Nothing below the doors asks the time by itself. */
+  /** The one clock. No code below the doors reads the time elsewhere. */
   clock: () => Date;
   outbound: Outbound;
   keyring: Keyring;
   passwords: PasswordHasher;
   log: Logger;
-  /** When each access token was last used, by its id, until it is written down: never on a request's path (security P13). */
+  /**
+   * The last use of each access token, by its id, until a job writes it. Never on a request's path
+   * (security P13).
+   */
   tokenUses: Map<string, Date>;
   scim: ScimMemory;
-  /** How many sign-ins have ended how since the process began, by method and outcome; for the metrics. */
+  /**
+   * How many sign-ins have ended since the process began, by method and outcome; for the metrics.
+   */
   signIns: Map<string, number>;
   /** How many callbacks wait for a provider, by client and by connection. */
   callbacksUnderWay: Map<string, number>;
-  /** How busy the connections to the database are. */
+  /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
-  /** Settles when requests can be answered; refuses `not_ready`, `database_unreachable` or `key_invalid` otherwise. */
+  /**
+   * Resolves when requests can be answered. Refuses `not_ready`, `database_unreachable` or
+   * `key_invalid` otherwise.
+   */
   ready(): Promise<void>;
-  /** The refusal that a thrown error of the platforms stands for (a database that is gone or busy), or null for a bug. */
+  /**
+   * The refusal for a thrown platform error (a database that is gone or busy), or null for a bug.
+   */
   refusalOf(error: unknown): Refusal | null;
-  /** Runs the work as it would run and takes every write back: what it answers is what would happen. */
+  /** Runs the work and rolls back every write. The answer shows what would happen. */
   rehearse<T>(work: () => Promise<T>): Promise<T>;
-  /** Ends connections and timers; safe to call twice. */
+  /** Closes connections and timers. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Who asks. */
+/** The caller. */
 export type Actor =
   | { kind: 'operator'; name: string }
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
@@ -48,22 +61,24 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a person has proved who they are: signed in, or by a token of theirs (`bot`: one minted for their app). */
+/**
+ * How a person has proved who they are: by a session or a token (`bot`: one minted for their app).
+ */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };
 
-/** One request, command or job: the App, who asks, and one instant. */
+/** One request, command or job: the App, the actor, and one instant. */
 export interface Context extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'close'> {
   actor: Actor;
-  /** The instant of the request; asked once, so that everything in it agrees. */
+  /** The instant of the request, read once, so that everything in it agrees. */
   now: Date;
   requestId: string;
-  /** Where the request came from, when it came over the network. */
+  /** The origin of the request, if it came over the network. */
   client: { address: string | null; userAgent: string | null };
 }
 
-/** A context of this instant for work that did not come over the network: a command of the operator's, or a job. */
+/** Makes a context of this instant for local work: an operator's command, or a job. */
 export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };

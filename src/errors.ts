@@ -1,8 +1,6 @@
 import { fileFault } from './file-fault.ts';
 
-/**
- * What a refusal means to whoever asked; each door maps a kind to a status or an exit code.
- */
+/** The class of a refusal. Each door maps a kind to a status or an exit code. */
 export type RefusalKind =
   | 'invalid'
   | 'unauthenticated'
@@ -18,7 +16,7 @@ export type RefusalKind =
   | 'upstream'
   | 'overloaded';
 
-/** The closed table of refusal codes: a code is public and never changes its meaning. */
+/** The closed table of refusal codes. A code is public and never changes its meaning. */
 export const refusals = {
   invalid_input: { kind: 'invalid', title: 'Invalid input' },
   invalid_json: { kind: 'invalid', title: 'Unparsable body' },
@@ -82,30 +80,28 @@ export const refusals = {
 /** A code of the closed table. */
 export type RefusalCode = keyof typeof refusals;
 
-/** One field that the input schema refused; `path` is dotted, as the caller spelled it. */
+/** One field that the input schema refused. `path` is dotted, as the caller spelled it. */
 export interface InputFault {
   path: string;
   message: string;
 }
 
 interface RefusalOptions {
-  /** What to do next, as a whole sentence or a command to type. */
+  /** The next step, as a whole sentence or a command to type. */
   hint?: string;
-  /** The fields refused, for `invalid_input`. */
+  /** The refused fields, for `invalid_input`. */
   faults?: InputFault[];
   /** Seconds until a new try can succeed, for `limited` and `overloaded`. */
   retryAfter?: number;
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
-  /** A token with which the caller goes on from here; the door hands it over in a cookie, never in a body. */
+  /** A token for the caller to continue with. The door sends it in a cookie, never in a body. */
   continuation?: string;
-  /** Why, for the log only: never shown outside. */
+  /** The reason, only for the log: never shown outside. */
   cause?: unknown;
 }
 
-/**
- * An answer that says no: what happened, and what to do next. Anything else thrown is a bug.
- */
+/** A refusal: what happened, and what to do next. Any other thrown error is a bug. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly hint: string | undefined;
@@ -125,13 +121,13 @@ export class Refusal extends Error {
     this.continuation = options.continuation;
   }
 
-  /** What the refusal means to whoever asked. */
+  /** The class of the refusal. */
   get kind(): RefusalKind {
     return refusals[this.code].kind;
   }
 }
 
-/** The refusal of one field of the input, worded like those of a schema. */
+/** The refusal of one input field, worded like those of a schema. */
 export function refuseField(path: string, message: string, hint?: string): Refusal {
   return new Refusal('invalid_input', `${path}: ${message}`, {
     faults: [{ path, message }],
@@ -140,8 +136,8 @@ export function refuseField(path: string, message: string, hint?: string): Refus
 }
 
 /**
- * For the operator alone: why the database cannot be reached, in the words of whatever was thrown first. Any other
- * refusal as it is.
+ * Only for the operator: adds why the database cannot be reached, in the words of the root error.
+ * Other refusals stay unchanged.
  */
 export function withReason(refusal: Refusal): Refusal {
   if (refusal.code !== 'database_unreachable') return refusal;
@@ -152,7 +148,10 @@ export function withReason(refusal: Refusal): Refusal {
   return new Refusal(code, message, { extra, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Of a file of the database, which is opened to be written, where and why; else the first line of what was thrown. */
+/**
+ * For a database file, which is opened for writing: its path and the fault. Otherwise the first
+ * line of the error.
+ */
 function reasonOf(root: Error): string {
   const path =
     'path' in root && 'syscall' in root && root.syscall === 'open' ? root.path : undefined;
@@ -160,7 +159,7 @@ function reasonOf(root: Error): string {
   return root.message.split('\n')[0] ?? '';
 }
 
-/** The error at the bottom of the causes; of several attempts at one name, the first. */
+/** The error at the bottom of the causes. Of several attempts at one name, the first. */
 function rootOf(error: Error): Error {
   let root = error;
   for (let depth = 0; depth < 10; depth += 1) {
@@ -171,7 +170,7 @@ function rootOf(error: Error): Error {
   return root;
 }
 
-/** Sequelize calls it `parent`. */
+/** Sequelize calls the cause `parent`. */
 function causeOf(error: Error): unknown {
   return 'parent' in error && error.parent instanceof Error ? error.parent : error.cause;
 }

@@ -1,6 +1,6 @@
 import { replaceUnseen } from './unseen.ts';
 
-/** The text with what cannot be seen spelled out, as JSON writes it (security X9). */
+/** The text with invisible characters spelled out as in JSON (security X9). */
 export function escaped(text: string): string {
   return replaceUnseen(text, (hidden) =>
     Array.from({ length: hidden.length }, (_, at) => {
@@ -17,7 +17,7 @@ const references: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** The text as it stands in HTML, in an attribute too. */
+/** The text escaped for HTML, also in an attribute. */
 export function escapedHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => references[sign] ?? sign);
 }

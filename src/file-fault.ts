@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 
 /**
- * What is wrong with a file or folder that could not be read or written, in words that follow its name: `does not
- * exist`. Of what is no word of the system about files, its code.
+ * Why a file or folder could not be read or written, in words that follow its name: `does not
+ * exist`. For an error that is not about files, its code.
  */
 export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
   const code = codeOf(cause) ?? 'unknown cause';
@@ -25,7 +25,7 @@ export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
   }
 }
 
-/** What to do where the user that runs idctl may not read a file; undefined where that is not what is wrong. */
+/** The fix if the user that runs idctl may not read a file; undefined for other errors. */
 export function accessHint(cause: unknown): string | undefined {
   const denied = ['EACCES', 'EPERM'].includes(codeOf(cause) ?? '');
   return denied
@@ -33,29 +33,29 @@ export function accessHint(cause: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether it is that there is no such file. */
+/** Whether the error is a missing file. */
 export function isMissing(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
 }
 
-/** Whether it is that a folder stands where a file is meant. */
+/** Whether the error is a folder in place of a file. */
 export function isFolder(cause: unknown): boolean {
   return codeOf(cause) === 'EISDIR';
 }
 
-/** What a person is told who names a folder where a file is meant. */
+/** The message for a folder given in place of a file. */
 export function nameFileIn(folder: string): string {
   return `${folder} is a folder. Name a file in it.`;
 }
 
-/** The system's code for what was thrown, such as `ENOENT`, if it has one. */
+/** The error's system code, such as `ENOENT`, if it has one. */
 export function codeOf(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
     ? cause.code
     : undefined;
 }
 
-/** As whom idctl runs: root may have become the owner of the database. */
+/** The user that runs idctl: root may have become the owner of the database. */
 function userName(): string {
   try {
     return userInfo().username;

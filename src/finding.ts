@@ -1,55 +1,61 @@
-// What a look at something outside found, step by step: for doctor, and for the tests of connections and directories.
+// The findings of a step-by-step examination: for doctor, and for the tests of connections and
+// directories.
 
-/** What was found; `value` is what later steps need. A hint is the one thing to change, or what is worth knowing. */
+/**
+ * A finding. Later steps need `value`. A hint is the one thing to change, or further information.
+ */
 export type Finding<Value = null> =
   | { ok: true; seen: string; hint?: string; value: Value; skipped?: true }
   | { ok: false; seen: string; hint: string };
 
-/** It is as it should be. */
+/** The step is fine. */
 export function right(seen: string, hint?: string): Finding & { ok: true } {
   return { ok: true, seen, value: null, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** It is as it should be, and later steps need this of it. */
+/** The step is fine, and later steps need this value. */
 export function found<Value>(value: Value, seen: string, hint?: string): Finding<Value> {
   return { ...right(seen, hint), value };
 }
 
-/** It is not, and this is the one thing to change. */
+/** The step failed, with the one thing to change. */
 export function wrong(seen: string, hint: string): Finding<never> & { ok: false } {
   return { ok: false, seen, hint };
 }
 
-/** It could not be looked at, and why; that is no fault. */
+/** The step could not run, and why; that is no fault. */
 export function skipped(why: string, hint?: string): Finding {
   return { ...right(`not looked at: ${why}`, hint), skipped: true };
 }
 
-/** One step as it is shown. */
+/** One step as shown. */
 export interface Step {
   name: string;
   ok: boolean;
   expected: string;
   seen: string;
-  /** The one thing to change; on a step that is ok, what is worth knowing. */
+  /** The one thing to change. On a step that is ok, further information. */
   hint?: string;
 }
 
-/** What was found at a step, as it is shown. */
+/** The finding of a step as shown. */
 export function stepOf(name: string, expected: string, { ok, seen, hint }: Finding<unknown>): Step {
   return { name, ok, expected, seen, ...(hint === undefined ? {} : { hint }) };
 }
 
 type Look<Value> = () => Promise<Finding<Value>> | Finding<Value>;
 
-/** Takes a step, keeps what it found, and answers it. */
+/** Runs a step, stores its finding, and returns it. */
 export type Take = <Value>(
   name: string,
   expected: string,
   look: Look<Value>,
 ) => Promise<Finding<Value>>;
 
-/** Steps taken in order; `around` runs each look, to limit its time or to turn an error into a finding. */
+/**
+ * Runs steps in order. `around` wraps each one, to limit its time or to turn an error into a
+ * finding.
+ */
 export function takingSteps(around: <Value>(look: Look<Value>) => Promise<Finding<Value>>): {
   steps: Step[];
   take: Take;

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { type InputFault, Refusal } from './errors.ts';
 
 /**
- * The one way in for outside data: the value as the schema promises it, or `invalid_input` that
- * names every refused field.
+ * The one way in for outside data. Returns the value with the schema's type, or refuses
+ * `invalid_input` with every refused field.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  // Without its input an issue cannot tell an absent field from one of the wrong type.
+  // Without its input, an issue cannot distinguish an absent field from one of the wrong type.
   const result = schema.safeParse(value, { reportInput: true, error: plainly });
   if (result.success) return result.data;
   const faults = result.error.issues.flatMap(faultsOf);
@@ -37,7 +37,7 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The words for schemas that bring none of their own.
+// The messages for schemas without their own.
 function plainly(issue: z.core.$ZodRawIssue): string | undefined {
   const unit = issue.origin === 'string' ? ' characters' : '';
   if (issue.code === 'too_small') {

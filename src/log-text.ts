@@ -1,6 +1,8 @@
 import { escaped } from './escape.ts';
 
-/** One line of the log as JSON, told to a person at a terminal: short, and with a stack only for a bug. */
+/**
+ * One JSON log line as text for a person at a terminal. It is short, with a stack only for a bug.
+ */
 export function asText(json: string): string {
   const { level, time, msg, err, ...fields } = parsed(json);
   const said = msg === 'request' ? requestIn(fields) : [String(msg ?? ''), ...restOf(fields)];
@@ -12,11 +14,11 @@ export function asText(json: string): string {
 type Fields = Record<string, unknown>;
 
 function parsed(json: string): Fields {
-  // What comes here is what pino wrote a moment ago.
+  // Always valid: pino has just written it.
   return JSON.parse(json) as Fields;
 }
 
-/** By the clock of the machine, as the person reads it. */
+/** In the machine's time zone, for the person at the terminal. */
 function clockOf(time: unknown): string {
   return new Date(String(time)).toTimeString().slice(0, 8);
 }
@@ -49,7 +51,7 @@ function restOf(fields: Fields): string[] {
 
 function stackOf(err: unknown): string[] {
   if (typeof err !== 'object' || err === null) return [];
-  // As the log describes an error; that of a refusal has a message in place of a stack.
+  // The form in which the log describes an error. A refusal has a message in place of a stack.
   const { stack, message, cause } = err as { stack?: unknown; message?: unknown; cause?: unknown };
   const told = typeof stack === 'string' ? stack : typeof message === 'string' ? message : '';
   const own = told === '' ? [] : told.split('\n').map((line) => `    ${escaped(line.trim())}`);

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config/schema.ts';
 import { asText } from './log-text.ts';
 
-// What may be logged is listed here; anything else is dropped, so that no secret gets in by being in
-// an object (security X4). Pino asks no list for what a child logger is bound to: bind a request id alone.
+// Only these fields are logged. All others are dropped, so that a secret inside an object is never
+// logged (security X4). Pino does not filter a child logger's bindings: bind only a request id.
 const fields = new Set([
   ...[
     'requestId',
@@ -32,14 +32,14 @@ const fields = new Set([
   ...['baseUrl', 'dialect', 'migration', 'file', 'pid', 'metrics', 'settings', 'seen'],
 ]);
 
-/** What the log is made by; without a format it is `auto`. */
+/** The settings of the log; the format defaults to `auto`. */
 export interface LogSettings {
   log: Pick<Config['log'], 'level'> & Partial<Config['log']>;
 }
 
 /**
- * The structured log of the daemon: one line each, of listed scalar fields, an error and a message. It is JSON, or text
- * for people at a terminal.
+ * Creates the daemon's structured log: one line each, of listed scalar fields, an error and a
+ * message. It is JSON, or text for people at a terminal.
  */
 export function createLog({ log }: LogSettings, stream?: DestinationStream): Logger {
   const written = stream ?? pino.destination({ dest: 2, sync: true });
@@ -62,21 +62,26 @@ function listed(given: Record<string, unknown>): Record<string, unknown> {
     ([key, value]) =>
       key === 'err' || (fields.has(key) && (value === null || typeof value !== 'object')),
   );
-  // A line with a refusal's code tells of no bug: where in the program it arose helps nobody.
+  // A refusal is not a bug, so its place in the program helps no reader.
   const isRefusal = 'code' in given;
   return Object.fromEntries(
     kept.map(([key, value]) => [key, key === 'err' ? describe(value, isRefusal) : value]),
   );
 }
 
-/** The stack, shortened. What JSON.parse says shows what it was given, which may be a secret: its frames alone. */
+/**
+ * The shortened stack. A JSON.parse message quotes its input, which may be a secret, so only its
+ * frames are kept.
+ */
 function tellable(error: Error): string {
   const stack = error.stack ?? error.message;
   if (!(error instanceof SyntaxError)) return stack.slice(0, 8192);
   return [error.name, ...stack.split('\n').filter((line) => /^ +at /.test(line))].join('\n');
 }
 
-/** An error by name, code and stack, with its causes: its other properties hold queries and bodies. */
+/**
+ * An error by name, code and stack, with its causes. Its other properties hold queries and bodies.
+ */
 function describe(error: unknown, isRefusal: boolean, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const told = tellable(error);

@@ -15,11 +15,12 @@ if (ready !== null) {
   ended = 0;
   process.stdout.write(ready);
 } else {
-  // A release brings its sources compiled: that is half of what a command would wait for.
+  // A release contains its compiled code; compiling is half of a command's start time.
   const compiled = join(import.meta.dirname, 'compiled');
   if (existsSync(compiled)) {
     enableCompileCache({ directory: compiled, portable: true });
-    // Node warns of what packages do that is out of fashion only where they stand apart; there they are joined in.
+    // Node hides some deprecation warnings of code in node_modules. A release bundles that code, so
+    // they would show.
     process.noDeprecation = true;
   }
   const { failed, main } = await import('./cli/program.ts');
@@ -29,14 +30,17 @@ if (ready !== null) {
   tellUnwritten();
 }
 
-/** Who reads may stop reading (`idctl … | head`), and a disk may be full; the command still does all it was asked. */
+/**
+ * A reader may stop reading (`idctl … | head`), or a disk may be full. The command still completes
+ * its work.
+ */
 function outputFailed({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE' || unwritten !== undefined) return;
   unwritten = code ?? 'unknown cause';
   tellUnwritten();
 }
 
-/** Told at the command's end: only then is it known whether all was done. */
+/** Reported at the end of the command, when it is known whether all work was done. */
 function tellUnwritten(): void {
   if (unwritten === undefined || ended === undefined) return;
   process.exitCode = 3;
@@ -47,8 +51,8 @@ function tellUnwritten(): void {
 }
 
 /**
- * What is asked at every turn, by scripts and by hand, answered before anything is loaded: the version, and in a release
- * the help as its build wrote it down. Null for anything else.
+ * Answers frequent requests before loading anything: the version and, in a release, the prebuilt
+ * help. Null for anything else.
  */
 function readyAnswer(word: string): string | null {
   if (word === '--version') return `${versionText()}\n`;
@@ -56,7 +60,7 @@ function readyAnswer(word: string): string | null {
   try {
     return readFileSync(new URL('./help.txt', import.meta.url), 'utf8');
   } catch {
-    // The sources have none: their help is made of the commands.
+    // A checkout has no prebuilt help; it is made from the commands.
     return null;
   }
 }

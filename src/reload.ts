@@ -6,16 +6,19 @@ import type { App } from './context.ts';
 import { assertNoTransaction } from './database/transaction.ts';
 import { createOutbound } from './outbound/create.ts';
 
-/** Requests to other servers end within ten seconds; then what they were made with can go. */
+/** Requests to other servers end within ten seconds; then their clients can be closed. */
 const outboundGraceMs = 15_000;
 
-/** What a reload took over, and what only a restart does: the keys of the settings that have changed. */
+/** The keys of changed settings: applied by the reload, or needing a restart. */
 export interface Reloaded {
   taken: string[];
   left: string[];
 }
 
-/** Takes over what a running process can of a changed configuration; refuses `config_invalid` and changes nothing then. */
+/**
+ * Applies a changed configuration, as far as a running process can. If it refuses `config_invalid`,
+ * nothing changes.
+ */
 export function reload(app: App, next: Config): Reloaded {
   const changed = settings()
     .map(({ key }) => key)
@@ -29,7 +32,7 @@ export function reload(app: App, next: Config): Reloaded {
   const former = app.outbound;
   setTimeout(() => void former.close(), outboundGraceMs).unref();
   app.outbound = network;
-  // Others hold on to the object itself.
+  // Other code holds a reference to this object.
   Object.assign(app.config, { outbound, mail, social, limits });
   app.config.log.level = next.log.level;
   app.log.level = next.log.level;

@@ -1,43 +1,49 @@
-/** A record's place in the order of the list. */
+/** A record's position in the list's order. */
 export interface ListPlace {
   created_at: string | Date;
   id: string;
 }
 
-/** What is remembered of an organization's list. */
+/** The remembered positions in an organization's list. */
 export interface ListPlaces {
-  /** The number of shifts at which it was true. */
+  /** The shift number at which they were valid. */
   shifts: number;
   /** The last of every `step` records. */
   at: readonly ListPlace[];
 }
 
-/** A request of a SCIM client, as it is kept for whoever sets the client up. */
+/** A request of a SCIM client, kept for the admin who configures the client. */
 export interface Noted {
   organizationId: string;
   at: Date;
   method: string;
   path: string;
   status: number;
-  /** Why it was refused; null when it was not. */
+  /** The reason for a refusal; null after a success. */
   reason: string | null;
 }
 
-/** What one process keeps of SCIM between requests; nothing in it is missed when it is lost. */
+/** A process's SCIM data between requests. Losing it does no harm. */
 export interface ScimMemory {
-  /** When the token of each organization was last used, until it is written down (security P13). */
+  /** The last use of each organization's token, until a job writes it (security P13). */
   tokenUses: Map<string, Date>;
-  /** What clients asked last, until it is written down. */
+  /** The latest requests, until a job writes them. */
   requests: Noted[];
-  /** As `requests`, of those without a right token. */
+  /** Like `requests`, for requests without a valid token. */
   rejected: Noted[];
-  /** Places in the list of each organization, so that a page deep inside it is found without counting to it. */
+  /**
+   * Positions in the list of each organization, so that a page deep inside is found without
+   * counting up to it.
+   */
   places: Map<string, ListPlaces>;
-  /** Some ids of accounts as they were then, like which the ids of strangers' accounts are made (security I4). */
+  /**
+   * Some account ids as of that time. The ids shown for strangers' accounts are made to look like
+   * them (security I4).
+   */
   accountIds: { ids: string[]; at: Date };
 }
 
-/** The memory of a process that begins. */
+/** The memory of a process at its start. */
 export function createScimMemory(): ScimMemory {
   return {
     tokenUses: new Map(),

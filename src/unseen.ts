@@ -1,7 +1,9 @@
-// Security X9: what cannot be seen, moves a cursor or turns text round. One rule for names and for terminals.
+// Security X9: characters that are invisible, move a cursor or reverse text. One rule for names and
+// for terminals.
 
-// Languages and emoji need some invisible characters: a joiner between two letters or emoji, one variation selector behind
-// a sign. Elsewhere they hide data, so the rule asks what stands beside them.
+// Languages and emoji need some invisible characters: a joiner between two letters or emoji, one
+// variation selector after a character. Elsewhere they hide data, so the rule checks their
+// neighbours.
 const ignorable = String.raw`\p{Default_Ignorable_Code_Point}`;
 const joiner = String.raw`[\u200c\u200d]`;
 const selector = String.raw`[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]`;
@@ -19,12 +21,12 @@ const unseen = new RegExp(
   'gu',
 );
 
-/** Whether everything in the text can be seen. */
+/** Whether the text has no invisible characters. */
 export function isSeen(text: string): boolean {
   return text.search(unseen) === -1;
 }
 
-/** The text with everything that cannot be seen replaced. */
+/** Replaces all invisible characters in the text. */
 export function replaceUnseen(text: string, by: (hidden: string) => string): string {
   return text.replace(unseen, by);
 }

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** Of what commit a release was built; both null in a checkout, and where the build could not tell. */
+/**
+ * The commit and date of a release's build. Null in a checkout, and if the build could not tell.
+ */
 export interface Build {
   commit: string | null;
   date: string | null;
 }
 
-/** What the build wrote down of itself. */
+/** The data that the build recorded about itself. */
 export function readBuild(): Build & { isCheckout: boolean } {
   try {
     const built: unknown = JSON.parse(
@@ -20,14 +22,14 @@ export function readBuild(): Build & { isCheckout: boolean } {
   }
 }
 
-/** The version as a person is told it: with commit and date, or that it runs from a checkout. */
+/** The version as shown to people: with commit and date, or that it runs from a checkout. */
 export function versionText(): string {
   const { commit, date, isCheckout } = readBuild();
   const from = isCheckout ? 'checkout' : [commit?.slice(0, 12), date].filter(Boolean).join(', ');
   return from === '' ? readVersion() : `${readVersion()} (${from})`;
 }
 
-/** The version of this idctl, as package.json beside the code says it. */
+/** The version of this idctl, from package.json beside the code. */
 export function readVersion(): string {
   const manifest: unknown = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

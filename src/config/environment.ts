@@ -7,13 +7,14 @@ import type { Environment } from './places.ts';
 import { type Setting, settings } from './settings.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };
-// What idctl itself reads beside its settings.
+// idctl reads these variables besides its settings.
 const others = ['IDCTL_CONFIG', 'IDCTL_ORG'];
 const othersPrefix = 'IDCTL_TEST_';
 
 /**
- * The settings that the environment holds: by variable, for secrets also by a file that `…_FILE` names
- * or by the systemd credential of the setting's name. Unknown `IDCTL_` variables come to the errors.
+ * The settings in the environment, by variable. A secret may also come from a file named by
+ * `…_FILE`, or from the systemd credential with the setting's name. Unknown `IDCTL_` variables are
+ * added to the errors.
  */
 export async function givenByEnvironment(
   env: Environment,
@@ -43,7 +44,10 @@ async function findValue(
   return (await fromVariable(setting, named)) ?? (await fromCredential(setting, env));
 }
 
-/** A text from outside as the setting's type, as far as its spelling allows; the schema judges the rest. */
+/**
+ * Converts a text from outside to the setting's type, as far as its spelling allows. The schema
+ * checks the rest.
+ */
 export function typed(setting: Setting, text: string): unknown {
   if (setting.kind === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (setting.kind !== 'list') return text;
@@ -72,7 +76,7 @@ function byFullName(env: Environment, errors: Refusal[]): Map<string, Found> {
       errors.push(refuseUnknown(name, name, [...known, ...Object.keys(short)]));
       continue;
     }
-    // Set to nothing is as good as not set, as in compose files, but for lists, which it empties.
+    // An empty variable counts as unset, as in compose files. For a list it means an empty list.
     if (text === undefined || (text === '' && !isList(full))) continue;
     const twin = named.get(full);
     if (twin !== undefined) {

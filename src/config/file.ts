@@ -15,7 +15,10 @@ import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { settings } from './settings.ts';
 
-/** The text of a configuration file, or null when it is not there; refuses one that cannot be read. */
+/**
+ * The text of a configuration file, or null if it does not exist. Refuses a file that cannot be
+ * read.
+ */
 export async function readConfigFile(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -29,12 +32,15 @@ export async function readConfigFile(path: string): Promise<string | null> {
   }
 }
 
-/** The settings that a configuration file holds; broken YAML and unknown names come to the errors, with the line. */
+/**
+ * The settings in a configuration file. Broken YAML and unknown names are added to the errors, with
+ * the line.
+ */
 export function givenByFile(path: string, text: string, errors: Refusal[]): Map<string, Given> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
-    // One error of the parser leads to others on the same line.
+    // One parse error causes more errors on the same line, so keep the first.
     const byLine = new Map(
       document.errors.toReversed().map((fault) => [lines.linePos(fault.pos[0]).line, fault]),
     );
@@ -63,7 +69,7 @@ export function givenByFile(path: string, text: string, errors: Refusal[]): Map<
   return reader.given;
 }
 
-/** What the parser of YAML calls an error, as a person would. */
+/** The YAML parser's error codes in plain words. */
 const words: Record<string, string> = {
   BAD_INDENT: 'indentation: the lines of one section begin in the same column',
   TAB_AS_INDENT: 'indentation: with spaces, not with tabs',
@@ -77,7 +83,7 @@ const words: Record<string, string> = {
 };
 
 function inWords({ code, pos: [at] }: YAMLParseError, line: string, text: string): Refusal {
-  // A name alone, and of its own line: what follows may be a secret.
+  // Show only the name, and only from its own line: the text after it may be a secret.
   const name = /^[\w.-]+(?=\s*:)/.exec(text.slice(at))?.[0];
   return code === 'DUPLICATE_KEY' && name !== undefined
     ? new Refusal('config_invalid', `${line}: ${name} is there twice`, {
@@ -104,7 +110,7 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
     const where = `${reader.path} line ${reader.lineOf(pair.key)}: ${key}`;
     const setting = reader.known.get(key);
     if (setting !== undefined) {
-      // A name with nothing after it is as good as absent.
+      // A name with an empty value counts as absent.
       if (value === null || isNothing(value)) continue;
       const plain = reader.valueOf(value);
       const spelled =
@@ -124,7 +130,7 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
   }
 }
 
-/** With the names that only others stand under: one of those may have been mistyped too. */
+/** The keys and the sections above them, because a section name may be mistyped too. */
 function withSections(keys: string[]): string[] {
   return [
     ...keys,

@@ -2,18 +2,18 @@ import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
 import type { Setting } from './settings.ts';
 
-/** Where a value of the configuration comes from. */
+/** The source of a configuration value. */
 export type SettingOrigin = 'default' | 'file' | 'environment' | 'option';
 
-/** One value as somebody wrote it. */
+/** One configured value. */
 export interface Given {
   value: unknown;
   origin: Exclude<SettingOrigin, 'default'>;
-  /** How a message names it: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
+  /** The name for messages: `idctl.yaml line 3: doh.resolverUrl`, or the variable. */
   where: string;
 }
 
-/** The value with a relative file made absolute from the folder it was written for. */
+/** The value, with a relative file path resolved against the folder it was written for. */
 export function absolute(setting: Setting, value: unknown, folder: string): unknown {
   if (!setting.path || typeof value !== 'string' || value === '') return value;
   if (!setting.key.startsWith('database.')) return resolve(folder, value);
@@ -21,7 +21,7 @@ export function absolute(setting: Setting, value: unknown, folder: string): unkn
   return file === undefined ? value : `sqlite:${resolve(folder, file)}`;
 }
 
-/** Refuses everything that is wrong with a configuration at once; one error keeps its own hint. */
+/** Refuses all errors of a configuration at once. A single error keeps its own hint. */
 export function refuseAll(errors: Refusal[]): void {
   const [first, ...more] = errors;
   if (first === undefined) return;
@@ -35,7 +35,7 @@ export function refuseAll(errors: Refusal[]): void {
   throw new Refusal('config_invalid', errors.map(({ message }) => message).join('; '), { faults });
 }
 
-/** The refusal of a name that is no setting, with the nearest that is. */
+/** The refusal of an unknown setting name, with the nearest known name. */
 export function refuseUnknown(where: string, name: string, known: string[]): Refusal {
   const near = nearest(name, known);
   return new Refusal('config_invalid', `${where} is not a setting`, {
@@ -56,7 +56,7 @@ function nearest(name: string, known: string[]): string | null {
   return best !== undefined && best.far <= Math.max(1, name.length / 4) ? best.candidate : null;
 }
 
-/** Levenshtein's: how many signs to insert, drop or replace. */
+/** The Levenshtein distance: how many characters to insert, delete or replace. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, sign] of [...a].entries()) {

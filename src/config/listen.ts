@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether this host, as it stands in a URL or without the brackets, is the machine itself. */
+/** Whether this host is the machine itself. Accepts a host as in a URL, or without the brackets. */
 export function isLoopback(host: string): boolean {
   return (
     ['localhost', '::1', '[::1]'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'))
@@ -8,8 +8,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Where the daemon must listen to be reached at a base URL that is this machine's own and plain http; null for others, and
- * for ports that only root may open, where a proxy answers.
+ * The listen address for a plain-http base URL on this machine. Null for other URLs, and for ports
+ * that only root may open, because a proxy answers there.
  */
 export function listenFor(baseUrl: string): string | null {
   const { protocol, hostname, port } = new URL(baseUrl);

@@ -19,40 +19,48 @@ import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { settings } from './settings.ts';
 
-/** Where to look for the configuration. */
+/** The options that say where to look for the configuration. */
 export interface LoadOptions {
   /** The file named by `--config`. */
   file?: string | undefined;
-  /** These three are the process's own by default; relative paths outside the file are relative to `cwd`. */
+  /**
+   * These three default to the process's own. Relative paths outside the file are relative to
+   * `cwd`.
+   */
   env?: Environment;
   uid?: number;
   cwd?: string;
-  /** Settings given as options of the command, by key: they win over everything. */
+  /** Settings given as command options, by key. They override every other source. */
   overrides?: Readonly<Record<string, string>>;
-  /** For `init`: the named file may still be missing. */
+  /** For `init`: the named file may be missing. */
   mayBeMissing?: boolean;
 }
 
-/** The configuration in force and where it comes from. */
+/** The configuration in force, and its sources. */
 export interface LoadedConfig {
   config: Config;
-  /** The file read, if there was one. */
+  /** The file that was read, if any. */
   file: string | null;
-  /** SHA-256 of the file's contents: whether it has changed since. Kept in memory only, since a file may hold secrets. */
+  /**
+   * SHA-256 of the file's contents, to detect a change. Kept only in memory, because a file may
+   * hold secrets.
+   */
   digest: string | null;
-  /** The same of those settings of the file that only a restart takes over. */
+  /** The same digest over the file's settings that need a restart. */
   restDigest: string | null;
-  /** Where each setting's value comes from, by key. */
+  /** The source of each setting's value, by key. */
   origins: Map<string, SettingOrigin>;
-  /** The line of the file, or the variable, that says a setting; by key, for those that somebody has set. */
+  /**
+   * The line of the file, or the variable, that sets a setting; by key, for settings that are set.
+   */
   wheres: Map<string, string>;
-  /** What the operator should know although it is allowed, a sentence each. */
+  /** Allowed, but worth telling the operator; one sentence each. */
   warnings: string[];
 }
 
 /**
- * The configuration from file, environment and options, checked and with every path absolute.
- * Refuses `config_invalid`, naming the file's line or the variable and the remedy.
+ * Loads the configuration from file, environment and options, checks it and makes every path
+ * absolute. Refuses `config_invalid`, naming the file's line or the variable, and the fix.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, cwd = process.cwd() } = options;
@@ -81,7 +89,7 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** The settings that no reload takes over, in one order. */
+/** The file's settings that need a restart, sorted so that the digest is stable. */
 function restOf(inFile: Map<string, Given>): string {
   const rest = [...inFile]
     .filter(([key]) => !isReloadable(key))
@@ -133,7 +141,7 @@ function givenByOptions(
   return given;
 }
 
-/** The settings; where they are refused, the defaults, and the errors say why. */
+/** The checked settings. If any is refused, the defaults are returned and `errors` says why. */
 function check(given: Map<string, Given>, errors: Refusal[]): Settings {
   const tree = {};
   for (const [key, { value }] of given) put(tree, key.split('.'), value);
@@ -155,7 +163,7 @@ function put(tree: Record<string, unknown>, [name = '', ...rest]: string[], valu
     return;
   }
   tree[name] ??= {};
-  // Made by the line above, or by an earlier call: only sections stand where another name follows.
+  // Safe: an earlier `put` created this node, and only sections have names below them.
   put(tree[name] as Record<string, unknown>, rest, value);
 }
 
@@ -166,7 +174,7 @@ function whereOf(path: string, given: Map<string, Given>): string {
   return path;
 }
 
-/** A file's settings are named after their line; beside the key that says it twice. */
+/** The place without the key at its end: the message names the key itself. */
 function placeIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
-/** The variables of a process. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where one instance keeps its configuration, its key and its embedded database. */
+/** The paths of one instance: its configuration, its key and its embedded database. */
 export interface ConfigPlaces {
   configFile: string;
   keyFile: string;
@@ -19,12 +19,18 @@ interface Folders {
 const fileName = 'idctl.yaml';
 const system: Folders = { config: '/etc/idctl', data: '/var/lib/idctl' };
 
-/** Where `init` puts things when no file is named: the system's folders for root, else the XDG folders. */
+/**
+ * The default paths for `init` if no file is named: system folders for root, XDG folders for
+ * others.
+ */
 export function defaultPlaces(env: Environment, uid: number): ConfigPlaces {
   return placesIn(uid === 0 ? system : personal(env));
 }
 
-/** The places of the instance that this configuration file describes: beside it, unless it is in a default folder. */
+/**
+ * The paths of the instance with this configuration file: beside the file, unless it is in a
+ * default folder.
+ */
 export function configPlaces(configFile: string, env: Environment): ConfigPlaces {
   const folder = dirname(resolve(configFile));
   const known = [system, personal(env)].find(({ config }) => config === folder);
@@ -34,7 +40,7 @@ export function configPlaces(configFile: string, env: Environment): ConfigPlaces
   };
 }
 
-/** The configuration files looked for, in order, when none is named. */
+/** The configuration files to look for, in order, if none is named. */
 export function searchedFiles(env: Environment): string[] {
   return [personal(env), system].map(({ config }) => join(config, fileName));
 }
@@ -51,7 +57,7 @@ function personal(env: Environment): Folders {
   const home = env['HOME'] || homedir();
   const folder = (variable: string, usual: string) => {
     const named = env[variable];
-    // XDG Base Directory: a relative path is to be ignored.
+    // XDG Base Directory: relative paths must be ignored.
     return join(named && isAbsolute(named) ? named : join(home, usual), 'idctl');
   };
   return {

@@ -1,7 +1,7 @@
-// What is read anew for every request, or can be made anew while requests run.
+// These settings are read for every request, or can be rebuilt while requests run.
 const reloadable = /^(outbound|mail|social|limits)\.|^log\.level$/;
 
-/** Whether a reload takes the setting over; the others need a restart. */
+/** Whether a reload applies the setting. All others need a restart. */
 export function isReloadable(key: string): boolean {
   return reloadable.test(key);
 }

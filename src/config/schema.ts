@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
-/** What a setting carries beside its type. */
+/** The metadata of a setting besides its type. */
 export interface SettingMeta {
   /** One line, for the example file, the manual page and `--help`. */
   help: string;
-  /** Never printed; may come from a file named by `…_FILE` or a systemd credential. */
+  /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
   secret?: true;
-  /** A file; in `idctl.yaml` a relative one is relative to that file. */
+  /** A file. In `idctl.yaml`, a relative path is relative to that file. */
   path?: true;
 }
 
@@ -328,19 +328,22 @@ export const configSchema = allSettings.refine(
   },
 );
 
-/** The settings as checked, defaults filled in; what depends on where idctl runs may still be absent. */
+/**
+ * The checked settings with defaults filled in. Settings that depend on where idctl runs may be
+ * absent.
+ */
 export type Settings = z.output<typeof configSchema>;
 
-/** The settings with the paths and the base URL resolved: what the rest of idctl reads. */
+/** The settings with paths and base URL resolved, as the rest of idctl reads them. */
 export interface Config extends Settings {
   baseUrl: string;
-  /** No one has set it: it is the address that the daemon listens at. */
+  /** True if no base URL is set: then it is the daemon's listen address. */
   baseUrlUnset?: true;
   keyFile: string;
   database: Settings['database'] & { url: string };
 }
 
-/** What a setting's schema carries; undefined for a section. */
+/** The metadata of a setting's schema; undefined for a section. */
 export function metaOf(schema: z.ZodType): SettingMeta | undefined {
   return setting.get(schema);
 }
@@ -361,7 +364,10 @@ function isDuration(text: string, longest = '365d'): boolean {
   return seconds >= 60 && seconds <= secondsOf(longest);
 }
 
-/** What an instance has registered at a social provider; without both, the provider is not offered (spec §1). */
+/**
+ * The instance's client at a social provider. The provider is offered only if both values are set
+ * (spec §1).
+ */
 function socialClient(name: string) {
   return {
     clientId: help(z.string().min(1).optional(), `Client id of the app registered at ${name}`),

@@ -8,7 +8,7 @@ export interface Setting {
   /** The name in the environment. */
   env: string;
   kind: 'text' | 'integer' | 'choice' | 'list';
-  /** Undefined when there is none, or when it depends on where idctl runs. */
+  /** Undefined if there is no default, or if it depends on where idctl runs. */
   default: unknown;
   help: string;
   secret: boolean;
@@ -20,7 +20,7 @@ export function settings(): Setting[] {
   return walk(configSchema, '');
 }
 
-/** The value of the setting of this name; undefined where there is none. */
+/** The value of the setting with this name, or undefined. */
 export function settingIn(tree: unknown, key: string): unknown {
   return key.split('.').reduce<unknown>((node, name) => {
     return typeof node === 'object' && node !== null
@@ -29,7 +29,7 @@ export function settingIn(tree: unknown, key: string): unknown {
   }, tree);
 }
 
-/** The environment's name of a setting: `doh.resolverUrl` is `IDCTL_DOH_RESOLVER_URL`. */
+/** The environment variable of a setting: `doh.resolverUrl` is `IDCTL_DOH_RESOLVER_URL`. */
 function envName(key: string): string {
   return `IDCTL_${key
     .replaceAll('.', '_')

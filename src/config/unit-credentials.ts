@@ -6,8 +6,9 @@ import type { Environment } from './places.ts';
 const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)/gm;
 
 /**
- * The credentials that the unit `idctl.service` and its drop-ins bring, by name: systemd shows them to the daemon alone.
- * None where there is no such unit, or for whom it shows them to.
+ * The names of the credentials in the unit `idctl.service` and its drop-ins. systemd shows their
+ * values only to the daemon. Empty if there is no such unit, or if this process is given
+ * credentials itself.
  */
 export async function unitCredentials(env: Environment): Promise<string[]> {
   if (env['CREDENTIALS_DIRECTORY']) return [];
@@ -15,17 +16,17 @@ export async function unitCredentials(env: Environment): Promise<string[]> {
   const dropIns = join(folder, 'idctl.service.d');
   const names = await readdir(dropIns).catch(() => []);
   const files = [join(folder, 'idctl.service'), ...names.map((name) => join(dropIns, name))];
-  // What cannot be read is no reason to refuse a configuration.
+  // An unreadable file is no reason to refuse a configuration.
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
   return texts.flatMap((text) => [...text.matchAll(brought)].map(([, name = '']) => name));
 }
 
-/** Whether systemd runs the daemon here: it has the unit `idctl.service`. */
+/** Whether systemd runs the daemon here: the unit `idctl.service` exists. */
 export function hasUnit(env: Environment): boolean {
   return existsSync(join(unitFolder(env), 'idctl.service'));
 }
 
 function unitFolder(env: Environment): string {
-  // As systemd itself looks for units elsewhere (systemd.unit(5)).
+  // systemd itself reads this variable for unit folders (systemd.unit(5)).
   return env['SYSTEMD_UNIT_PATH']?.split(':')[0] || '/etc/systemd/system';
 }

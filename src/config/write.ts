@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { type Setting, settings } from './settings.ts';
 
-/** The text of an `idctl.yaml` that holds these settings, by key, each under its line of help. */
+/** The text of an `idctl.yaml` with these settings, by key, each under its line of help. */
 export function renderConfig(values: Readonly<Record<string, unknown>>): string {
   const chosen = settings().filter(({ key }) => values[key] !== undefined);
   return render(
@@ -11,14 +11,16 @@ export function renderConfig(values: Readonly<Record<string, unknown>>): string 
   );
 }
 
-/** The text of `config/idctl.example.yaml`: every setting, commented out, with its help and default. */
+/**
+ * The text of `config/idctl.example.yaml`: every setting, commented out, with its help and default.
+ */
 export function renderExample(): string {
   return render(
     'Every setting of idctl with its default. Take what you need.',
     settings(),
     (setting) => [
       comment(`${setting.help} (${setting.env})`),
-      // Without the space, to tell a setting from its help.
+      // No space after `#`, so that a setting differs from its help.
       `#${entry(setting, setting.default)}`,
     ],
   );

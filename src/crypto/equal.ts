@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether two texts are the same, in a time that tells nothing about where they differ or how long they are. */
+/**
+ * Compares two texts in constant time, which reveals neither where they differ nor how long they
+ * are.
+ */
 export function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -3,35 +3,43 @@ import { Refusal } from '../errors.ts';
 
 interface Waiter {
   client: string | null;
-  /** How many of its client waited in the places of known clients when it came. */
+  /** How many items of the same client were queued among known clients when this one arrived. */
   before: number;
   start: () => void;
   timer: NodeJS.Timeout;
 }
 
-// More would wait in vain: at some 40 hashes a second and core, the last of these just meets its two seconds.
+// A longer queue is useless. At about 40 hashes a second per core, the last one just meets its two
+// seconds.
 const waitersPerPlace = 80;
 
-// Answered at once, a stranger asks again at once, and the answers alone keep the process busy.
+// A stranger who is refused at once retries at once, and the refusals alone keep the process busy.
 const mostHeld = 1000;
 
-/** How many works of one known client wait in the places of known clients; its further ones wait with the strangers. */
+/**
+ * How many items of one known client may queue among known clients. Its further ones queue with
+ * strangers.
+ */
 const waitersPerClient = 4;
 
-/** What `createGate` makes. */
+/** The gate that `createGate` makes. */
 export interface Gate {
-  /** Runs the work in its turn; `client` is a known client that the work is for. */
+  /** Runs the work in its turn. `client` is the known client that asks, or null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;
-  /** Refuses `overloaded` where the places that this client may wait in are full: asked first, a refusal costs nothing else. */
+  /**
+   * Refuses `overloaded` if this client's queue is full. Asked first, so that a refusal costs
+   * nothing else.
+   */
   requirePlace(client: string | null): Promise<void>;
-  /** How many run now, and how many wait. */
+  /** How many items run now, and how many wait. */
   load(): { running: number; waiting: number };
 }
 
 /**
- * Lets as many works run at once as there are places at the moment; the others wait at most `maxWaitMs`. Known clients
- * wait apart from strangers and get every other turn, so that strangers cannot shut them out (security P8). Among known
- * clients the one with the fewest works before it is next. Refuses `overloaded` when the time is over or the queue is full.
+ * Runs at most `places()` items at once; the others wait at most `maxWaitMs`. Known clients queue
+ * apart from strangers and get every other turn, so strangers cannot shut them out (security P8).
+ * Among known clients, the one with the fewest items ahead is next. Refuses `overloaded` after
+ * `maxWaitMs`, or if the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];
@@ -98,7 +106,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     const most = places();
     if (running < most || !queueFor(client, most).full) return;
     held += 1;
-    // Not all for as long, or those who came together come again together.
+    // The delay varies, because clients that arrived together would otherwise return together.
     if (held <= mostHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));
     held -= 1;
     throw overloaded(maxWaitMs);

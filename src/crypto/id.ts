@@ -4,14 +4,14 @@ let lastMillisecond = 0;
 let counter = 0;
 
 /**
- * A UUIDv7 that is greater than every one this process has made before (RFC 9562 §6.2, a counter in
- * rand_a), for rows whose ids are their order: Node's own are in order only from one millisecond to the next.
+ * A UUIDv7 greater than every earlier one of this process, for rows ordered by id (RFC 9562 §6.2, a
+ * counter in rand_a). Node's own are ordered only across milliseconds.
  */
 export function orderedId(): string {
   const millisecond = Date.now();
   if (millisecond > lastMillisecond) {
     lastMillisecond = millisecond;
-    // Half of the twelve bits stay free to count in.
+    // Half of the twelve-bit range stays free for the counter.
     counter = randomBytes(2).readUInt16BE() & 0x7ff;
   } else {
     counter += 1;
@@ -23,7 +23,7 @@ export function orderedId(): string {
   return idFrom(lastMillisecond, counter);
 }
 
-/** A UUIDv7 as `orderedId` made one in this millisecond of the epoch; in order with nothing. */
+/** A UUIDv7 of this millisecond of the epoch, like `orderedId` makes. It is in no order. */
 export function idAround(millisecond: number): string {
   return idFrom(Math.max(0, millisecond), randomBytes(2).readUInt16BE() & 0x7ff);
 }
@@ -39,7 +39,7 @@ function idFrom(millisecond: number, count: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}${randomUUIDv7().slice(18)}`;
 }
 
-/** Sorts before every UUIDv7 of this instant, in milliseconds of the epoch, and of later ones. */
+/** Sorts before every UUIDv7 of this instant (milliseconds of the epoch) or later. */
 export function idOfInstant(milliseconds: number): string {
   const time = Math.floor(milliseconds).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

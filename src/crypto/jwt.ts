@@ -11,18 +11,19 @@ import {
 } from 'jose';
 import { z } from 'zod';
 
-// Session tokens only: Ed25519, a header of alg, typ and kid and nothing else, so that no key or
-// extension of the sender's choosing is ever looked at (security P1).
+// Session tokens only: Ed25519, and a header of alg, typ and kid only. The sender can never choose
+// a key or an extension (security P1).
 
 const alg = 'EdDSA';
 const longest = 4096;
 
-// A signature costs more than everything else about a request, and the same token comes with every one: what
-// a key has been seen to have signed, to the last byte, is not computed again. Times are looked at each time.
+// A signature check costs more than the rest of a request, and clients repeat their token. So a
+// checked signature, over exactly these bytes, is cached for each key. Times are checked on every
+// call.
 const verified = new WeakMap<VerificationKey, Map<string, TokenClaims>>();
 const mostVerified = 1000;
 
-/** Access and refresh tokens are told apart by their type. */
+/** The type separates access tokens from refresh tokens. */
 export type TokenType = 'at+jwt' | 'rt+jwt';
 
 const privateJwkSchema = z.strictObject({
@@ -58,25 +59,25 @@ const claimsSchema = z.strictObject({
 /** The private half of a signing key, as it is sealed in the database. */
 export type PrivateJwk = z.output<typeof privateJwkSchema>;
 
-/** What `publicJwkSchema` promises. */
+/** The type of `publicJwkSchema`. */
 export type PublicJwk = z.output<typeof publicJwkSchema>;
 
-/** Everything a session token says; times in seconds since 1970. */
+/** The claims of a session token; times in seconds since 1970. */
 export type TokenClaims = z.output<typeof claimsSchema>;
 
-/** A signing key ready for use; import it once and keep it. */
+/** A signing key ready for use. Import it once and keep it. */
 export interface TokenSigner {
   kid: string;
   key: CryptoKey;
 }
 
-/** A public key ready for use; import it once and keep it. */
+/** A public key ready for use. Import it once and keep it. */
 export type VerificationKey = CryptoKey;
 
-/** Finds the public key of this id among those trusted now. */
+/** Finds the public key with this id among the trusted keys. */
 export type KeyLookup = (kid: string) => Promise<VerificationKey | null>;
 
-/** A new Ed25519 key pair, its id being its RFC 7638 thumbprint. */
+/** Makes an Ed25519 key pair. Its id is its RFC 7638 thumbprint. */
 export async function generateSigningKey(): Promise<{
   kid: string;
   publicJwk: PublicJwk;
@@ -93,29 +94,32 @@ export async function generateSigningKey(): Promise<{
   };
 }
 
-/** The signer of a stored private key. */
+/** Makes a signer from a stored private key. */
 export async function importSigner(kid: string, privateJwk: unknown): Promise<TokenSigner> {
   return { kid, key: await importKey(privateJwkSchema.parse(privateJwk)) };
 }
 
-/** The key that checks the signatures of a stored public key. */
+/** Makes a verification key from a stored public key. */
 export async function importVerificationKey(publicJwk: unknown): Promise<VerificationKey> {
   return importKey(publicJwkSchema.parse(publicJwk));
 }
 
-/** A signed token; the same signer and claims give the same bytes. */
+/** Signs a token. The same signer and claims give the same bytes. */
 export async function signToken(token: {
   typ: TokenType;
   signer: TokenSigner;
   claims: TokenClaims;
 }): Promise<string> {
-  // The schema also puts the claims in one order, whatever the caller's.
+  // The schema also puts the claims in a fixed order, whatever the caller's.
   return new SignJWT(claimsSchema.parse(token.claims))
     .setProtectedHeader({ alg, typ: token.typ, kid: token.signer.kid })
     .sign(token.signer.key);
 }
 
-/** The claims of a token that this instance signed, of this type, unexpired at `now`; null for any other text. */
+/**
+ * The claims of a token of this type that this instance signed and that is unexpired at `now`, else
+ * null.
+ */
 export async function verifyToken(
   token: string,
   expected: { typ: TokenType; issuer: string; audience: string; findKey: KeyLookup; now: Date },

@@ -12,11 +12,14 @@ const comment =
   '# The master key of idctl: it opens every stored secret. Keep a copy apart from the backups of the database.\n' +
   '# The first line seals; a second one, left by idctl key rotate master, opens what it sealed.';
 
-/** Writes a new master key of 256 random bits, mode 0600; refuses `already_exists` over anything that is there. */
+/**
+ * Writes a new master key of 256 random bits, mode 0600. Refuses `already_exists` if the path
+ * exists.
+ */
 export async function createKeyFile(path: string): Promise<void> {
   const file = await openNew(path);
   try {
-    // On disk, name included, before anything is sealed with it.
+    // Flush the file and its name to disk before anything is sealed with the key.
     await writeKeys(file, [newMasterKey()]);
     await syncFolder(dirname(path));
   } catch (cause) {
@@ -27,7 +30,10 @@ export async function createKeyFile(path: string): Promise<void> {
   }
 }
 
-/** Puts these keys into the file at once: whoever reads it finds the former ones or these. Its owner stays. */
+/**
+ * Replaces the keys in the file atomically: a reader finds the old keys or the new ones. The owner
+ * stays.
+ */
 export async function replaceKeyFile(path: string, keys: readonly Buffer[]): Promise<void> {
   try {
     const target = await realpath(path);
@@ -56,14 +62,18 @@ export function newMasterKey(): Buffer {
 }
 
 /**
- * The master keys in this file, the first of which seals. Refuses `key_invalid`, naming file, cause and remedy, when the
- * file is missing, readable by others, truncated or holds what is no key (security X3, X8).
+ * The master keys in this file; the first one seals. Refuses `key_invalid` if the file is missing,
+ * readable by others, truncated or contains an invalid key (security X3, X8). The refusal names
+ * file, cause and fix.
  */
 export async function readKeyFile(path: string): Promise<Buffer[]> {
   return readKeys(path).keys;
 }
 
-/** Answers the keys of the file as it is at each call, which costs next to nothing while nobody has replaced it. */
+/**
+ * Returns a function that reads the keys of the file. It costs next to nothing while the file is
+ * unchanged.
+ */
 export function keyFileReader(path: string): () => Buffer[] {
   let last: ReturnType<typeof readKeys> = { of: '', keys: [] };
   return () => {
@@ -77,7 +87,7 @@ function readKeys(path: string): { of: string; keys: Buffer[] } {
   try {
     const found = requireSmallFile(file, path);
     const keys = keysIn(readFileSync(file, 'utf8'), path);
-    // Last, so that nobody is told to change the mode of a file that holds no key.
+    // Checked last, so that a file without a key causes no advice to change its mode.
     requirePrivate(found, path);
     return { of: versionOf(found), keys };
   } finally {

@@ -4,11 +4,14 @@ import { createGate } from './gate.ts';
 
 /** Hashes and checks passwords with argon2id, a bounded number at once. */
 export interface PasswordHasher {
-  /** `client` is the known client that asks, or null: under load a known one keeps its turn (`createGate`). */
+  /**
+   * `client` is the known client that asks, or null. Under load, a known client keeps its turn
+   * (`createGate`).
+   */
   hash(password: string, client?: string | null): Promise<string>;
   /**
-   * Whether the password is the one hashed; with no hash, spends the same time and answers false.
-   * `onTurn` runs when its turn has come and before anything is hashed; what it throws is thrown.
+   * Whether the password matches the hash. With no hash it spends the same time and answers false.
+   * `onTurn` runs when the turn comes, before any hashing. An error that it throws is passed on.
    */
   verify(
     hash: string | null,
@@ -16,17 +19,20 @@ export interface PasswordHasher {
     onTurn?: () => Promise<void>,
     client?: string | null,
   ): Promise<boolean>;
-  /** Refuses `overloaded`, after a wait, where a turn would be refused now: asked first, a refusal costs nothing else. */
+  /**
+   * Refuses `overloaded`, after a wait, if a turn would be refused now. Asked first, so that a
+   * refusal costs nothing else.
+   */
   requirePlace(client: string | null): Promise<void>;
-  /** Loads what hashes; throws where that cannot be, so that a daemon says so when it starts. */
+  /** Loads the hashing library. Throws if that fails, so that a daemon reports it at start. */
   ready(): Promise<void>;
-  /** How many are being hashed or checked now, and how many wait for their turn. */
+  /** How many hashes and checks run now, and how many wait. */
   load(): { running: number; waiting: number };
-  /** Whether the hash was made with other parameters than those configured now. */
+  /** Whether the hash was made with other parameters than the configured ones. */
   needsRehash(hash: string): boolean;
 }
 
-/** The cost of one hash (`memory` in KiB), how many run at once, and how long one may wait for its turn. */
+/** The cost of one hash (`memory` in KiB), how many run at once, and how long one may wait. */
 export interface HashingOptions {
   memory: number;
   time: number;
@@ -35,16 +41,19 @@ export interface HashingOptions {
   maxWaitMs?: number;
 }
 
-// Most commands hash nothing.
+// Loaded on demand: most commands hash nothing.
 const argon2 = () => import('argon2');
 
-/** A hasher with these parameters; `hash` and `verify` refuse `overloaded` when their turn does not come (P6). */
+/**
+ * Makes a hasher with these parameters. `hash` and `verify` refuse `overloaded` if their turn does
+ * not come (P6).
+ */
 export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
   const { concurrency } = options;
   const places = concurrency === undefined ? hashesAtOnce() : () => concurrency;
   const turn = createGate(places, options.maxWaitMs ?? 2000);
-  // No password makes a random hash, so this one costs as much as a real one and never matches (P7).
+  // No password matches this random hash, and checking it costs as much as a real one (P7).
   const dummy = `$argon2id$v=19$m=${memory},p=${lanes},t=${time}$${random(16)}$${random(32)}`;
   const parameters = { memoryCost: memory, timeCost: time, parallelism: lanes };
   return {
@@ -77,8 +86,8 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
 }
 
 /**
- * As many as there are cores, and fewer than the threads of libuv's pool, which all files and DNS share (P6). One
- * less while the event loop is busy more than half of its time: a storm of sign-ins makes way for everything else.
+ * One per core, but fewer than the threads of libuv's pool, which all files and DNS share (P6). One
+ * less while the event loop is busy more than half of its time, so that other work stays fast.
  */
 function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
@@ -99,7 +108,10 @@ const sampleMs = 100;
 const encoded =
   /^\$(argon2(?:id|i|d))\$v=19\$([mtp]=\d{1,8}(?:,[mtp]=\d{1,8}){2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 
-/** The parameters of a hash within the bounds of RFC 9106 §3.1, or null for anything argon2 would throw at. */
+/**
+ * The parameters of a hash within the bounds of RFC 9106 §3.1. Null for a hash that argon2 would
+ * throw at.
+ */
 function readHash(
   hash: string,
 ): { type: string; memory: number; time: number; lanes: number } | null {

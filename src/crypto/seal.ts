@@ -8,23 +8,31 @@ const ivBytes = 12;
 const tagBytes = 16;
 const envelope = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{38,})$/;
 
-/** Where a sealed value is stored; bound to it, so that a value moved to another row does not open. */
+/**
+ * The place where a sealed value is stored. The seal is bound to it, so a value moved to another
+ * row does not open.
+ */
 export interface SealedPlace {
   table: string;
   column: string;
   row: string;
 }
 
-/** Seals and opens secrets at rest with the master keys: one of them seals, all of them open. */
+/** Seals and opens secrets at rest with the master keys: one key seals, all keys open. */
 export interface Keyring {
   /** The id of the key that seals now. */
   readonly keyId: string;
   seal(plaintext: string, place: SealedPlace): string;
-  /** Refuses `key_invalid` when no key here sealed the value, when it was sealed for another place, or was altered. */
+  /**
+   * Refuses `key_invalid` if no key here sealed the value, if it was sealed for another place, or
+   * was altered.
+   */
   open(sealed: string, place: SealedPlace): string;
-  /** 32 bytes for one purpose, the same for every process that seals with this master key. */
+  /**
+   * Derives 32 bytes for one purpose. Every process that seals with this master key gets the same.
+   */
   derive(purpose: string): Buffer;
-  /** Seals with the key of this id from now on; answers false when it is not here. */
+  /** Seals with the key of this id from now on. Answers false if the key is unknown. */
   sealWith(keyId: string): boolean;
 }
 
@@ -35,8 +43,9 @@ interface MasterKey {
 }
 
 /**
- * The keyring of these master keys of 256 bits, the first of which seals; refuses `key_invalid` for any other length.
- * `reread` is asked for them again when a key is needed that is not among them: it may have come meanwhile.
+ * Makes a keyring of 256-bit master keys; the first one seals. Refuses `key_invalid` for any other
+ * length. If a needed key is missing, `reread` is called for the keys again: it may have been added
+ * since.
  */
 export function createKeyring(
   given: Buffer | readonly Buffer[],
@@ -72,12 +81,12 @@ export function createKeyring(
   };
 }
 
-/** The id of a master key, which tells nothing of it. */
+/** The id of a master key. It reveals nothing about the key. */
 export function idOfMasterKey(masterKey: Buffer): string {
   return openMasterKey(masterKey).id;
 }
 
-/** What every value begins with that the key of this id sealed. */
+/** The prefix of every value that the key of this id sealed. */
 export function sealedPrefix(keyId: string): string {
   return `v1.${keyId}.`;
 }
@@ -88,7 +97,7 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   }
   const subKey = (info: string, bytes = 32) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `idctl ${info}`, bytes));
-  // Every attempt at signing in counts under one.
+  // Cached: every sign-in attempt is counted under a derived key.
   const derived = new Map<string, Buffer>();
   const derive = (purpose: string): Buffer => {
     const key = derived.get(purpose) ?? subKey(`derive ${purpose}`);

@@ -2,7 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const longest = 4096;
 
-/** The payload as text that only a holder of the key can make: base64url(JSON), a dot, its HMAC-SHA-256. */
+/**
+ * Signs the payload so that only a holder of the key can make the text: base64url(JSON), a dot, its
+ * HMAC-SHA-256.
+ */
 export function signState(key: Buffer, payload: object): string {
   const body = Buffer.from(JSON.stringify(payload)).toString('base64url');
   return `${body}.${mac(key, body)}`;
@@ -14,7 +17,7 @@ export function openState(key: Buffer, text: string): unknown | null {
   const dot = text.indexOf('.');
   if (dot === -1) return null;
   const body = text.slice(0, dot);
-  // Compared as text, so that no second spelling of the same signature is accepted.
+  // Compared as text, so that a second spelling of the same signature is refused.
   const expected = Buffer.from(mac(key, body));
   const given = Buffer.from(text.slice(dot + 1));
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;

@@ -1,23 +1,23 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
 
-// RFC 6238 with SHA-1, six digits and 30 seconds, which is what every authenticator app does.
+// RFC 6238 with SHA-1, six digits and 30 seconds: every authenticator app supports this.
 
 const period = 30;
 
-/** A new secret of 160 bits, in Base32. */
+/** Makes a secret of 160 bits, in Base32. */
 export function newTotpSecret(): string {
   return generateSecret({ length: 20 });
 }
 
-/** The `otpauth://` URI that an authenticator app reads; a colon would end the issuer early. */
+/** The `otpauth://` URI for an authenticator app. A colon would end the issuer early. */
 export function totpUri(enrolment: { secret: string; issuer: string; account: string }): string {
   const { secret, issuer, account } = enrolment;
   return generateURI({ issuer: issuer.replaceAll(':', ' '), label: account, secret });
 }
 
 /**
- * The time step of a code that is right at this instant or one period before or after it (spec §5.3),
- * or null for a wrong one.
+ * The time step of a code that is valid at this instant, or one period before or after (spec §5.3).
+ * Null for a wrong code.
  */
 export function matchTotp(secret: string, code: string, now: Date): number | null {
   if (!/^[0-9]{6}$/.test(code)) return null;

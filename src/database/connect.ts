@@ -6,18 +6,21 @@ import { type Options, Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
 import { limitReads, readDirectly } from './select.ts';
 
-/** Where the database is and by which driver SQLite is reached. */
+/** The address of the database, and the driver for SQLite. */
 export interface Address {
   /** `sqlite:FILE` or `postgres://…` */
   url: string;
   sqliteDriver: 'node' | 'sqlite3';
 }
 
-/** How the connections are to behave. */
+/** How the connections behave. */
 export interface Behaviour {
-  /** Connections to PostgreSQL at most. */
+  /** The most connections to PostgreSQL. */
   poolSize: number;
-  /** How long one statement may take, and how long SQLite waits for another process, in milliseconds. */
+  /**
+   * How long one statement may take, and how long SQLite waits for another process, in
+   * milliseconds.
+   */
   patience: number;
   /** Off only on SQLite and only for migrations. */
   foreignKeys: boolean;
@@ -31,12 +34,13 @@ export interface Link {
 }
 
 const common: Options = {
-  // Never Sequelize's own logging, which prints values; and never its retries, which hide what failed.
+  // Never Sequelize's own logging, because it prints values. Never its retries, because they hide
+  // the failure.
   logging: false,
   retry: { max: 1 },
 };
 
-/** Connects to the database; nothing is opened before the first query. */
+/** Connects to the database. Nothing is opened before the first query. */
 export async function connect(address: Address, behaviour: Behaviour): Promise<Link> {
   return address.url.startsWith('sqlite:')
     ? toSqlite(address, behaviour)
@@ -59,7 +63,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
     dialect: 'sqlite',
     storage: file,
     dialectModule: driver.module,
-    // Sequelize would set the pragma again on each of its connections; the drivers do it.
+    // Sequelize would set the pragma on each of its connections; the drivers already do.
     foreignKeys: false,
   } as Options); // The types do not know `foreignKeys`.
   readDirectly(sequelize, driver.read);
@@ -102,7 +106,7 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
       statement_timeout: behaviour.patience,
       lock_timeout: behaviour.patience,
       idle_in_transaction_session_timeout: behaviour.patience + 25_000,
-      // The server cannot end a statement when it is itself frozen.
+      // A frozen server cannot end a statement itself.
       query_timeout: behaviour.patience + 2_000,
     },
   });
@@ -116,10 +120,12 @@ async function toPostgres(url: string, behaviour: Behaviour): Promise<Link> {
   return { sequelize, dialect: 'postgres', close: () => sequelize.close() };
 }
 
-/** Over a connection of Sequelize's pool, which is thrown away when the read failed, whatever the reason. */
+/**
+ * Reads over a connection of Sequelize's pool. After any failed read, that connection is discarded.
+ */
 async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promise<object[]> {
   const { connectionManager } = sequelize;
-  // Sequelize's types say no more than object; on this side it is pg's client.
+  // Sequelize types it as object; here it is pg's client.
   const client = (await connectionManager.getConnection({ type: 'read' })) as pg.Client;
   try {
     const { rows } = await client.query<object>(query);
@@ -131,9 +137,9 @@ async function readPostgres(sequelize: Sequelize, query: pg.QueryConfig): Promis
   }
 }
 
-// After a statement that was never answered, the ROLLBACK queued behind it would wait as long once more.
+// Without this, a ROLLBACK queued behind an unanswered statement would wait just as long again.
 function dropUnanswered(connection: object): void {
-  // Sequelize's types say no more than object; on this side it is pg's client, with Sequelize's mark on it.
+  // Sequelize types it as object; here it is pg's client, with Sequelize's mark on it.
   const client = connection as pg.Client & { _invalid?: boolean };
   if (client._invalid) void client.end().catch(() => {});
 }

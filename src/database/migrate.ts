@@ -6,13 +6,16 @@ import type { Migration } from './migrations/migration.ts';
 import { findCopyBefore } from './snapshot.ts';
 import { transactionOn } from './transaction.ts';
 
-// Each migration and the record of it are one transaction. The list of what is left is read again under the
-// lock (on SQLite the write lock itself), so that any number of processes may start at once.
+// Each migration and its record are one transaction. The list of pending migrations is read again
+// under the lock (on SQLite, the write lock). So any number of processes may start at once.
 
 const record = 'migrations';
 const advisoryLock = 7_236_412_011;
 
-/** The names of the migrations still to apply. Refuses `schema_newer` when the database knows one that we do not. */
+/**
+ * The names of the pending migrations. Refuses `schema_newer` if the database has a migration
+ * unknown to us.
+ */
 export async function pendingMigrations(
   sequelize: Sequelize,
   migrations: readonly Migration[] = released,
@@ -21,8 +24,8 @@ export async function pendingMigrations(
 }
 
 /**
- * Applies what is left and returns the names. On SQLite the link must have foreign keys off, because a table
- * is rebuilt by dropping the old one.
+ * Applies the pending migrations and returns their names. On SQLite the link must have foreign keys
+ * off, because rebuilding a table drops the old one.
  */
 export async function applyMigrations(
   link: Link,
@@ -87,10 +90,10 @@ function left(migrations: readonly Migration[], names: string[], sequelize: Sequ
   return [...known].filter((name) => !names.includes(name));
 }
 
-/** What whoever runs an older idctl can do. */
+/** The advice for a user of an older idctl. */
 function wayBack(sequelize: Sequelize, migration: string): string {
   const onward = 'Install that version of idctl, or a later one';
-  // Sequelize's types leave out what it was opened with.
+  // Sequelize's types omit the options it was opened with.
   const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);
   return copy === null
@@ -99,7 +102,7 @@ function wayBack(sequelize: Sequelize, migration: string): string {
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {
-  // On SQLite the transaction began with the write lock.
+  // On SQLite the transaction already holds the write lock.
   if (dialect === 'postgres')
     await sequelize.query(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
 }

@@ -33,7 +33,7 @@ function connection(database: DatabaseSync, patience: number): SqliteConnection 
   let synced = true;
   return {
     all: (sql, parameters) =>
-      // Spread, because the rows come without a prototype and callers may expect one.
+      // Spread, because the rows have no prototype and callers may expect one.
       whenFree(
         () =>
           statement(sql)
@@ -62,7 +62,7 @@ function statements(database: DatabaseSync): (sql: string) => StatementSync {
   const kept = new Map<string, StatementSync>();
   return (sql) => {
     const statement = kept.get(sql) ?? database.prepare(sql);
-    // Sequelize hands over the whole bind object, used or not.
+    // Sequelize passes the whole bind object, used or not.
     statement.setAllowUnknownNamedParameters(true);
     kept.delete(sql);
     kept.set(sql, statement);

@@ -7,7 +7,7 @@ import { endReader } from './select-within.ts';
 import { copyBeforeMigration } from './snapshot.ts';
 import { serveTransactions, transactionsInHand } from './transaction.ts';
 
-/** How busy the connections to the database are. */
+/** The load on the database connections. */
 export interface DatabaseLoad {
   used: number;
   idle: number;
@@ -18,21 +18,26 @@ export interface DatabaseLoad {
 export interface Database {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
-  /** Copies a SQLite file before what is pending changes it; answers where to, or null when there is nothing to copy. */
+  /**
+   * Copies a SQLite file before pending migrations change it. Answers the copy's path, or null if
+   * no copy is needed.
+   */
   copyFirst(now: Date): Promise<string | null>;
-  /** Applies what is pending and returns the names; safe when several processes do it at once. */
+  /** Applies the pending migrations and returns their names. Safe in several processes at once. */
   migrate(): Promise<string[]>;
-  /** The migrations not applied yet; refuses `schema_newer` for a database of a newer idctl. */
+  /** The pending migrations. Refuses `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;
-  /** Connections used and idle, and how many are waited for; on SQLite its one writer's. */
+  /**
+   * Used and idle connections, and callers that wait for one. On SQLite, those of its one writer.
+   */
   load(): DatabaseLoad;
-  /** Settles when the database answers. */
+  /** Resolves when the database answers. */
   ping(): Promise<void>;
-  /** Lets the last transaction end and closes every connection; safe to call twice. */
+  /** Waits for the last transaction and closes every connection. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Opens the database and binds the models to it; it is first contacted by the first query. */
+/** Opens the database and binds the models to it. The first query connects. */
 export async function openDatabase(options: Address & { poolSize?: number }): Promise<Database> {
   const behaviour: Behaviour = {
     poolSize: options.poolSize ?? 10,
@@ -69,7 +74,7 @@ function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
       waiting: Math.max(0, inHand - 1),
     };
   }
-  // Sequelize's types leave its pool out.
+  // Sequelize's types omit its pool.
   const { pool } = sequelize.connectionManager as typeof sequelize.connectionManager & {
     pool: { using: number; available: number; waiting: number };
   };
@@ -77,7 +82,7 @@ function loadOf({ sequelize, dialect }: Link): DatabaseLoad {
 }
 
 async function migrate(address: Address): Promise<string[]> {
-  // A connection of its own: a migration may take long, and on SQLite needs foreign keys off.
+  // A separate connection: a migration may take long, and on SQLite needs foreign keys off.
   const link = await connect(address, { poolSize: 1, patience: 300_000, foreignKeys: false });
   try {
     return await applyMigrations(link);

@@ -3,27 +3,30 @@ import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { Refusal } from '../errors.ts';
 
-// PostgreSQL's own programs. They learn in their environment where the server is and who asks: an argument would be
-// shown to everybody by `ps`.
+// PostgreSQL's own programs. The environment tells them the server and the user, because `ps` would
+// show arguments to every user.
 
 type Program = 'pg_dump' | 'pg_restore';
 
-/** How one of the programs is run. */
+/** One run of a program. */
 export interface Run {
   program: Program;
   words: string[];
-  /** The database, `postgres://…`; absent for what asks no server. */
+  /** The database, `postgres://…`. Absent for a program that needs no server. */
   url?: string;
 }
 
-/** What the program writes, as it comes. Refuses `not_ready` when it is missing or fails, with its own words. */
+/**
+ * The program's output as it arrives. Refuses `not_ready`, in the program's own words, if it is
+ * missing or fails.
+ */
 export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Buffer> {
   const child = spawn(program, words, {
     env: { ...process.env, LC_ALL: 'C', ...(url === undefined ? {} : serverIn(url)) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = endOf(child, program);
-  // It is awaited below; a program that is missing fails before.
+  // Awaited below; a missing program fails earlier.
   ended.catch(() => {});
   const said = text(child.stderr);
   for await (const chunk of child.stdout) yield chunk;
@@ -33,12 +36,12 @@ export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Bu
   throw new Refusal('not_ready', `PostgreSQL refused: ${reason}`, { cause: new Error(await said) });
 }
 
-/** Runs the program to its end and answers what it wrote. */
+/** Runs the program to its end and returns its output. */
 export async function run(what: Run): Promise<string> {
   return (await buffer(outputOf(what))).toString('utf8');
 }
 
-/** Refuses `not_ready`, naming the package, unless the program is here and not older than the server. */
+/** Refuses `not_ready`, naming the package, if the program is missing or older than the server. */
 export async function requireProgram(program: Program, serverVersion: number): Promise<void> {
   const server = Math.floor(serverVersion / 10_000);
   const remedy = `On Debian: apt-get install postgresql-client-${server}`;

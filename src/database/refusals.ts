@@ -53,7 +53,7 @@ const full: Meaning = {
   hint: 'Make room on its disk; nothing else is needed.',
 };
 
-// Every reference is removed with what it refers to, so that this is about one that was to be written.
+// Deleting a row deletes its references, so this error is about a reference being written.
 const removed: Meaning = {
   code: 'not_found',
   message: 'What this belongs to was removed meanwhile.',
@@ -113,7 +113,7 @@ const meanings: Record<string, Meaning> = {
   '23503': removed,
 };
 
-// What pg says without a code.
+// pg's messages that come without a code.
 const sayings = [
   /^Connection terminated/,
   /^timeout expired$/,
@@ -123,7 +123,10 @@ const sayings = [
   /^Connection timed out$/,
 ];
 
-/** The refusal that an error of the database stands for: gone, busy or full, or a row removed that another was to refer to; null for anything else. */
+/**
+ * The refusal for a database error: connection lost, busy, full, or a row removed that another
+ * should refer to. Null for any other error.
+ */
 export function databaseRefusal(error: unknown): Refusal | null {
   for (const link of causes(error)) {
     if (link instanceof Refusal) return link;

@@ -4,49 +4,49 @@ import { readInTimeOf, servedDatabase } from './select.ts';
 import { bindable } from './sqlite-connection.ts';
 import { transactionOn } from './transaction.ts';
 
-/** A query by plain SQL with `$1` parameters. */
+/** A plain SQL query with `$1` parameters. */
 export interface Query {
   sql: string;
   bind: unknown[];
 }
 
-/** What the thread is asked. */
+/** A question for the reader thread. */
 export interface ReaderQuestion {
   id: number;
   query: { sql: string; bind: ReturnType<typeof bindable>[] };
-  /** When its time is over, in milliseconds of the epoch. */
+  /** The deadline, in milliseconds of the epoch. */
   until: number;
 }
 
-/** What the thread answers. */
+/** The thread's answer. */
 export interface Told {
   id: number;
   rows?: object[];
-  /** `late`, or what was wrong with the query. */
+  /** `late`, or the error of the query. */
   error?: string;
 }
 
-/** A query that was given up because its time was over. */
+/** A query abandoned because its time was up. */
 export class OutOfTime extends Error {
   override name = 'OutOfTime';
 }
 
 /**
- * Rows by a query that may look at every one there is, without holding up anybody else: given up with `OutOfTime` after
- * so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
+ * Rows of a query that may scan a whole table, without delaying other queries. Throws `OutOfTime`
+ * after so many milliseconds. On SQLite, `whileInTime` must be among the conditions.
  */
 export async function selectWithin<Row extends object>(
   milliseconds: number,
   query: Query,
 ): Promise<Row[]> {
   const sequelize = servedDatabase();
-  // The caller wrote the query and so knows its rows.
+  // The caller wrote the query, so it knows the row type.
   if (sequelize.getDialect() === 'sqlite')
     return selectOnSqlite(sequelize, query, milliseconds) as Promise<Row[]>;
   return transactionOn(sequelize, () => selectInTime<Row>(sequelize, query, milliseconds));
 }
 
-/** The condition that ends a query when its time is over. */
+/** The condition that ends a query when its time is up. */
 export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
   return dialect === 'sqlite' ? 'in_time()' : 'true';
 }
@@ -58,7 +58,7 @@ async function selectOnSqlite(
 ): Promise<object[]> {
   const readInTime = readInTimeOf(sequelize);
   if (readInTime === undefined) return ask(sequelize, query, milliseconds);
-  // This driver can be told to give up, and has no functions of ours.
+  // This driver can interrupt a query, but has none of our functions.
   const rows = await readInTime(
     { ...query, sql: query.sql.replaceAll(whileInTime('sqlite'), 'true') },
     milliseconds,
@@ -91,7 +91,7 @@ interface Reader {
   waiting: Map<number, { resolve: (rows: object[]) => void; reject: (error: Error) => void }>;
 }
 
-// As it is checked out, or as it was compiled.
+// The source file in a checkout, the compiled file in a release.
 const program = import.meta.url.endsWith('.ts')
   ? new URL('./sqlite-reader.ts', import.meta.url)
   : new URL('./sqlite-reader.js', import.meta.url);
@@ -113,9 +113,9 @@ function ask(sequelize: Sequelize, { sql, bind }: Query, milliseconds: number): 
   });
 }
 
-/** The thread of the open database; begun when it is first needed. */
+/** The thread of the open database, started when first needed. */
 function readerOf(sequelize: Sequelize): Reader {
-  // Sequelize's types leave out what it was opened with.
+  // Sequelize's types omit the options it was opened with.
   const file = (sequelize as Sequelize & { options: { storage: string } }).options.storage;
   if (reader?.file === file) return reader;
   void reader?.worker.terminate();
@@ -142,7 +142,7 @@ function fail(failed: Reader, error: Error): void {
   failed.waiting.clear();
 }
 
-/** Ends the thread, if there is one; the database closes. */
+/** Ends the thread, if there is one, because the database closes. */
 export async function endReader(): Promise<void> {
   const ended = reader;
   reader = undefined;

@@ -1,13 +1,14 @@
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { isInTransaction, transaction } from './transaction.ts';
 
-// Plain SQL with `$1` parameters, for what runs so often that the ORM would be the cost. Rows are otherwise written
-// and read by the models. Table and column names in a statement come from the code, never from a caller's data.
+// Plain SQL with `$1` parameters, for queries that run so often that the ORM would dominate the
+// cost. Otherwise the models read and write rows. Table and column names in a statement come from
+// the code, never from a caller's data.
 
-/** Reads by plain SQL with `$1` parameters, outside of transactions. */
+/** Reads by plain SQL with `$1` parameters, outside transactions. */
 type Read = (sql: string, bind: readonly unknown[], how?: { prepared: true }) => Promise<object[]>;
 
-/** Reads by a query that is given up after so many milliseconds: null then. */
+/** Reads by a query, and answers null if it takes longer than so many milliseconds. */
 type ReadInTime = (
   query: { sql: string; bind: readonly unknown[] },
   milliseconds: number,
@@ -17,45 +18,48 @@ const reads = new WeakMap<Sequelize, Read>();
 const readsInTime = new WeakMap<Sequelize, ReadInTime>();
 let served: Sequelize | undefined;
 
-/** Makes the database the one that these statements ask. */
+/** Makes this the database for these statements. */
 export function serveStatements(sequelize: Sequelize): void {
   served = sequelize;
 }
 
-/** Says how this database is read past Sequelize, which costs more than the query that runs at every request. */
+/**
+ * Sets the read that bypasses Sequelize, which costs more than the query that runs at every
+ * request.
+ */
 export function readDirectly(sequelize: Sequelize, read: Read): void {
   reads.set(sequelize, read);
 }
 
-/** How this database is read past Sequelize, or undefined where its driver cannot. */
+/** The read that bypasses Sequelize, or undefined if the driver has none. */
 export function directReadOf(sequelize: Sequelize): Read | undefined {
   return reads.get(sequelize);
 }
 
-/** Says how this database gives a query up. */
+/** Sets the read with a time limit. */
 export function limitReads(sequelize: Sequelize, read: ReadInTime): void {
   readsInTime.set(sequelize, read);
 }
 
-/** How this database gives a query up, or undefined where the thread of `selectWithin` does it. */
+/** The read with a time limit, or undefined if the thread of `selectWithin` does it. */
 export function readInTimeOf(sequelize: Sequelize): ReadInTime | undefined {
   return readsInTime.get(sequelize);
 }
 
-/** The database that is asked. */
+/** The open database. */
 export function servedDatabase(): Sequelize {
   if (served === undefined) throw new Error('no database is open');
   return served;
 }
 
-/** What the open database is. */
+/** The dialect of the open database. */
 export function dialectOfDatabase(): 'sqlite' | 'postgres' {
   return served?.getDialect() === 'sqlite' ? 'sqlite' : 'postgres';
 }
 
 /**
- * The rows of a query, or those that a statement returns, which needs a transaction.
- * `prepared` is for a text that is always the same: a connection to PostgreSQL plans it once.
+ * The rows of a query, or of a statement that returns rows, which needs a transaction. `prepared`
+ * is for constant SQL: a connection to PostgreSQL plans it once.
  */
 export async function select<Row extends object>(
   sql: string,
@@ -64,25 +68,25 @@ export async function select<Row extends object>(
 ): Promise<Row[]> {
   const sequelize = servedDatabase();
   const read = isInTransaction() ? undefined : directReadOf(sequelize);
-  // The caller wrote the query and so knows its rows.
+  // The caller wrote the query, so it knows the row type.
   if (read) return (await read(sql, bind, how)) as Row[];
   // Sequelize returns no rows of a statement that starts with "INSERT INTO".
   const returning = sql.replace(/^INSERT INTO/, 'INSERT\nINTO');
   return sequelize.query<Row>(returning, { bind, type: QueryTypes.SELECT });
 }
 
-/** Runs a statement inside a transaction; a violated index is the same error as the ORM's. */
+/** Runs a statement inside a transaction. A violated index throws the same error as the ORM. */
 export async function execute(sql: string, bind: unknown[]): Promise<void> {
   await servedDatabase().query(sql, { bind });
 }
 
-/** Writes one row as `execute` does. Objects are written as JSON. */
+/** Inserts one row, like `execute`. Objects are written as JSON. */
 export async function insertRow(table: string, row: Record<string, unknown>): Promise<void> {
   const { sql, bind } = insertion(table, row);
   await execute(sql, bind);
 }
 
-/** The statement of `insertRow`, for a caller that adds to it. */
+/** The statement of `insertRow`, for a caller that extends it. */
 export function insertion(
   table: string,
   row: Record<string, unknown>,
@@ -101,8 +105,8 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Runs statements that do not depend on each other, all with these parameters, and answers what the first returns.
- * On PostgreSQL they are one round trip, in no order, each seeing what was there before them.
+ * Runs independent statements, all with these parameters, and returns the rows of the first. On
+ * PostgreSQL they are one round trip, in no order, and none sees the effects of the others.
  */
 export async function selectTogether<Row extends object>(
   [first, ...others]: [string, ...string[]],
@@ -120,16 +124,20 @@ export async function selectTogether<Row extends object>(
   return rows;
 }
 
-/** With only the parameters that it names: SQLite takes no others. */
+/** Runs the statement with only the parameters that it names: SQLite rejects extra ones. */
 function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]> {
   const own: unknown[] = [];
   const renumbered = sql.replace(/\$(\d+)/g, (_, place) => `$${own.push(bind[Number(place) - 1])}`);
   return select<Row>(renumbered, own);
 }
 
-/** Keeps the statistics that SQLite plans by, from a bounded sample of each table. PostgreSQL does so by itself. */
+/**
+ * Updates SQLite's planner statistics, from a bounded sample of each table. PostgreSQL does this
+ * itself.
+ */
 export async function refreshStatistics(): Promise<void> {
-  // 0x02 analyzes what has grown, 0x10000 looks at all tables: the writer does not know what the readers ask.
+  // 0x02 analyzes tables that have grown, 0x10000 checks all tables: the writer does not know the
+  // readers' queries.
   if (dialectOfDatabase() === 'sqlite')
     await transaction(() => execute('PRAGMA optimize = 0x10002', []));
 }

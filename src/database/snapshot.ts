@@ -5,15 +5,15 @@ import { type Address, fileOf } from './connect.ts';
 import { migrations } from './migrations/index.ts';
 import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
 
-// Beside a SQLite file stand copies of it from before a migration: `idctl.db.before-<migration>-<time>`, by which an
-// older idctl finds the one that it can go back to.
+// Copies from before a migration stand beside a SQLite file: `idctl.db.before-<migration>-<time>`.
+// By the name, an older idctl finds the copy it can go back to.
 
 const kept = 3;
 const time = /-(\d{8}T\d{6}Z)$/;
 
 /**
- * Copies the file when there is something in it that a migration is about to change, and answers where to; null when
- * there is not. Of earlier copies the last two stay.
+ * Copies the file if a pending migration is about to change its contents, and returns the copy's
+ * path, else null. The last two earlier copies stay.
  */
 export async function copyBeforeMigration(address: Address, now: Date): Promise<string | null> {
   const file = fileOf(address.url);
@@ -23,7 +23,7 @@ export async function copyBeforeMigration(address: Address, now: Date): Promise<
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const draft = `${file}.before-${process.pid}-${stamp}`;
   await copySqlite(address, draft);
-  // Another process may have migrated meanwhile: the copy is what counts.
+  // Another process may have migrated in between, so check the copy.
   const next = await nextFor(async (sql) => readSqlite(draft, sql));
   if (next === null) {
     await rm(draft);
@@ -35,12 +35,12 @@ export async function copyBeforeMigration(address: Address, now: Date): Promise<
   return copy;
 }
 
-/** The last copy of the file that knows nothing of this migration, if there is one. */
+/** The last copy of the file from before this migration, if any. */
 export function findCopyBefore(file: string, migration: string): string | null {
   return copiesOf(file).findLast((copy) => copy.startsWith(`${file}.before-${migration}-`)) ?? null;
 }
 
-/** The oldest first. */
+/** The copies, oldest first. */
 function copiesOf(file: string): string[] {
   const folder = dirname(file);
   return readdirSync(folder)
@@ -55,7 +55,10 @@ function stampOf(name: string): string {
 
 type Read = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** The first migration that the file lacks; null when it lacks none, has none, or is a newer idctl's. */
+/**
+ * The first migration that the file lacks. Null if it lacks none, has none, or belongs to a newer
+ * idctl.
+ */
 async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;
   const applied = (await read('SELECT name FROM migrations')).map(({ name }) => name);

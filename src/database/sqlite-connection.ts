@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf } from '../file-fault.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-// What the two drivers for SQLite have in common.
+// Shared by the two SQLite drivers.
 
-/** How a file is opened. */
+/** The options for opening a file. */
 export interface SqliteOptions {
   file: string;
   /** Off only for migrations, which rebuild tables. */
@@ -18,7 +18,7 @@ export interface SqliteOptions {
 /** Values for the `$name` or `?` of a statement. */
 export type SqlParameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** What a write has changed. */
+/** The result of a write. */
 interface Changes {
   lastID: number;
   changes: number;
@@ -28,21 +28,22 @@ interface Changes {
 export interface SqliteConnection {
   all(sql: string, parameters: SqlParameters): Promise<Record<string, unknown>[]>;
   run(sql: string, parameters: SqlParameters): Promise<Changes>;
-  /** Whether the commits from now on wait for the disk. */
+  /** Whether commits from now on wait for the disk. */
   setSync(wanted: boolean): Promise<void>;
   /** Whether a transaction is open. */
   inTransaction(): boolean;
-  /** Ends a transaction that may be open. */
+  /** Rolls back the open transaction, if any. */
   rollback(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the file; `writer` false refuses every write. */
+/** Opens the file. If `writer` is false, the connection refuses every write. */
 export type OpenConnection = (options: SqliteOptions, writer: boolean) => Promise<SqliteConnection>;
 
 /**
- * Creates the file, if there is none, readable by its owner alone: SQLite gives -wal and -shm its mode. One that is there is
- * not opened: to close it again would end every lock that this process has on it (POSIX), and those of SQLite protect the -wal.
+ * Creates the file, if missing, readable only by its owner: SQLite gives -wal and -shm the same
+ * mode. An existing file is not opened, because closing it would drop all locks of this process on
+ * it (POSIX). SQLite's locks protect the -wal.
  */
 export function createFile(file: string): void {
   try {
@@ -54,8 +55,9 @@ export function createFile(file: string): void {
 }
 
 /**
- * Does the work as soon as no other process holds the lock, for so many milliseconds. A wait inside SQLite would stop
- * the event loop or a thread, so its own busy timeout is 0; with jitter, so that processes do not meet again and again.
+ * Does the work once no other process holds the lock, or fails after so many milliseconds. SQLite's
+ * own busy timeout is 0, because a wait inside SQLite would block the event loop or a thread.
+ * Jitter keeps processes from colliding again and again.
  */
 export async function whenFree<T>(work: () => T | Promise<T>, patience: number): Promise<T> {
   const deadline = performance.now() + patience;
@@ -69,12 +71,12 @@ export async function whenFree<T>(work: () => T | Promise<T>, patience: number):
   }
 }
 
-/** The value as SQLite keeps it. */
+/** The value in the form that SQLite stores. */
 export function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null;
   if (typeof value === 'boolean') return value ? 1 : 0;
   // As Sequelize stores times, so that a raw query compares like with like.
   if (value instanceof Date) return value.toISOString().replace('T', ' ').replace('Z', ' +00:00');
-  // What SQLite cannot hold is refused by the driver itself.
+  // The driver itself refuses values that SQLite cannot hold.
   return value as SQLInputValue;
 }

@@ -2,9 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Copied, Copying } from './sqlite-copy.ts';
 
-// A thread that copies a file: the driver is synchronous, and a large copy would hold up everything else.
+// Copies a file in a thread: the driver is synchronous, and a large copy would block everything
+// else.
 
-// Whoever makes the thread hands it this.
+// The thread's creator passes this data.
 const { from, to } = workerData as Copying;
 parentPort?.postMessage(copied());
 

@@ -6,26 +6,26 @@ import { type Address, fileOf } from './connect.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { namedError } from './sqlite-errors.ts';
 
-/** What the copying thread is told. */
+/** The input of the copying thread. */
 export interface Copying {
   from: string;
   to: string;
 }
 
-/** What it answers; with an `errcode` of SQLite's when it failed. */
+/** The thread's answer, with SQLite's `errcode` if the copy failed. */
 export interface Copied {
   errcode?: number;
   message?: string;
 }
 
-// As it is checked out, or as it was compiled.
+// The source file in a checkout, the compiled file in a release.
 const program = import.meta.url.endsWith('.ts')
   ? new URL('./sqlite-copier.ts', import.meta.url)
   : new URL('./sqlite-copier.js', import.meta.url);
 
 /**
- * Copies the database at an address to a new file, for its owner alone, as it is at one instant while others go on writing;
- * what has been deleted is not in the copy. A copy that fails leaves nothing.
+ * Copies the database at an address, as of one instant, to a new file for its owner alone. Other
+ * processes may write. Deleted data is not in the copy. A failed copy leaves nothing.
  */
 export async function copySqlite(address: Address, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();
@@ -54,8 +54,9 @@ export async function readLive(address: Address, sql: string): Promise<Record<st
 }
 
 /**
- * The package has a SQLite of its own. Where it has the file open, Node's must not open it in the same process: closing that one ends the
- * locks of the other, and removes the -wal beneath it (seen).
+ * The package has its own SQLite. If it has the file open, Node's must not open the file in the
+ * same process. When Node's closes, it drops the other's locks and removes the -wal underneath it
+ * (seen).
  */
 async function bySqlite3<T>(
   { url }: Address,
@@ -85,7 +86,7 @@ export function readSqlite(file: string, sql: string): Record<string, unknown>[]
   }
 }
 
-/** Settles when the disk has the file. */
+/** Resolves when the file is on disk. */
 export async function synced(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {

@@ -8,23 +8,24 @@ import type {
 import { isReadOnly, namedError } from './sqlite-errors.ts';
 import { withoutSync } from './transaction.ts';
 
-// The shape of the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
-// One writer is kept open and given out to transactions alone; everything else reads through a connection
-// that refuses writes. Answers come through setImmediate: a chain of ticks would starve timers and sockets.
+// Mimics the `sqlite3` package, as far as Sequelize 6 calls it, over connections of either driver.
+// One writer stays open, for transactions only; all other reads use a connection that refuses
+// writes. Answers come through setImmediate, because a chain of ticks would starve timers and
+// sockets.
 
 type Callback = (this: unknown, error: Error | null, rows?: Record<string, unknown>[]) => void;
 
 /** A driver for Sequelize's `dialectModule`, for one file. */
 export interface SqliteDriver {
-  /** What Sequelize asks of the `sqlite3` package. */
+  /** The part of the `sqlite3` package that Sequelize uses. */
   module: object;
-  /** Reads past Sequelize. */
+  /** Reads, bypassing Sequelize. */
   read(sql: string, bind: readonly unknown[]): Promise<object[]>;
-  /** Closes the kept connections; Sequelize's own close does not know them. */
+  /** Closes the kept connections, which Sequelize's own close does not know. */
   close(): Promise<void>;
 }
 
-/** A driver for one file, which `open` opens; nothing is opened before the first statement. */
+/** A driver for one file, opened by `open` at the first statement. */
 export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
   const pool = connections(open, options);
   class Database extends Session {
@@ -38,7 +39,7 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
     async read(sql, bind) {
       const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
       const rows = await (await pool.reader()).all(sql, named).catch(explainReadOnly);
-      // As all answers do, so that a chain of reads does not hold up the rest.
+      // Like all answers, so that a chain of reads does not delay the rest.
       await turnOfTheLoop();
       return rows;
     },
@@ -94,13 +95,16 @@ async function endsCleanly(writer: SqliteConnection): Promise<boolean> {
   }
 }
 
-/** What `this` is in a callback; Sequelize asks for the class by its name. */
+/** The `this` of a callback. Sequelize asks for the class by its name. */
 class Statement {
   lastID = 0;
   changes = 0;
 }
 
-/** One connection in Sequelize's eyes: a transaction if its first statement is BEGIN, else a reader. */
+/**
+ * One connection as Sequelize sees it: a transaction if its first statement is BEGIN, else a
+ * reader.
+ */
 class Session {
   readonly #pool: Connections;
   #writer: SqliteConnection | undefined;
@@ -128,7 +132,7 @@ class Session {
     }));
   }
 
-  /** Rolls back what is open and gives the writer back. */
+  /** Rolls back an open transaction and releases the writer. */
   close(callback?: (error: Error | null) => void): void {
     this.#closed = true;
     void this.#release().then(() => callback && setImmediate(callback, null));
@@ -168,14 +172,14 @@ class Session {
     }
   }
 
-  // A commit that failed (disk full) leaves nothing behind either: Sequelize would never close this session.
+  // A failed commit (disk full) also releases the writer: Sequelize would never close this session.
   async #end(
     sql: string,
     work: (connection: SqliteConnection) => Promise<Answer>,
   ): Promise<Answer> {
     try {
       if (this.#writer?.inTransaction()) return await work(this.#writer);
-      // A BEGIN that was refused is followed by a ROLLBACK.
+      // Sequelize sends a ROLLBACK after a refused BEGIN.
       if (/^ROLLBACK/i.test(sql)) return { rows: [], statement: new Statement() };
       throw new Error('there is no open transaction to commit');
     } finally {

@@ -16,7 +16,7 @@ const names: Record<number, string> = {
   2579: 'SQLITE_CONSTRAINT_ROWID',
 };
 
-/** An error of a driver under the code by which Sequelize recognises it; anything else unchanged. */
+/** A driver's error under the code that Sequelize recognises. Other errors stay unchanged. */
 export function namedError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const number = numberOf(error);
@@ -24,9 +24,9 @@ export function namedError(error: unknown): Error {
   return Object.assign(error, { code: names[number] ?? names[number & 0xff] ?? 'SQLITE_ERROR' });
 }
 
-/** Whether another connection held the lock. */
+/** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
-  // BUSY_SNAPSHOT (517) is left out: waiting does not cure a read that is already too old to write.
+  // BUSY_SNAPSHOT (517) is excluded: waiting does not help a read that is already too old to write.
   return [5, 261, 773].includes(numberOf(error));
 }
 
@@ -35,12 +35,15 @@ export function isReadOnly(error: unknown): boolean {
   return numberOf(error) === 8;
 }
 
-/** Whether the query was given up on demand. */
+/** Whether the query was interrupted on request. */
 export function isInterrupted(error: unknown): boolean {
   return numberOf(error) === 9;
 }
 
-/** The number that node:sqlite calls `errcode` and the package sqlite3 `errno`, which is also the system's word. */
+/**
+ * The number that node:sqlite calls `errcode` and the package sqlite3 calls `errno`, a name that
+ * system errors use too.
+ */
 function numberOf(error: unknown): number {
   if (!(error instanceof Error)) return 0;
   if ('errcode' in error) return Number(error.errcode);

@@ -2,11 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ReaderQuestion, Told } from './select-within.ts';
 
-// A thread that reads the file on a handle of its own: the driver is synchronous, and a query that looks at every row
-// would hold up all others. SQLite cannot be told to give up; but a query that asks `in_time()` for each row gives up.
+// Reads the file in a thread on its own handle. The driver is synchronous, so a full scan would
+// block other queries. SQLite cannot be interrupted here, but a query that calls `in_time()` for
+// each row gives up.
 
 let deadline = 0;
-// Not opened as read-only: that fails while nobody else has the file open.
+// Not opened read-only, because that fails if no other process has the file open.
 const database = new DatabaseSync(String(workerData), { timeout: 1000 });
 database.exec('PRAGMA query_only = ON');
 database.function('in_time', () => {

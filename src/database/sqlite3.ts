@@ -14,7 +14,7 @@ import { isInterrupted } from './sqlite-errors.ts';
 
 type Opened = (error: Error | null) => void;
 
-// The part of the optional package's types that is used; it need not be installed.
+// The used part of the optional package's types; the package need not be installed.
 interface Database {
   all(
     sql: string,
@@ -34,7 +34,7 @@ interface Sqlite3 {
   Database: new (file: string, opened: Opened) => Database;
 }
 
-/** What opens connections through the optional peer dependency `sqlite3`; refuses when that is missing. */
+/** Opens connections through the optional peer dependency `sqlite3`. Refuses if it is missing. */
 export async function sqlite3(): Promise<OpenConnection> {
   const { Database } = await load();
   return async (options, writer) => {
@@ -64,7 +64,7 @@ function connection(
   patience: number,
 ): SqliteConnection {
   let [open, synced] = [false, true];
-  // The package does not say whether a transaction is open.
+  // The package does not report whether a transaction is open.
   const follow = (sql: string) => {
     if (/^BEGIN\b/i.test(sql)) open = true;
     if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) open = false;
@@ -96,8 +96,8 @@ function connection(
 }
 
 /**
- * Rows by a query that may look at every one there is, given up after so many milliseconds: null then. It has a connection of its own,
- * in a thread of the package.
+ * Rows of a query that may scan a whole table, or null after so many milliseconds. It has its own
+ * connection, in a thread of the package.
  */
 export async function readInTime(
   options: SqliteOptions,
@@ -141,7 +141,7 @@ function bound(parameters: SqlParameters): unknown {
   );
 }
 
-/** What a call with a callback comes to. */
+/** Turns a call with a callback into a promise. */
 function done<T>(call: (settle: (error: Error | null, value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => (error === null ? resolve(value) : reject(error)));
@@ -149,7 +149,7 @@ function done<T>(call: (settle: (error: Error | null, value: T) => void) => void
 }
 
 async function load(): Promise<Sqlite3> {
-  // Not a literal, so that the compiler does not look for a package that is seldom there.
+  // Not a literal, so that the compiler does not look for a rarely installed package.
   const name: string = 'sqlite3';
   try {
     // The package has one default export of this shape.
@@ -164,7 +164,10 @@ async function load(): Promise<Sqlite3> {
   }
 }
 
-/** What installs it: beside the releases, so that the next one finds it too; in a checkout, among its packages. */
+/**
+ * The install command: beside the releases, so that the next release finds it too; in a checkout,
+ * in its packages.
+ */
 function installing(): string {
   const prefix = /^(.*)\/lib\/idctl\/releases\/[^/]+\/dist$/.exec(import.meta.dirname)?.[1];
   const command =

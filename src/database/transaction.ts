@@ -4,15 +4,15 @@ import { Sequelize, Transaction } from 'sequelize';
 import { databaseRefusal } from './refusals.ts';
 import { takeTurns } from './turns.ts';
 
-// The transaction of the running work is ambient: every query made inside takes part in it, and nobody
-// passes it on. On SQLite writers take turns in this process before they compete with other processes.
+// The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
+// SQLite, writers of this process take turns before they compete with other processes.
 
 const ambient = new AsyncLocalStorage<Map<string, unknown>>();
 
-/** Set around a transaction whose commit need not reach the disk before it counts. */
+/** Set around a transaction whose commit need not wait for the disk. */
 export const withoutSync = new AsyncLocalStorage<boolean>();
 
-// Sequelize refuses a raw AsyncLocalStorage; these four are what it calls.
+// Sequelize rejects a raw AsyncLocalStorage; it calls only these four functions.
 Sequelize.useCLS({
   get: (key: string) => ambient.getStore()?.get(key),
   set: (key: string, value: unknown) => ambient.getStore()?.set(key, value),
@@ -26,8 +26,8 @@ let begin: Begin | undefined;
 let inHand = 0;
 
 /**
- * Runs the work in one transaction: all of its writes or none. Inside another transaction it joins that one.
- * Refuses `database_busy` when other writers do not make way in time.
+ * Runs the work in one transaction: all of its writes or none. Inside another transaction it joins
+ * the outer one. Refuses `database_busy` if other writers hold it up too long.
  */
 export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (isInTransaction()) return work();
@@ -36,19 +36,19 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * As `transaction`, for what a power cut may take back and nothing else may: nobody waits until the disk has it.
- * Inside another transaction it is as safe as that one.
+ * Like `transaction`, but a power cut may undo the commit, because it does not wait for the disk.
+ * Inside another transaction it is as safe as the outer one.
  */
 export function unsynced<T>(work: () => Promise<T>): Promise<T> {
   return withoutSync.run(true, () => transaction(work));
 }
 
-/** Runs the work in a transaction that is always taken back; the answer is what it would have been. */
+/** Runs the work in a transaction that is always rolled back, and returns its result. */
 export function rehearse<T>(work: () => Promise<T>): Promise<T> {
   return transactionIf(work, () => false);
 }
 
-/** Runs the work in a transaction, and takes back what it wrote unless its result is one to keep. */
+/** Runs the work in a transaction, and rolls it back unless `keep` accepts the result. */
 export async function transactionIf<T>(
   work: () => Promise<T>,
   keep: (result: T) => boolean,
@@ -63,16 +63,21 @@ export async function transactionIf<T>(
   await running.catch((error: unknown) => {
     if (error !== takenBack) throw error;
   });
-  // Set: the only way to get here is through the line above that sets it.
+  // Set: this line is reached only after `work` has succeeded.
   return performed.result as T;
 }
 
-/** Throws (a bug, not a refusal) when a transaction is open; `what` names what must not happen inside one. */
+/**
+ * Throws (a bug, not a refusal) if a transaction is open. `what` names the call that must stay
+ * outside.
+ */
 export function assertNoTransaction(what: string): void {
   if (isInTransaction()) throw new Error(`${what} inside a transaction`);
 }
 
-/** Makes the database the one that `transaction` works on; the function returned ends that, after the last writer. */
+/**
+ * Makes this the database of `transaction`. The returned function ends that, after the last writer.
+ */
 export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
   const turn: Begin = sequelize.getDialect() === 'sqlite' ? takeTurns(10_000) : (work) => work();
@@ -95,7 +100,7 @@ export function transactionsInHand(): number {
   return inHand;
 }
 
-/** Runs the work in one transaction of this Sequelize, whichever serves `transaction`. */
+/** Runs the work in one transaction of this Sequelize, whichever one serves `transaction`. */
 export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   const opened = await sequelize.transaction({ type: Transaction.TYPES.IMMEDIATE });
   if (withoutSync.getStore() && sequelize.getDialect() === 'postgres')
@@ -124,11 +129,12 @@ async function abandon(sequelize: Sequelize, opened: Transaction, reason: unknow
       await sequelize.connectionManager.destroyConnection(connectionOf(opened));
     else await opened.rollback();
   } catch {
-    // The reason for abandoning is what the caller must hear of.
+    // Report the reason for the rollback, not the failed rollback.
   }
 }
 
-// A ROLLBACK over a connection to PostgreSQL that is gone would only fail once more; the server does it by itself.
+// A ROLLBACK over a lost connection to PostgreSQL would only fail again; the server rolls back
+// itself.
 function isLost(sequelize: Sequelize, reason: unknown): boolean {
   return (
     sequelize.getDialect() === 'postgres' &&
@@ -137,18 +143,18 @@ function isLost(sequelize: Sequelize, reason: unknown): boolean {
 }
 
 function connectionOf(opened: Transaction): object {
-  // Sequelize keeps it there; its types leave it out.
+  // Sequelize stores it there; its types omit it.
   return (opened as Transaction & { connection: object }).connection;
 }
 
-// A promise not awaited inside a transaction is lost or runs outside it. Tests make that loud.
+// A promise not awaited inside a transaction is lost or runs outside it. In tests this throws.
 
 const started = new WeakMap<Transaction, { running: number; total: number }>();
 const watched = new WeakSet<Sequelize>();
 
 /**
- * Watches the transaction's queries, in tests only. The function returned, called when its work is done,
- * throws if a query is still running or starts after all.
+ * Watches the transaction's queries, in tests only. The returned function throws if a query is
+ * still running, or starts, after the work is done.
  */
 function watchQueries(sequelize: Sequelize, transaction: Transaction): () => Promise<void> {
   if (process.env['NODE_ENV'] !== 'test') return async () => {};

@@ -1,8 +1,8 @@
 import { Refusal } from '../errors.ts';
 
 /**
- * Lets one piece of work through at a time, in the order of asking.
- * Refuses `database_busy` to whoever has waited longer than `patience` milliseconds.
+ * Runs one piece of work at a time, in the order of asking. Refuses `database_busy` to a caller
+ * that has waited longer than `patience` milliseconds.
  */
 export function takeTurns(patience: number): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<void> = Promise.resolve();

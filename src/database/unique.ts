@@ -3,13 +3,13 @@ import { Refusal, type RefusalCode } from '../errors.ts';
 import { databaseRefusal } from './refusals.ts';
 
 interface DuplicateRefusal {
-  /** `already_exists` unless said otherwise. */
+  /** The default is `already_exists`. */
   code?: RefusalCode;
   message: string;
   hint?: string;
 }
 
-/** The write's result; what a unique index refuses becomes this refusal. */
+/** The write's result. A violated unique index becomes this refusal. */
 export async function refusingDuplicate<T>(
   writing: Promise<T>,
   refusal: DuplicateRefusal,
@@ -24,8 +24,8 @@ export async function refusingDuplicate<T>(
 }
 
 /**
- * Runs the work, and once more when it was overtaken: somebody else has just written the row that it now finds, or removed
- * one that it referred to and does not find any more.
+ * Runs the work, and once more if another process interfered. It just wrote the same row, or
+ * removed a row that the work refers to.
  */
 export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -38,15 +38,15 @@ export async function retryOnceWhenOvertaken<T>(work: () => Promise<T>): Promise
   }
 }
 
-/** The unique index that a write ran into. */
+/** The unique index that a write violated. */
 interface UniqueViolation {
   table: string;
   columns: string[];
 }
 
 /**
- * The table and columns of the unique index that refused the write, or null for any other error. On PostgreSQL the
- * violation has aborted the transaction, so catch it around `transaction()`, not inside.
+ * The table and columns of the violated unique index, or null for any other error. On PostgreSQL
+ * the violation has aborted the transaction, so catch it around `transaction()`, not inside.
  */
 export function violatedUnique(error: unknown): UniqueViolation | null {
   if (!(error instanceof UniqueConstraintError)) return null;

@@ -7,14 +7,17 @@ import {
 } from '../services/instance/daemons/announce.ts';
 import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
 
-/** What a daemon tells the commands of itself while it runs. */
+/** A running daemon's reports to the commands. */
 export interface Presence {
-  /** It has taken over everything in this configuration. */
+  /** Reports that the daemon has applied this whole configuration. */
   tell(configuration: ConfigurationFile): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Tells the commands with which configuration this daemon runs, until that ends; a database that is away is told later. */
+/**
+ * Reports which configuration this daemon runs with, until ended. If the database is away, it
+ * retries.
+ */
 export async function startPresence(
   app: App,
   listen: string,

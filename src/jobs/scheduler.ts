@@ -10,18 +10,18 @@ import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.t
 interface Job {
   name: string;
   everySeconds: number;
-  /** Runs once more when the clock stops. */
+  /** Runs once more when the scheduler stops. */
   lastly?: true;
-  /** Begins no turn in this process while one is running. */
+  /** Starts no second run in this process while one is running. */
   alone?: true;
   run: (ctx: Context, turn: Turn) => Promise<void>;
 }
 
-/** What a job that goes on for a while needs of the clock. */
+/** The scheduler's interface for a long-running job. */
 interface Turn {
-  /** Aborted when the clock stops. */
+  /** Aborted when the scheduler stops. */
   stop: AbortSignal;
-  /** A context of the instant at which it is asked for. */
+  /** Makes a context with the current time. */
   anew(): Context;
 }
 
@@ -35,7 +35,10 @@ const jobs: Job[] = [
   { name: 'master key', everySeconds: 5, run: followMasterKey },
 ];
 
-/** Starts the clock; the function returned stops it and waits for the jobs that are running, and for their last turn. */
+/**
+ * Starts the scheduler. The returned function stops it and waits for running jobs and their last
+ * run.
+ */
 export function startJobs(app: App): () => Promise<void> {
   const running = new Map<Promise<void>, Job>();
   const stop = new AbortController();

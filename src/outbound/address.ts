@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** What kind of place an address is; only `public` may be reached without the operator's word. */
+/** The kind of an address. Only `public` ones may be reached without the operator's permission. */
 export type AddressKind =
   | 'public'
   | 'unspecified'
@@ -12,7 +12,7 @@ export type AddressKind =
   | 'multicast'
   | 'reserved';
 
-// RFC 6890 and the IANA special-purpose registries. The first kind that matches is the answer.
+// RFC 6890 and the IANA special-purpose registries. The first matching kind wins.
 const ipv4: [AddressKind, string, number][] = [
   ['metadata', '169.254.169.254', 32],
   ['metadata', '168.63.129.16', 32], // Azure's, inside a public range
@@ -48,7 +48,7 @@ const ipv6: [AddressKind, string, number][] = [
   ['reserved', '3fff::', 20],
 ];
 
-// What an IPv6 address outside these is for, nobody on the Internet answers at.
+// Outside these ranges, no Internet host has an IPv6 address.
 const routable = ranges([
   ['2000::', 3],
   ['::ffff:0:0', 96],
@@ -60,7 +60,7 @@ const kinds = [
   ...v6Kinds(),
 ];
 
-/** The kind of an IPv4 or IPv6 address, also of an IPv4 address wrapped in an IPv6 one. */
+/** The kind of an IPv4 or IPv6 address, or of an IPv4 address wrapped in an IPv6 one. */
 export function kindOf(address: string): AddressKind {
   const bare = withoutZone(address);
   const family = isIP(bare);
@@ -71,22 +71,25 @@ export function kindOf(address: string): AddressKind {
   return family === 4 || routable.check(bare, 'ipv6') ? 'public' : 'reserved';
 }
 
-/** The hosts that the operator lets connections reach although they are private: `outbound.allow`, read once. */
+/** The private hosts that the operator lets connections reach: `outbound.allow`, parsed once. */
 export interface AllowList {
-  /** Whether an entry names this host, or covers it when it is an address, at this port. */
+  /** Whether an entry names this host at this port, or covers it if it is an address. */
   host(host: string, port?: number): boolean;
-  /** Whether an entry is this address or a range around it, at this port. */
+  /** Whether an entry is this address, or a range around it, at this port. */
   address(address: string, port?: number): boolean;
 }
 
-/** One entry: at every port unless it names one. */
+/** One entry. Without a port it covers every port. */
 interface Allowed {
   host?: string;
   list?: BlockList;
   port?: number;
 }
 
-/** Reads host names, addresses, either with a port, and CIDR ranges; the first entry that is none of them is returned as `fault`. */
+/**
+ * Parses host names, addresses (either with a port) and CIDR ranges. The first invalid entry is
+ * returned as `fault`.
+ */
 export function allowList(entries: string[]): AllowList & { fault?: string } {
   const read = entries.map(readEntry);
   const fault = entries.find((_, at) => read[at] === null);
@@ -133,13 +136,15 @@ function readHost(entry: string): Allowed | null {
 
 const usualPorts = [80, 443, 389, 636];
 
-/** The entry of `outbound.allow` for a host at a port; a port that URLs leave out is left out. */
+/** The entry of `outbound.allow` for a host and port, without a port that URLs omit. */
 export function entryFor(host: string, port: number): string {
   if (usualPorts.includes(port)) return host;
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A host name in the one form it is compared in: lower case, without brackets and the root's dot. */
+/**
+ * A host name in the one form used for comparison: lower case, without brackets and the root's dot.
+ */
 export function canonicalHost(host: string): string {
   return host
     .toLowerCase()
@@ -151,7 +156,10 @@ function v6Kinds() {
   return ipv6.map(([kind, net, bits]) => ({ kind, list: ranges([[net, bits]]) }));
 }
 
-/** The range itself, and as mapped, translated (RFC 6052) and 6to4 (RFC 3056) addresses carry it. */
+/**
+ * The range itself, and the same range in mapped, translated (RFC 6052) and 6to4 (RFC 3056)
+ * addresses.
+ */
 function withEmbeddings(net: string, bits: number): BlockList {
   const list = new BlockList();
   list.addSubnet(net, bits, 'ipv4');

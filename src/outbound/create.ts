@@ -8,8 +8,9 @@ import { trustedRoots } from './roots.ts';
 import type { openSocialProviders } from './social.ts';
 
 /**
- * The network as the configuration allows it. `assertIdle` is called before each request with what is about to be
- * asked, and throws when a transaction is open. Refuses `config_invalid`, naming the setting.
+ * Creates the outbound network as the configuration allows it. `assertIdle` is called before each
+ * request with its name, and throws if a transaction is open. Refuses `config_invalid`, naming the
+ * setting.
  */
 export function createOutbound(
   config: Config,
@@ -103,7 +104,7 @@ export function createOutbound(
   };
 }
 
-// Loaded when first needed: the clients take 170 ms, and most commands never ask the network.
+// Loaded when first needed: the clients take 170 ms, and most commands never use the network.
 async function openNetwork(
   allow: AllowList,
   tenantRoots: SecureContext | undefined,
@@ -140,7 +141,7 @@ async function openNetwork(
       const url = new URL(text);
       guard.checkUrl(url);
       if (url.protocol !== 'http:') return;
-      // A name that is not known now is judged when it is.
+      // An unresolvable name is checked again when it is used.
       await guard.resolve(url.hostname, wayOf(url)).catch((error: unknown) => {
         if (error instanceof Refusal) throw error;
       });

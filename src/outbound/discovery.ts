@@ -8,7 +8,7 @@ const capacity = 500;
 
 const endpoint = z.url({ protocol: /^https?$/ }).max(2000);
 
-/** The discovery document, as far as idctl reads it. */
+/** The fields of the discovery document that idctl reads. */
 export const metadataSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: endpoint,
@@ -22,18 +22,22 @@ export const metadataSchema = z.object({
   authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
 });
 
-/** What idctl uses of a provider's discovery document. */
+/** The provider metadata that idctl uses. */
 export type ProviderMetadata = z.output<typeof metadataSchema>;
 
-/** Discovery documents by issuer, each kept for 10 minutes; that there is none is kept for 5 seconds. */
+/** Discovery documents by issuer, each kept for 10 minutes. A failure is kept for 5 seconds. */
 export interface Discovery {
-  /** Refuses `provider_failed` when there is none, or it is not this issuer's (security S5). */
+  /**
+   * Refuses `provider_failed` if there is no document, or it is not this issuer's (security S5).
+   */
   read(issuer: string): Promise<ProviderMetadata>;
-  /** Makes the next sign-in read the document anew, as its keys or endpoints may have moved. */
+  /**
+   * Makes the next sign-in read the document again, because its keys or endpoints may have changed.
+   */
   forget(issuer: string): void;
 }
 
-/** A bounded cache of discovery documents; asked for once however many sign-ins start together. */
+/** A bounded cache of discovery documents. Sign-ins that start together share one request. */
 export function createDiscovery(fetch: CustomFetch): Discovery {
   const known = new Map<string, { until: number; document: Promise<ProviderMetadata> }>();
   return {
@@ -46,7 +50,7 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
       for (const oldest of known.keys()) if (known.size > capacity) known.delete(oldest);
       document.catch(() => {
         const now = known.get(issuer);
-        // A provider that is down is not asked once for every stranger who begins a sign-in.
+        // Kept, so that strangers who begin sign-ins cause few requests to a provider that is down.
         if (now?.document === document) now.until = performance.now() + failureLifetime;
       });
       return document;
@@ -55,7 +59,7 @@ export function createDiscovery(fetch: CustomFetch): Discovery {
   };
 }
 
-/** What is kept of a document does not grow with it. */
+/** Only known methods are kept, so a large document does not grow the cache. */
 function knownMethods(methods: string[]): string[] {
   return ['client_secret_basic', 'client_secret_post'].filter((method) => methods.includes(method));
 }
@@ -75,7 +79,7 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
       },
     );
   }
-  // The person's browser goes there: no lookup of ours judges it.
+  // The person's browser opens this URL, so no lookup of ours judges it.
   if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
     throw providerFailed(
       'discovery',
@@ -89,7 +93,7 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
 async function request(issuer: string, fetch: CustomFetch): Promise<{ issuer: string }> {
   try {
     const options = { execute: [allowInsecureRequests], [customFetch]: fetch };
-    // The client id plays no part in discovery, but the library wants one.
+    // Discovery does not use the client id, but the library requires one.
     return (
       await discovery(new URL(issuer), 'discovery', undefined, undefined, options)
     ).serverMetadata();

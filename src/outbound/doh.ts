@@ -8,8 +8,9 @@ const wireType = 'application/dns-message';
 const hint = 'Check doh.resolverUrl and doh.caFile, and that this machine may reach the resolver.';
 
 /**
- * Looks up TXT records at a DNS-over-HTTPS resolver: in the wire format of RFC 8484 by POST, else by GET, else in the
- * JSON form, whichever the resolver understands first. Refuses `resolver_failed`.
+ * Looks up TXT records at a DNS-over-HTTPS resolver. Tries the wire format of RFC 8484 by POST,
+ * then by GET, then the JSON form. The first that the resolver understands counts. Refuses
+ * `resolver_failed`.
  */
 export function createResolver(
   fetch: BoundedFetch,
@@ -110,7 +111,7 @@ function parseJson(body: string): z.output<typeof jsonAnswer> {
   }
 }
 
-// Some resolvers give the value as a zone file writes it ("…" "…", \", \DDD), others give it bare.
+// Some resolvers write the value like a zone file ("…" "…", \", \DDD), others as plain text.
 function unquoted(data: string): string {
   if (!/^\s*("(?:[^"\\]|\\.)*"\s*)+$/s.test(data)) return data;
   const strings = data.match(/"(?:[^"\\]|\\.)*"/gs) ?? [];
@@ -125,7 +126,7 @@ function character(escaped: string): string {
   return escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped;
 }
 
-// Security D3: what a CNAME leads to has another owner, and proves nothing.
+// Security D3: the target of a CNAME has another owner, so it proves nothing.
 function isOwner(name: string, domain: string): boolean {
   const canonical = (text: string) => text.toLowerCase().replace(/\.$/, '');
   return canonical(name) === canonical(domain);

@@ -5,33 +5,40 @@ import { type AddressKind, type AllowList, canonicalHost, entryFor, kindOf } fro
 import { defaultLimits } from './limits.ts';
 import { inTurn, lookupsAtOnce, type ResolveHost } from './lookups.ts';
 
-// Security S9: where tenant-supplied hosts may lead. A name is resolved once, every address it has is judged, and
-// the connection goes to a judged address. `net` and `tls` never look up an IP literal, so those are judged first.
+// Security S9 limits where tenant-supplied hosts may lead. A name is resolved once, every address
+// is judged, and the connection goes to a judged address. `net` and `tls` never look up an IP
+// literal, so literals are judged first.
 
-/** How a host is asked. */
+/** The port and encryption of a connection to a host. */
 export interface Way {
   port: number;
   /** Over TLS, or with StartTLS. */
   encrypted: boolean;
 }
 
-/** How a URL asks its host. */
+/** The way in which a URL reaches its host. */
 export function wayOf({ protocol, port }: URL): Way {
   const encrypted = protocol === 'https:';
   return { port: Number(port) || (encrypted ? 443 : 80), encrypted };
 }
 
-/** Judges hosts before anything is sent to them; each call refuses `outbound_refused`. */
+/** Judges hosts before anything is sent to them. Each call refuses `outbound_refused`. */
 export interface Guard {
-  /** Judges what a URL tells without asking the network: its scheme and, when its host is one, its address. */
+  /**
+   * Judges a URL without asking the network: its scheme and, if its host is an address, that
+   * address.
+   */
   checkUrl(url: URL): void;
   /** The addresses of a host name or IP literal, all of them judged. */
   resolve(host: string, way: Way): Promise<LookupAddress[]>;
-  /** `resolve` in the shape that `net.connect` and `tls.connect` take: the connection goes to what was judged. */
+  /**
+   * `resolve` in the form that `net.connect` and `tls.connect` take, so that the connection goes to
+   * a judged address.
+   */
   checkedLookup(way: Way): LookupFunction;
 }
 
-/** A guard that lets public addresses through, over TLS only, and whatever the operator allows. */
+/** A guard that allows public addresses over TLS, and the operator's exceptions. */
 export function createGuard(allow: AllowList, resolveHost: ResolveHost = systemResolve): Guard {
   const judge = (host: string, address: string, { port, encrypted }: Way) => {
     if (allow.host(host, port) || allow.address(address, port)) return;
@@ -75,7 +82,7 @@ function answer(
   else callback(null, first.address, first.family);
 }
 
-// One for the process, as its threads are.
+// One per process, because the threads are shared.
 const systemResolve = inTurn(
   (host) =>
     new Promise((resolve, reject) => {
@@ -89,7 +96,7 @@ interface Judged {
   host: string;
   address: string;
   kind: AddressKind;
-  /** What the operator would add. */
+  /** The entry that the operator would add. */
   entry: string;
 }
 

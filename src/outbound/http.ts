@@ -5,38 +5,42 @@ import { canonicalHost } from './address.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
-/** What may be said with a request; a subset of what `fetch` takes. */
+/** The options of a request; a subset of `fetch`'s. */
 export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array | string | null;
   /** Ends the request early, for example at the deadline of a sign-in. */
   signal?: AbortSignal | undefined;
-  /** What becomes of a redirect, which is never followed; refused unless said otherwise. */
+  /** How a redirect is handled. It is never followed; the default is `refuse`. */
   redirects?: 'refuse' | 'show';
-  /** Of what is answered only the status counts: the body is read as far as it may be, and dropped. */
+  /** Only the answer's status counts. The body is read up to the limit, and dropped. */
   answer?: 'status';
 }
 
 /**
- * Asks one URL and reads the whole answer within the limits, following no redirect. Refuses `upstream_failed` with a
- * stable `reason` (timeout, too_large, redirected, name_not_found, …), or what the guard refuses.
+ * Asks one URL and reads the whole answer within the limits, without following redirects. Refuses
+ * `upstream_failed` with a stable `reason` (timeout, too_large, redirected, name_not_found, …), or
+ * the guard's refusal.
  */
 export type BoundedFetch = (url: string, options?: RequestOptions) => Promise<Response>;
 
-/** A fetch and the connections it keeps. */
+/** A fetch with its kept connections. */
 export interface HttpClient {
   fetch: BoundedFetch;
   close(): Promise<void>;
 }
 
-/** A client whose TLS can also be looked at by itself. */
+/** A client whose TLS connection can also be tested alone. */
 export interface GuardedClient extends HttpClient {
-  /** Makes a TLS connection as a request would, and answers until when the certificate is valid; refuses like it. */
+  /**
+   * Makes a TLS connection like a request, and returns when the certificate expires. Refuses like a
+   * request.
+   */
   handshake(url: URL): Promise<Date>;
 }
 
-/** The only way out to URLs that tenants supply: every address is judged by the guard. */
+/** The only client for tenant-supplied URLs: the guard judges every address. */
 export function guardedClient(
   guard: Guard,
   roots: SecureContext | undefined,
@@ -47,10 +51,10 @@ export function guardedClient(
   const connect: Connector = (target, callback) => {
     const { protocol, port } = target;
     const key = `${protocol}${port}`;
-    // What is allowed depends on the port, and a lookup is not told which one it is for.
+    // The allowed addresses depend on the port, but a lookup does not receive the port.
     const lookup = guard.checkedLookup(wayOf(new URL(`${protocol}//host:${port}`)));
     const connector = connectors.get(key) ?? buildConnector({ ...options, lookup });
-    // Tenants choose ports: only some are kept.
+    // Tenants choose ports, so the number of kept connectors is bounded.
     if (connectors.size < mostConnectors) connectors.set(key, connector);
     connector(target, callback);
   };
@@ -83,7 +87,10 @@ function handshake(connect: Connector, url: URL): Promise<Date> {
   });
 }
 
-/** The way out to URLs that the operator configured: no address is refused, the limits are the same. */
+/**
+ * The client for URLs that the operator configured: every address is allowed, within the same
+ * limits.
+ */
 export function trustedClient(roots: SecureContext | undefined, limits: Limits): HttpClient {
   const connect = { timeout: limits.connect, ...trust(roots) };
   const agent = new Agent({ allowH2: true, maxResponseSize: limits.body, connect });
@@ -133,12 +140,13 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
 
 async function readStatus(response: Incoming, host: string, limit: number) {
   const { status } = response;
-  // Read, so that the connection can serve again; what is too long or does not end is cut off, and the status stands.
+  // Read the body so that the connection can be reused. A body that is too long or endless is cut
+  // off; the status stays valid.
   await skim(response, host, limit).catch(() => undefined);
   return new Response(null, { status });
 }
 
-/** Reads the body and keeps none of it: many receivers may send theirs slowly at once. */
+/** Reads the body without keeping it: many receivers may send theirs slowly at once. */
 async function skim({ body }: Incoming, host: string, limit: number): Promise<void> {
   let size = 0;
   for await (const chunk of body ?? []) {
@@ -159,7 +167,7 @@ async function readWhole(response: Incoming, host: string, limit: number) {
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
 }
 
-/** What happened, said of whoever was asked. */
+/** The failure, in words that follow the host's name. */
 export const failureWords = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',
@@ -173,7 +181,7 @@ export const failureWords = {
   unreachable: 'could not be reached',
 } as const;
 
-/** Why a request did not succeed. */
+/** The reason for a failed request. */
 export type Failure = keyof typeof failureWords;
 
 const failures: Record<string, Failure> = {
@@ -204,7 +212,7 @@ function failureOf(error: unknown, host: string): Refusal {
   return refusal ?? failed(host, reasonOf(error), error);
 }
 
-/** Why a connection or a request did not succeed, of what the network and TLS throw. */
+/** The reason for a failed connection or request, from the errors of the network and TLS. */
 export function reasonOf(error: unknown): Failure {
   const keys = causes(error).flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
   const key = keys.find((one) => Object.hasOwn(failures, one));
@@ -218,14 +226,17 @@ function failed(host: string, reason: Failure, cause?: unknown): Refusal {
   });
 }
 
-/** The error and the errors that caused it, the outermost first. */
+/** The error and its causes, the outermost first. */
 export function causes(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
   return chain;
 }
 
-/** Asks an address that the operator configured; a status of any kind and a redirect are answers. Refuses `upstream_failed`. */
+/**
+ * Asks an address that the operator configured. Any status and any redirect is an answer. Refuses
+ * `upstream_failed`.
+ */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

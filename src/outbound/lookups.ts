@@ -2,19 +2,20 @@ import type { LookupAddress } from 'node:dns';
 import { getDomain } from 'tldts';
 
 /**
- * How many lookups of names that tenants give run at once beside so many threads. libuv lets lookups have half of them;
- * one of those stays free for the names that the operator gave, the database's among them, and the others hash. Two at
- * least: one slow name would keep everybody waiting.
+ * How many lookups of tenant-supplied names run at once, given so many threads. libuv allows half
+ * of its threads for lookups. One of those stays free for the operator's names, including the
+ * database's; the other half hashes. At least two, or one slow name would delay all others.
  */
 export function lookupsAtOnce(threads: number): number {
   return Math.max(2, Math.ceil(threads / 2) - 1);
 }
 
 /**
- * The same resolver, asked in turn. A lookup keeps a thread of libuv's pool, which all tenants share, until the system
- * gives up: of one domain one lookup runs at a time, of all of them as many as there are places, and a name that is
- * asked for twice is looked up once. Domains whose lookups take as long as `slowness` share one place for a while,
- * however many of them a tenant has. Who waits longer than `patience` is told that it took too long (milliseconds, both).
+ * Queues lookups of the given resolver. A lookup keeps a thread of libuv's pool, which all tenants
+ * share, until the system gives up. So one lookup per domain runs at a time, and at most `places`
+ * in total. Requests for the same name share one lookup. Domains with lookups slower than
+ * `slowness` share one place for a while, however many a tenant has. A caller that waits longer
+ * than `patience` gets a timeout (milliseconds, both).
  */
 export function inTurn(
   resolveHost: ResolveHost,
@@ -71,7 +72,7 @@ export function inTurn(
 
 const rememberedSlow = 15 * 60_000;
 
-/** The domains of which a lookup was slow lately; a quick one between does not change that. */
+/** The domains with a slow lookup lately. A quick one in between does not change that. */
 function slowDomains(slowness: number) {
   const until = new Map<string, number>();
   const has = (domain: string) => (until.get(domain) ?? 0) > performance.now();
@@ -85,5 +86,5 @@ function slowDomains(slowness: number) {
   };
 }
 
-/** Resolves a host name to all of its addresses, as the system does. */
+/** Resolves a host name to all of its addresses, like the system does. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;

@@ -7,16 +7,24 @@ import { Refusal } from '../errors.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
-/** Where mail is handed in, and who sends it: all of it the operator's, and trusted as configured (security S9). */
+/**
+ * The mail server and the sender. Both are the operator's, and trusted as configured (security S9).
+ */
 export interface MailServer {
-  /** `smtps://`, or `smtp://` with STARTTLS required off loopback; with user and password, if it asks for them. */
+  /**
+   * `smtps://`, or `smtp://` with STARTTLS required off loopback. With user and password, if the
+   * server requires them.
+   */
   url: string;
-  /** Such as `Acme <id@acme.com>`, or name and address apart. */
+  /** For example `Acme <id@acme.com>`, or name and address separately. */
   from: string | { name: string; address: string };
   roots: SecureContext | undefined;
 }
 
-/** Hands one message to the server, and answers what that said. Refuses `upstream_failed`; its `extra` says why, and whether trying again may help. */
+/**
+ * Hands one message to the server and returns the server's answer. Refuses `upstream_failed`.
+ * `extra` has the reason, and whether a retry may help.
+ */
 export async function sendMail(
   server: MailServer,
   message: MailMessage,
@@ -27,7 +35,7 @@ export async function sendMail(
     const { response } = await transport.sendMail({
       ...message,
       from: server.from,
-      // RFC 3834 §5: nobody's vacation notice is asked for.
+      // RFC 3834 §5: asks for no vacation replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -37,7 +45,7 @@ export async function sendMail(
   return visit(server, limits, work, stop);
 }
 
-/** Goes as far as a message would, TLS and sign-in, and sends none. Refuses as `sendMail`. */
+/** Connects and signs in like for a message, but sends none. Refuses like `sendMail`. */
 export async function greetMailServer(server: MailServer, limits: Limits): Promise<void> {
   await visit(server, limits, async (transport) => {
     await transport.verify();
@@ -46,7 +54,7 @@ export async function greetMailServer(server: MailServer, limits: Limits): Promi
 
 type Transport = ReturnType<typeof transportOver>;
 
-/** One connection for one piece of work, gone when that is done or its time is over. */
+/** One connection for one piece of work, closed when the work is done or its time is up. */
 async function visit<Result>(
   server: MailServer,
   limits: Limits,
@@ -57,7 +65,8 @@ async function visit<Result>(
   const over = AbortSignal.timeout(limits.total);
   const signal = AbortSignal.any(stop === undefined ? [over] : [over, stop]);
   const socket = connect({ host, port, signal });
-  // Heard below, by whoever waits; without this an end between two waits would be nobody's.
+  // Handled below by the waiting code. Without this listener, an end between two waits would be an
+  // unhandled error.
   socket.on('error', () => undefined);
   try {
     await connected(socket, limits.connect);
@@ -80,7 +89,7 @@ async function connected(socket: Socket, within: number): Promise<void> {
   }
 }
 
-/** Where the URL points: 465 for `smtps`, 587 for `smtp`, where it names no port. */
+/** The host and port of the URL. The default port is 465 for `smtps` and 587 for `smtp`. */
 function place(url: string): { host: string; port: number; secure: boolean } {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'smtps:';
@@ -99,14 +108,14 @@ function transportOver(
     connection,
     host,
     secure,
-    // What is said to another machine is said in private (interface page, mail.smtpUrl).
+    // A connection to another machine must be encrypted (interface page, mail.smtpUrl).
     requireTLS: !isLoopback(host),
     tls: { minVersion: 'TLSv1.2', ...(roots === undefined ? {} : { secureContext: roots }) },
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(password) } }),
   });
 }
 
-/** What the codes of Node and nodemailer mean, and what to change; the first that matches. */
+/** The meaning of Node's and nodemailer's codes, and the fix. The first match wins. */
 const reasons: [RegExp, string, string][] = [
   [/^(ENOTFOUND|EAI_|EDNS)/, 'its name is not known', 'Correct the host in mail.smtpUrl.'],
   [
@@ -161,11 +170,11 @@ const broke = [
   'Check mail.smtpUrl, and the log of the mail server.',
 ] as const;
 
-/** Why, in words of a fixed set; the server's own go to the log alone. */
+/** The reason in words of a fixed set. The server's own words go only to the log. */
 function failure(where: string, cause: unknown): Refusal {
   const { code, responseCode } = factsOf(cause);
   const [, reason, hint] = reasons.find(([pattern]) => pattern.test(code)) ?? [null, ...broke];
-  // RFC 5321 §4.2.1: with 5xx the same message will be refused again.
+  // RFC 5321 §4.2.1: after 5xx the same message will be refused again.
   const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
   return new Refusal('upstream_failed', `Mail could not be handed to ${where}: ${reason}.`, {
     hint,
@@ -175,7 +184,7 @@ function failure(where: string, cause: unknown): Refusal {
 }
 
 function factsOf(error: unknown): { code: string; responseCode: number } {
-  // What nodemailer and Node throw has some of these; anything else has none.
+  // Errors of nodemailer and Node have some of these fields; others have none.
   const thrown = Object(error) as {
     code?: unknown;
     originalCode?: unknown;

@@ -20,13 +20,19 @@ import { type BoundedFetch, causes } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-/** Security S4. The library checks the algorithm against the server's metadata, so the metadata say this. */
+/**
+ * Security S4. The library checks the algorithm against the server's metadata, so this list
+ * replaces the metadata's.
+ */
 export const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** A client with what it proves itself by. */
+/** A client with its secret. */
 export type Confidential = ProviderClient & { clientSecret: string };
 
-/** Signs people in at OpenID providers (security S1, S4, S5, S8); `total` bounds a whole call, in milliseconds. */
+/**
+ * Signs people in at OpenID providers (security S1, S4, S5, S8). `total` bounds a whole call, in
+ * milliseconds.
+ */
 export function createProviders(
   fetch: BoundedFetch,
   total: number,
@@ -63,10 +69,13 @@ export function createProviders(
   };
 }
 
-/** The ways a client sends its secret that idctl knows. */
+/** The methods by which idctl can send a client secret. */
 export type SecretMethod = 'client_secret_basic' | 'client_secret_post';
 
-/** By HTTP Basic where that is offered, since a client may be registered for it alone; else in the body. */
+/**
+ * HTTP Basic if the provider offers it, because a client may be registered only for it. Otherwise
+ * the body.
+ */
 export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const inBody = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
@@ -74,8 +83,8 @@ export function secretMethodFor(metadata: ProviderMetadata): SecretMethod {
 }
 
 /**
- * Sends the secret by HTTP Basic (RFC 6749 §2.3.1). Only what form encoding needs is escaped: some providers do not
- * decode, and an ordinary secret is the same bytes for them.
+ * Sends the secret by HTTP Basic (RFC 6749 §2.3.1). Escapes only what form encoding requires: some
+ * providers do not decode, and an ordinary secret then arrives unchanged.
  */
 function secretByBasic(secret: string): ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {
@@ -88,7 +97,9 @@ function formEscaped(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]|[%+]/gu, encodeURIComponent);
 }
 
-/** The library's configuration for a client: how it sends its secret, and the algorithms that are believed. */
+/**
+ * The library's configuration for a client: how it sends its secret, and the accepted algorithms.
+ */
 export function configure(
   metadata: ProviderMetadata,
   client: Confidential,
@@ -107,7 +118,7 @@ export function configure(
     method === 'client_secret_post' ? ClientSecretPost(secret) : secretByBasic(secret),
   );
   configuration[customFetch] = fetch;
-  // The address guard decides about http, host by host, so the library need not.
+  // The address guard decides about http for each host, so the library need not.
   allowInsecureRequests(configuration);
   enableNonRepudiationChecks(configuration);
   return configuration;
@@ -133,7 +144,9 @@ async function redeem(
   return { issuer: client.issuer, subject, userinfo, idToken: idToken ?? {}, managedBy };
 }
 
-/** OpenID Connect Core §2: at most 255 characters; what cannot be seen could not be stored or shown either. */
+/**
+ * OpenID Connect Core §2: at most 255 characters. Control characters could not be stored or shown.
+ */
 function isSubject(subject: string): boolean {
   return subject.length <= 255 && !/\p{Cc}/u.test(subject);
 }
@@ -166,8 +179,9 @@ const withoutIdToken = z.object({
 });
 
 /**
- * The access token of an answer whose only fault is that it has no ID token: spec §4.1 asks for userinfo alone. The
- * library cannot be told to check the nonce only if there is one; it gives the answer with its refusal instead.
+ * The access token of an answer whose only fault is a missing ID token: spec §4.1 requires only
+ * userinfo. The library cannot check the nonce only if there is one, but its error contains the
+ * answer.
  */
 function accessTokenAlone(error: unknown): string | undefined {
   const refused = causes(error).find((one) => /"id_token" property/.test(one.message));
@@ -194,8 +208,8 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// Not conformant (OpenID Connect Core §5.3.2), so the library does not read it; whether it will do is the caller's
-// to say. Only plain JSON: a signed answer would go unverified here.
+// Not conformant (OpenID Connect Core §5.3.2), so the library does not read it. The caller decides
+// whether it is enough. Only plain JSON: a signed answer would go unverified here.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,

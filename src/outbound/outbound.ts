@@ -1,71 +1,79 @@
 import type { Step } from '../finding.ts';
 import type { Failure } from './http.ts';
 
-/** Everything idctl asks of the network goes through these calls. */
+/** All network requests of idctl go through these calls. */
 export interface Outbound {
   /**
-   * The TXT records of exactly this domain, as the configured resolver gives them.
-   * Refuses `resolver_failed` when the resolver cannot be reached or answers nonsense.
+   * The TXT records of exactly this domain, from the configured resolver. Refuses `resolver_failed`
+   * if the resolver cannot be reached or its answer is malformed.
    */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
-   * The address at the provider to which the person is sent (spec §4.1 start).
-   * Refuses `provider_failed` (unreachable, malformed or another issuer's discovery) or `outbound_refused`.
+   * The provider's URL to send the person to (spec §4.1 start). Refuses `provider_failed`
+   * (unreachable, malformed or another issuer's discovery) or `outbound_refused`.
    */
   authorizationUrl(client: ProviderClient, request: AuthorizationRequest): Promise<string>;
   /**
-   * Redeems the authorization code and reads userinfo (spec §4.1 callback). Everything returned is validated.
-   * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer that must not be believed;
-   * `extra` of the provider's refusals has `stage` and `reason`, both of closed sets, never the provider's words.
+   * Redeems the authorization code and reads userinfo (spec §4.1 callback). All results are
+   * validated. Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for an answer
+   * that must not be trusted. `extra` of the provider's refusals has `stage` and `reason`, both
+   * from closed sets, never the provider's words.
    */
   redeem(
     client: ProviderClient & { clientSecret: string },
     response: AuthorizationResponse,
   ): Promise<Proof>;
-  /** As `authorizationUrl`, at a social provider. */
+  /** Like `authorizationUrl`, for a social provider. */
   socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
-  /** Redeems the authorization code at a social provider, and answers what it says of the person; refuses as `redeem`. */
+  /**
+   * Redeems the authorization code at a social provider and returns the person's data. Refuses like
+   * `redeem`.
+   */
   redeemSocial(
     client: SocialClient & { clientSecret: string },
     response: AuthorizationResponse,
   ): Promise<SocialWord>;
   /**
-   * Looks at a provider for whoever sets it up, within 10 s: each step that could be run, in order, in fixed sentences
-   * (security S8), but for the issuer that the provider names, when `showIssuer` says that the operator alone reads them.
-   * `now` is our time, with which the provider's is compared. A step that fails is no refusal.
+   * Examines a provider for the person who configures it, within 10 s. Runs each possible step in
+   * order, and answers in fixed sentences (security S8). With `showIssuer`, for the operator only,
+   * the result names the issuer that the provider claims. `now` is our time, to compare with the
+   * provider's. A failed step is no refusal.
    */
   examineProvider(
     client: ProviderClient & { clientSecret: string },
     now: Date,
     showIssuer?: boolean,
   ): Promise<Step[]>;
-  /** Begins a visit to a directory, which is over within 10 s; nothing is sent before it is asked for something. */
+  /** Begins a visit to a directory, limited to 10 s. Nothing is sent before the first question. */
   visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
   /**
-   * Hands one message to the mail server of the configuration. Refuses `upstream_failed`, whose `extra` says `reason` and
-   * `final`: that the server will never take it; `mail_not_configured` where there is none. `stop` ends it early. Answers
-   * what the server said.
+   * Hands one message to the configured mail server and returns its answer. `stop` ends it early.
+   * Refuses `upstream_failed`; `extra` has `reason`, and `final` if the server will never accept
+   * the message. Refuses `mail_not_configured` without a server.
    */
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
-  /** Goes as far as a message would, TLS and sign-in, and sends none; refuses as `sendMail`. */
+  /** Connects and signs in like for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
   /**
-   * Refuses `outbound_refused` for a URL that nothing would be sent to. The network is asked only for the name of a
-   * host that is to be spoken with in plain http.
+   * Refuses `outbound_refused` for a URL that idctl would never send to. Looks up the host's name
+   * only for plain http.
    */
   judgeUrl(url: string): Promise<void>;
   /**
-   * Posts a message and answers the status, whatever comes with it; redirects are not followed. Refuses
-   * `upstream_failed`, whose `extra` says `reason`, or `outbound_refused`.
+   * Posts a message and returns the status, whatever the body. Redirects are not followed. Refuses
+   * `upstream_failed`, whose `extra` has `reason`, or `outbound_refused`.
    */
   postMessage(url: string, message: OutboundMessage): Promise<number>;
-  /** What an address answers that the operator configured (the base URL, the resolver). Refuses `upstream_failed`. */
+  /**
+   * The answer of an address that the operator configured (the base URL, the resolver). Refuses
+   * `upstream_failed`.
+   */
   reach(url: string): Promise<Reached>;
   /** Closes pooled connections. */
   close(): Promise<void>;
 }
 
-/** A message to one person, twice the same: for those who read HTML and those who do not. */
+/** A message to one person, as HTML and as plain text. */
 export interface MailMessage {
   to: string;
   subject: string;
@@ -73,7 +81,7 @@ export interface MailMessage {
   html: string;
 }
 
-/** What is posted to a tenant's URL. */
+/** A message to post to a tenant's URL. */
 interface OutboundMessage {
   headers: Record<string, string>;
   body: string;
@@ -81,7 +89,9 @@ interface OutboundMessage {
   signal: AbortSignal;
 }
 
-/** A resolver's answer. Only values whose owner is the queried name itself are listed, each joined whole. */
+/**
+ * A resolver's answer. It lists only values owned by the queried name itself, each joined whole.
+ */
 export interface TxtAnswer {
   /** The response code by name: NOERROR, NXDOMAIN, SERVFAIL, … */
   rcode: string;
@@ -89,17 +99,17 @@ export interface TxtAnswer {
   values: string[];
 }
 
-/** What an address answered. */
+/** The answer of a configured address. */
 interface Reached {
   status: number;
   body: string;
-  /** What the other side's clock says; null when it does not tell. */
+  /** The server's time; null if it sends none. */
   date: Date | null;
 }
 
 /** The client that a connection registered at its provider. */
 export interface ProviderClient {
-  /** Exactly as the provider spells it: a slash at the end counts. */
+  /** Exactly as the provider spells it: a trailing slash matters. */
   issuer: string;
   clientId: string;
   /** Without a query: the library sends none at the token endpoint. */
@@ -111,64 +121,68 @@ export interface SocialClient extends ProviderClient {
   provider: 'google' | 'github';
 }
 
-/** What a social provider says of who has signed in there. */
+/** A social provider's data about the person who signed in. */
 export interface SocialWord {
   issuer: string;
   subject: string;
   email: string | null;
-  /** That the address is theirs. */
+  /** Whether the provider verified the address. */
   emailVerified: boolean;
-  /** The domain of the organization that manages their account at Google (`hd`); null where none does. */
+  /** The domain of the organization that manages their account at Google (`hd`), or null. */
   managedBy: string | null;
   name: string | null;
 }
 
-/** What one sign-in binds to the authorization request. */
+/** The values that a sign-in binds to the authorization request. */
 export interface AuthorizationRequest {
   state: string;
   nonce: string;
   codeVerifier: string;
 }
 
-/** What came back to the redirect URI, with what the sign-in bound to the request. */
+/** The callback to the redirect URI, with the values that the sign-in bound to the request. */
 export interface AuthorizationResponse extends AuthorizationRequest {
   /** The query of the callback: `code`, `state`, `iss`, `error`, … */
   query: Record<string, string>;
 }
 
-/** Who the provider says has signed in. */
+/** The provider's proof of the person who signed in. */
 export interface Proof {
   issuer: string;
-  /** Null when the provider gives neither ID token nor `sub` in userinfo. */
+  /** Null if the provider gives neither ID token nor `sub` in userinfo. */
   subject: string | null;
   /** The claims of userinfo. */
   userinfo: Record<string, unknown>;
   /** The claims of the validated ID token; empty when the provider returned none. */
   idToken: Record<string, unknown>;
-  /** The domain of the organization that manages their account at Google (`hd`); null where none does. */
+  /** The domain of the organization that manages their account at Google (`hd`), or null. */
   managedBy: string | null;
 }
 
-/** Where a directory is, and how it is talked with. */
+/** The address of a directory, and how to connect. */
 export interface DirectoryServer {
-  /** Such as `ldaps://ldap.example.com`. */
+  /** For example `ldaps://ldap.example.com`. */
   uri: string;
   /** With `ldap://` it means StartTLS. */
   tls: boolean;
-  /** What its TLS trusts, PEM; null means what this instance trusts. */
+  /** The trusted certificates (PEM). Null means those that this instance trusts. */
   caCertificate: string | null;
 }
 
 /**
- * Some questions to one directory, each over a connection of its own (security L5). All of them refuse
- * `upstream_failed`, whose `extra` says `at` and `reason`, or `outbound_refused`; what a directory says itself is an answer.
+ * Questions to one directory, each over its own connection (security L5). All refuse
+ * `upstream_failed`, whose `extra` has `at` and `reason`, or `outbound_refused`. A refusal by the
+ * directory itself is an answer.
  */
 export interface DirectoryVisit {
-  /** Connects, and answers until when its certificate is valid; null without TLS. */
+  /** Connects and returns when the certificate expires; null without TLS. */
   greet(): Promise<{ validUntil: Date | null }>;
-  /** Binds as the account that searches; then the entries that match, and whether there are more. References are not followed. */
+  /**
+   * Binds as the searching account, then returns the matching entries, and whether there are more.
+   * References are not followed.
+   */
   search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryAnswer<FoundEntries>>;
-  /** Binds with this DN, exactly as it was received, and this password, which must not be empty. */
+  /** Binds with this DN, exactly as received, and this password, which must not be empty. */
   prove(account: DirectoryAccount): Promise<DirectoryAnswer<null>>;
 }
 
@@ -183,28 +197,28 @@ export interface DirectoryQuery {
   /** RFC 4515. */
   filter: string;
   attributes: string[];
-  /** How many entries are asked for at most. */
+  /** The most entries to request. */
   limit: number;
 }
 
 export interface FoundEntries {
   entries: DirectoryEntry[];
-  /** There are more than those. */
+  /** There are more entries than these. */
   more: boolean;
 }
 
 export interface DirectoryEntry {
   dn: string;
-  /** By names in lower case; what is no text, and objectGUID, in bytes. */
+  /** By names in lower case. Binary values and objectGUID are bytes. */
   attributes: Map<string, (string | Buffer)[]>;
 }
 
-/** What a directory answered, or why it would not, with the result code of RFC 4511. */
+/** A directory's answer, or its reason for refusing, with the result code of RFC 4511. */
 export type DirectoryAnswer<T> =
   | { ok: true; value: T }
   | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };
 
-/** Why a directory refused what it understood; the codes of Active Directory are told apart. */
+/** Why a directory refused a valid request. Active Directory's codes are distinguished. */
 export type DirectoryReason =
   | 'credentials_refused'
   | 'user_unknown'
@@ -227,8 +241,8 @@ export type DirectoryReason =
   | 'limit_exceeded'
   | 'refused';
 
-/** Where a directory could not be talked with. */
+/** The stage at which the connection to a directory failed. */
 export type DirectoryPlace = 'name' | 'connection' | 'TLS' | 'answer';
 
-/** Why a directory could not be talked with. */
+/** The reason why the connection to a directory failed. */
 export type DirectoryFailure = Failure | 'closed' | 'malformed' | 'starttls_refused' | 'busy';

@@ -7,10 +7,10 @@ import {
 import { Refusal } from '../errors.ts';
 import { causes } from './http.ts';
 
-// What a provider did wrong, in codes of our own: nothing that it wrote reaches a message (security S8). What it
-// wrote is in `cause`, for the log.
+// A provider's faults, in our own codes: its own text never reaches a message (security S8).
+// `cause` holds that text for the log.
 
-/** Which of the provider's answers it was. */
+/** The stage of the provider's answer. */
 export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
 
 const names: Record<Stage, string> = {
@@ -21,7 +21,7 @@ const names: Record<Stage, string> = {
   userinfo: 'userinfo response',
 };
 
-/** A provider that does not work as it should: unreachable, broken or not conformant. */
+/** A provider that is unreachable, broken or not conformant. */
 export function providerFailed(
   stage: Stage,
   reason: string,
@@ -61,7 +61,7 @@ const hints: Record<string, string> = {
     'Start the sign-in again; when it recurs, compare the redirect URI with the one at the provider.',
 };
 
-/** The refusal for whatever was thrown while reading the provider's answer at this stage. */
+/** The refusal for an error thrown while reading the provider's answer at this stage. */
 export function providerRefusal(error: unknown, stage: Stage): Refusal {
   const refusal = causes(error).find((one) => one instanceof Refusal);
   if (refusal) return fromNetwork(refusal, stage, error);
@@ -123,7 +123,7 @@ function brokenness(error: ClientError): { reason: string; why: string } | undef
   }
 }
 
-// The library tells these apart in the words of its own messages only; they are constants, and tests hold them.
+// The library distinguishes these only by its constant message texts; tests check them.
 function reasonOf(error: unknown): string {
   const message = said(error);
   if (/signature verification failed|no applicable keys|multiple applicable keys/.test(message)) {
@@ -151,7 +151,7 @@ function aboutToken(error: unknown): boolean {
   return /\bJW[TSE]\b|ID Token/.test(said(error));
 }
 
-// ClientError is the library's wrapping; what it wraps says which check failed.
+// ClientError is the library's wrapper; its cause names the failed check.
 function said(error: unknown): string {
   const [outer, inner] = causes(error);
   return (outer instanceof ClientError ? inner : outer)?.message ?? '';

@@ -4,8 +4,9 @@ import { Refusal } from '../errors.ts';
 import { fileFault } from '../file-fault.ts';
 
 /**
- * What TLS connections trust: Node's own certificate authorities and those of the PEM file that a setting names;
- * undefined without a file. Refuses `config_invalid`, naming the setting, when the file holds no certificate.
+ * The roots that TLS connections trust: Node's own, and those of the PEM file that a setting names.
+ * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file holds no
+ * certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
   // One context for all connections: parsing the roots takes 12 ms each time.

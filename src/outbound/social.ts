@@ -23,12 +23,12 @@ import type {
 } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
-// Google and GitHub. Their addresses are the operator's word, so no guard judges them; plain http is spoken only with
-// one that is configured so.
+// Google and GitHub. The operator configures their addresses, so no guard judges them. Plain http
+// is used only for an address configured with http.
 
 type Confidential = SocialClient & { clientSecret: string };
 
-/** The way to the social providers at their configured addresses, and out of it (spec §5.4). */
+/** Opens the social providers at their configured addresses (spec §5.4). */
 export function openSocialProviders(
   { google, github }: Config['social'],
   roots: SecureContext | undefined,
@@ -51,7 +51,7 @@ export function openSocialProviders(
   };
 }
 
-/** A fetch that speaks plain http with nobody, where the address that was configured is https. */
+/** A fetch that refuses plain http if the configured address is https. */
 function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
   if (configured.startsWith('http:')) return fetch;
   return async (url, options) => {
@@ -68,7 +68,10 @@ function asEncryptedAs(configured: string, fetch: BoundedFetch): BoundedFetch {
 
 type Proof = Awaited<ReturnType<Outbound['redeem']>>;
 
-/** Who somebody is by Google's ID token, which has been validated whole; without one nobody is (security S4). */
+/**
+ * The person in Google's fully validated ID token. Without an ID token the sign-in is refused
+ * (security S4).
+ */
 function readGoogle({ issuer, subject, userinfo, idToken, managedBy }: Proof): SocialWord {
   if (idToken['sub'] === undefined || subject === null) {
     throw providerFailed('id_token', 'id_token_missing', 'there is none');
@@ -151,7 +154,9 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 );
 
-/** github.com has its API on a host of its own, an Enterprise Server under its path (interface page). */
+/**
+ * github.com has its API on a separate host, an Enterprise Server under its path (interface page).
+ */
 function apiOf(base: string): string {
   return new URL(base).host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`;
 }

@@ -5,7 +5,7 @@ const text = { type: DataTypes.TEXT, allowNull: false };
 const flag = { type: DataTypes.BOOLEAN, allowNull: false };
 const optional = { allowNull: true };
 
-/** The last sign-ins of each connection. */
+/** The latest sign-in attempts of each connection. */
 export const ssoAttempts: Migration = {
   name: '0002-sso-attempts',
   async up({ queryInterface: schema }) {

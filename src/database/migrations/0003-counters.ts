@@ -5,7 +5,7 @@ const text = { type: DataTypes.TEXT, allowNull: false };
 const integer = { type: DataTypes.INTEGER, allowNull: false };
 const seconds = { type: DataTypes.DOUBLE, allowNull: false };
 
-/** What the limits count, and how often an event happened. */
+/** Counts for limits and for recurring events. */
 export const counters: Migration = {
   name: '0003-counters',
   async up({ queryInterface: schema }) {

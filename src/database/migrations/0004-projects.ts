@@ -7,7 +7,7 @@ const time = { type: DataTypes.DATE, allowNull: false };
 const key = { primaryKey: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/** Projects and who belongs to them. */
+/** Projects and their members. */
 export const projects: Migration = {
   name: '0004-projects',
   async up({ queryInterface: schema }) {

@@ -5,7 +5,7 @@ const text = { type: DataTypes.TEXT, allowNull: false };
 const time = { type: DataTypes.DATE, allowNull: false };
 const optional = { allowNull: true };
 
-/** Personal access tokens, and bot tokens beside them. */
+/** Personal access tokens and bot tokens. */
 export const accessTokens: Migration = {
   name: '0005-access-tokens',
   async up({ queryInterface: schema }) {

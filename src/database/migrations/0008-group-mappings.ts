@@ -6,7 +6,7 @@ const text = { type: DataTypes.TEXT, allowNull: false };
 const time = { type: DataTypes.DATE, allowNull: false };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/** Group mappings, and what a person's last sign-in said of their groups. */
+/** Group mappings, and the groups from each person's last sign-in. */
 export const groupMappings: Migration = {
   name: '0008-group-mappings',
   async up({ queryInterface: schema }) {

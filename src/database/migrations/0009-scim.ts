@@ -9,7 +9,9 @@ const int = { type: DataTypes.INTEGER, allowNull: false };
 const key = { primaryKey: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/** SCIM: the token of each organization, its records of people, and what its connector last asked. */
+/**
+ * SCIM: the token of each organization, its records of people, and its connector's latest requests.
+ */
 export const scim: Migration = {
   name: '0009-scim',
   async up({ queryInterface: schema }) {

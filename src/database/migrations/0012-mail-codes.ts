@@ -5,7 +5,7 @@ const uuid = { type: DataTypes.UUID, allowNull: false };
 const text = { type: DataTypes.TEXT, allowNull: false };
 const instant = { type: DataTypes.DATE, allowNull: false };
 
-/** The codes that were mailed, each bound to its account and purpose. */
+/** Mailed codes, each bound to its account and purpose. */
 export const mailCodes: Migration = {
   name: '0012-mail-codes',
   async up({ queryInterface: schema }) {

@@ -1,7 +1,7 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** The operator's one-time links. */
+/** The operator's one-time sign-in links. */
 export const loginLinks: Migration = {
   name: '0015-login-links',
   async up({ queryInterface: schema }) {

@@ -7,7 +7,7 @@ const time = { type: DataTypes.DATE, allowNull: false };
 const optional = { allowNull: true };
 const to = (model: string) => ({ references: { model, key: 'id' }, onDelete: 'CASCADE' });
 
-/** Webhooks, and what is to be delivered to them. */
+/** Webhooks and their deliveries. */
 export const webhooks: Migration = {
   name: '0016-webhooks',
   async up({ queryInterface: schema }) {
@@ -46,7 +46,7 @@ export const webhooks: Migration = {
     await schema.addIndex('webhook_deliveries', ['webhook_id', 'id'], {
       name: 'webhook_deliveries_webhook_id',
     });
-    // What waits, in order, and what of it is due: however much has been delivered already.
+    // Finds waiting deliveries in order, and due ones, however many were delivered already.
     await schema.addIndex('webhook_deliveries', ['webhook_id', 'id'], {
       name: 'webhook_deliveries_waiting',
       where: { status: 'waiting' },

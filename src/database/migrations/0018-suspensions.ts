@@ -1,7 +1,7 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** Since when a token or an app, found in a restored backup, is not accepted. */
+/** The time since when a token or an app from a restored backup is refused. */
 export const suspensions: Migration = {
   name: '0018-suspensions',
   async up({ queryInterface: schema }) {

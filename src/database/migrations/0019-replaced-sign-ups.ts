@@ -1,7 +1,10 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** When a sign-up took the place of what was there on an account whose address nobody has proved, and where those are. */
+/**
+ * When a sign-up replaced the contents of an account with an unverified address, and an index of
+ * unverified accounts.
+ */
 export const replacedSignUps: Migration = {
   name: '0019-replaced-sign-ups',
   async up({ queryInterface: schema }) {

@@ -1,7 +1,10 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** What a token may do; and when a session passed the account's own second factor, checked by idctl. */
+/**
+ * The scope of a token, and when a session passed the account's own second factor, checked by
+ * idctl.
+ */
 export const tokenScopes: Migration = {
   name: '0020-token-scopes',
   async up({ queryInterface: schema }) {

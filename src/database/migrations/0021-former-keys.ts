@@ -1,7 +1,7 @@
 import { DataTypes, QueryTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** The host that an LDAP key came from, and an index that finds the keys of connections that were removed. */
+/** The host that an LDAP key came from, and an index of the keys of removed connections. */
 export const formerKeys: Migration = {
   name: '0021-former-keys',
   async up({ queryInterface: schema, sequelize }) {

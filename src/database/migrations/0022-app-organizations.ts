@@ -4,7 +4,10 @@ import type { Migration } from './migration.ts';
 const administered = `FROM memberships m
   WHERE m.account_id = apps.account_id AND m.role IN ('admin', 'owner')`;
 
-/** The organization whose tokens an app may ask about: for those there are, the only one that their owner administers. */
+/**
+ * The organization whose tokens an app may ask about. An existing app gets the organization that
+ * its owner administers, if there is exactly one.
+ */
 export const appOrganizations: Migration = {
   name: '0022-app-organizations',
   async up({ queryInterface: schema, sequelize }) {

@@ -2,8 +2,8 @@ import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
 /**
- * Whether an account waits for the code that was mailed to it. An unproven account with a password was signed up for,
- * unless provisioning made it: then the operator set the password.
+ * Whether an account waits for the code mailed to it. An unverified account with a password came
+ * from a sign-up, unless provisioning made it: then the operator set the password.
  */
 export const waitingSignUps: Migration = {
   name: '0024-waiting-sign-ups',

@@ -6,7 +6,10 @@ const inPostgres = `UPDATE webhook_deliveries
   SET body = jsonb_set(body::jsonb, '{data,actor,name}', '"operator"')::text
   WHERE body::jsonb #>> '{data,actor,kind}' = 'operator'`;
 
-/** Stored deliveries name the operator as `operator`: they may still be sent, and organizations read them (security X9). */
+/**
+ * Renames the operator to `operator` in stored deliveries: they may still be sent, and
+ * organizations read them (security X9).
+ */
 export const operatorInDeliveries: Migration = {
   name: '0025-operator-in-deliveries',
   async up({ sequelize, dialect }) {

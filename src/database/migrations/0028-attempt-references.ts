@@ -1,7 +1,7 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** The reference that the person was shown; attempts from before have none. */
+/** The reference shown to the person. Earlier attempts have none. */
 export const attemptReferences: Migration = {
   name: '0028-attempt-references',
   async up({ queryInterface: schema }) {

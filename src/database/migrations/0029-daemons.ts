@@ -1,7 +1,7 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** The daemons that run, with a digest of the configuration file that each has read. */
+/** The running daemons, each with a digest of the configuration file it has read. */
 export const daemons: Migration = {
   name: '0029-daemons',
   async up({ queryInterface: schema }) {

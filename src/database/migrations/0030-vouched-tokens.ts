@@ -1,7 +1,10 @@
 import { DataTypes } from 'sequelize';
 import type { Migration } from './migration.ts';
 
-/** Which organization's provider alone stands behind a token or an app; of those that are there it is not known. */
+/**
+ * The organization whose provider alone authenticated the maker of a token or an app. Unknown for
+ * existing rows.
+ */
 export const vouchedTokens: Migration = {
   name: '0030-vouched-tokens',
   async up({ queryInterface: schema }) {

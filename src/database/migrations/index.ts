@@ -25,7 +25,7 @@ import { daemons } from './0029-daemons.ts';
 import { vouchedTokens } from './0030-vouched-tokens.ts';
 import type { Migration } from './migration.ts';
 
-/** Every migration in the order of release; append only. */
+/** Every migration in the order of release. Append only. */
 export const migrations: readonly Migration[] = [
   first,
   ssoAttempts,

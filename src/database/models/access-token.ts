@@ -15,19 +15,19 @@ import {
   withDefault,
 } from './columns.ts';
 
-/** Who made a token: a person for themselves, or one of their apps (security P14). */
+/** The maker of a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
-/** What a token may do, the least first (security P15). */
+/** The scopes of a token, lowest first (security P15). */
 export const tokenScopes = ['read', 'write', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
-/** A token that acts as its account (spec §2.7); one that is revoked is gone. */
+/** A token that acts as its account (spec §2.7). A revoked token has no row. */
 export class AccessToken extends Row<AccessToken> {
   declare id: string;
   declare accountId: string;
-  /** The app that a bot token was minted for, while there is one; it ends with it. */
+  /** The app that a bot token was minted for. The token is deleted with its app. */
   declare appId: CreationOptional<string | null>;
   declare kind: TokenKind;
   declare scope: CreationOptional<TokenScope>;
@@ -37,16 +37,19 @@ export class AccessToken extends Row<AccessToken> {
   /** SHA-256 of the value, in hex. */
   declare hash: string;
   declare createdAt: Date;
-  /** Null for one that lasts until it is revoked. */
+  /** Null for a token that is valid until revoked. */
   declare expiresAt: Date | null;
-  /** To the minute. */
+  /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when it is not accepted, having come out of a backup; until it is regenerated. */
+  /** Since when it is refused because it came from a backup. Regenerating it ends that. */
   declare suspendedAt: CreationOptional<Date | null>;
-  /** The organization whose provider began the session in which its value was made, without a second factor (security P12). */
+  /**
+   * The organization whose provider began the session that made the value, without a second factor
+   * (security P12).
+   */
   declare vouchedBy: CreationOptional<string | null>;
   declare app?: NonAttribute<OAuthApp | null>;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
 }
 

@@ -14,9 +14,9 @@ import {
 } from './columns.ts';
 
 /**
- * Where the proof of an account's e-mail came from (security I3). `auto` is the word of an instance
- * that sends no mail: it reads as verified, and proves nothing. `former domain` is that of an organization
- * that has given the domain up: it holds until another one speaks for the domain.
+ * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
+ * it shows as verified, but proves nothing. `former domain` is the proof of an organization that
+ * has given up the domain. It holds until another organization verifies the domain.
  */
 export const emailProofs = [
   'none',
@@ -30,30 +30,35 @@ export const emailProofs = [
 /** One of `emailProofs`. */
 export type EmailProof = (typeof emailProofs)[number];
 
-/** The language of an account that nobody gave one. */
+/** The default language of an account. */
 export const defaultLocale = 'en';
 
 /** One person on the instance. */
 export class Account extends Row<Account> {
   declare id: string;
-  /** Canonical, or null for someone provisioned without an address. */
+  /** Canonical; null for a provisioned person without an address. */
   declare email: string | null;
   declare emailProof: EmailProof;
   declare name: string;
   declare locale: CreationOptional<string>;
-  /** The argon2id hash, or null when no password was ever set. */
+  /** The argon2id hash, or null if no password was ever set. */
   declare passwordHash: CreationOptional<string | null>;
   declare disabledAt: CreationOptional<Date | null>;
-  /** Sealed; there from the start of an enrolment until the second factor is disabled. */
+  /** Sealed. Set from the start of an enrolment until the second factor is disabled. */
   declare totpSecret: CreationOptional<string | null>;
   declare totpStartedAt: CreationOptional<Date | null>;
-  /** When a code confirmed the secret; from then on sign-in asks for one. */
+  /** When a code confirmed the secret. From then on sign-in asks for a code. */
   declare totpEnabledAt: CreationOptional<Date | null>;
-  /** The last time step whose code was accepted: none is accepted twice (RFC 6238 §5.2). */
+  /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
   declare totpLastStep: CreationOptional<number | null>;
-  /** When somebody signed up last for an account that was there, and whose address nobody had proved (security P11). */
+  /**
+   * The last sign-up for this account while it existed with an unverified address (security P11).
+   */
   declare signUpReplacedAt: CreationOptional<Date | null>;
-  /** Whether the account waits for the code that was mailed at its sign-up: no setting confirms it (security I3). */
+  /**
+   * Whether the account waits for the code mailed at sign-up. No setting verifies it instead
+   * (security I3).
+   */
   declare awaitsCode: CreationOptional<boolean>;
   declare createdAt: Date;
 }

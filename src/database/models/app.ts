@@ -14,24 +14,29 @@ import {
 } from './columns.ts';
 import type { Organization } from './organization.ts';
 
-/** An OAuth app: a confidential client that acts as its owner (spec §2.8); one that is revoked is gone. */
+/**
+ * An OAuth app: a confidential client that acts as its owner (spec §2.8). A revoked app has no row.
+ */
 export class OAuthApp extends Row<OAuthApp> {
   declare id: string;
   /** The owner. */
   declare accountId: string;
-  /** The organization about whose tokens it may ask (security O9). */
+  /** The organization whose tokens it may ask about (security O9). */
   declare organizationId: CreationOptional<string | null>;
   declare name: string;
   declare clientId: string;
   /** SHA-256 of the client secret, in hex. */
   declare secretHash: string;
   declare createdAt: Date;
-  /** Since when it is not accepted, having come out of a backup; until its secret is regenerated. */
+  /** Since when it is refused because it came from a backup. Regenerating its secret ends that. */
   declare suspendedAt: CreationOptional<Date | null>;
-  /** The organization whose provider began the session in which its value was made, without a second factor (security P12). */
+  /**
+   * The organization whose provider began the session that made the value, without a second factor
+   * (security P12).
+   */
   declare vouchedBy: CreationOptional<string | null>;
   declare account: NonAttribute<Account>;
-  /** There when the query included it, and the app has one. */
+  /** Present only if the query included it and the app has one. */
   declare organization: NonAttribute<Organization | null | undefined>;
 }
 

@@ -8,17 +8,17 @@ import {
   type Sequelize,
 } from 'sequelize';
 
-// Each call makes a new object, because Sequelize writes into the one it is given.
+// Each call makes a new object, because Sequelize changes the one it is given.
 
 type Column = ModelAttributeColumnOptions;
 
-/** A model whose columns are its declared fields. */
+/** A model with its declared fields as columns. */
 export abstract class Row<Of extends Model> extends Model<
   InferAttributes<Of>,
   InferCreationAttributes<Of>
 > {}
 
-/** Required columns; `optional`, `key` and `withDefault` make others of them. */
+/** Required columns; `optional`, `key` and `withDefault` adapt them. */
 export const textColumn = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
 export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
 export const instantColumn = (): Column => ({ type: DataTypes.DATE, allowNull: false });
@@ -26,24 +26,27 @@ export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false }
 export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
 export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });
 
-/** The id of a row of another table; without that row this one goes too, or forgets it. */
+/**
+ * The id of a row of another table. If that row is deleted, this row is deleted too, or the id is
+ * set to null.
+ */
 export const to = (model: string, onDelete: 'CASCADE' | 'SET NULL' = 'CASCADE'): Column => ({
   ...uuid(),
   references: { model, key: 'id' },
   onDelete,
 });
 
-/** The column, null unless it is given. */
+/** Makes the column nullable, null by default. */
 export const optional = (column: Column): Column => ({
   ...column,
   allowNull: true,
   defaultValue: null,
 });
 
-/** The column as the primary key or a part of it. */
+/** Makes the column the primary key, or a part of it. */
 export const key = (column: Column = uuid()): Column => ({ ...column, primaryKey: true });
 
-/** The column with a value for rows that are given none. */
+/** Gives the column a default value. */
 export const withDefault = (column: Column, defaultValue: unknown): Column => ({
   ...column,
   defaultValue,
@@ -60,13 +63,13 @@ export const index = (
   ...(where && { where }),
 });
 
-/** As `index`, for values that no two rows share. */
+/** Like `index`, for values that must be unique. */
 export const unique = (...of: Parameters<typeof index>): IndexesOptions => ({
   ...index(...of),
   unique: true,
 });
 
-/** The table of a model and its indexes. */
+/** The table options of a model, with its indexes. */
 export const table = (sequelize: Sequelize, tableName: string, indexes: IndexesOptions[] = []) => ({
   sequelize,
   tableName,

@@ -1,20 +1,25 @@
 import { DataTypes, type Sequelize } from 'sequelize';
 import { index, integer, key, Row, table, textColumn, uuid } from './columns.ts';
 
-/** How often something happened in a window of time: the attempts that a limit counts, the failures of one event. */
+/**
+ * A count within a window of time: the attempts that a limit counts, or the failures of one event.
+ */
 export class Counter extends Row<Counter> {
-  /** A keyed hash: the table names nobody. */
+  /** A keyed hash, so the table names no person. */
   declare key: string;
-  /** A keyed hash of whom it is about, by which all of theirs are found. */
+  /** A keyed hash of the person or client counted, to find all of their counters. */
   declare subject: string;
-  /** New with each window. */
+  /** New for each window. */
   declare windowId: string;
   declare used: number;
-  /** How long the window is, in seconds. */
+  /** The length of the window, in seconds. */
   declare seconds: number;
-  /** Seconds since 1970, as is `expiresAt`: a type in which both databases reckon, and that both read as a number. */
+  /**
+   * Seconds since 1970, like `expiresAt`: both databases can calculate with this type, and read it
+   * as a number.
+   */
   declare beganAt: number;
-  /** When the row means nothing any more. */
+  /** When the row may be deleted. */
   declare expiresAt: number;
 }
 

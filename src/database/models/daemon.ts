@@ -1,14 +1,20 @@
 import type { Sequelize } from 'sequelize';
 import { instantColumn, key, Row, table, textColumn } from './columns.ts';
 
-/** A daemon that runs, as it tells the commands; the row goes when it stops, and counts for nothing once it is old. */
+/**
+ * A running daemon, as it reports itself to the commands. It deletes the row when it stops; an old
+ * row is ignored.
+ */
 export class Daemon extends Row<Daemon> {
   declare id: string;
-  /** The machine's own name. */
+  /** The machine's host name. */
   declare host: string;
   declare listen: string;
   declare configFile: string;
-  /** The keyed digest of the file's contents as the daemon read them: it tells nothing without the master key. */
+  /**
+   * The keyed digest of the file's contents as the daemon read them. It reveals nothing without the
+   * master key.
+   */
   declare configDigest: string;
   declare seenAt: Date;
 }

@@ -1,7 +1,7 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
 import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
-/** A domain that an organization claims or has proven (spec §2.1). */
+/** A domain that an organization has claimed or verified (spec §2.1). */
 export class Domain extends Row<Domain> {
   declare id: string;
   declare organizationId: string;

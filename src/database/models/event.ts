@@ -11,26 +11,26 @@ import {
   uuid,
 } from './columns.ts';
 
-/** Who did it. */
+/** The actor of an event. */
 export interface EventActor {
   kind: 'operator' | 'user' | 'app' | 'scim' | 'system' | 'anonymous';
   id?: string;
   name?: string;
 }
 
-/** What it was done to. */
+/** The subject of an event. */
 export interface EventSubject {
   type: string;
   id: string;
   name?: string;
 }
 
-/** What happened, written in the transaction that did it. */
+/** An event, written in the transaction that caused it. */
 export class Event extends Row<Event> {
   declare id: string;
   declare kind: string;
   declare at: Date;
-  /** The organization it happened in; kept when that is deleted. */
+  /** The organization of the event. Kept when that organization is deleted. */
   declare organizationId: string | null;
   declare actor: EventActor;
   declare subject: EventSubject | null;

@@ -2,7 +2,7 @@ import type { NonAttribute, Sequelize } from 'sequelize';
 import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 import type { Project, ProjectRole } from './project.ts';
 
-/** A directory's group that means a role in a project (spec §2.3). */
+/** Maps a directory's group to a role in a project (spec §2.3). */
 export class GroupMapping extends Row<GroupMapping> {
   declare id: string;
   declare organizationId: string;
@@ -11,7 +11,7 @@ export class GroupMapping extends Row<GroupMapping> {
   declare group: string;
   declare role: ProjectRole;
   declare createdAt: Date;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare project: NonAttribute<Project>;
 }
 

@@ -14,8 +14,8 @@ import {
 } from './columns.ts';
 
 /**
- * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its connection, as a
- * former key of the organization.
+ * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its
+ * connection, as a former key of the organization.
  */
 export class Identity extends Row<Identity> {
   declare id: string;
@@ -27,14 +27,17 @@ export class Identity extends Row<Identity> {
   declare organizationId: string | null;
   declare issuer: string;
   declare subject: string;
-  /** The host of the directory that named the key; null for SSO and social sign-in, whose issuer says it. */
+  /**
+   * The host of the directory that gave the key. Null for SSO and social sign-in, whose issuer
+   * names it.
+   */
   declare server: CreationOptional<string | null>;
   declare linkedAt: Date;
-  /** The groups of the last sign-in; null when the provider did not say them. */
+  /** The groups of the last sign-in; null if the provider sent none. */
   declare lastGroups: CreationOptional<string[] | null>;
-  /** When groups were first looked at; null before the first sign-in was over. */
+  /** When groups were first synced; null before the first sign-in completed. */
   declare groupsSyncedAt: CreationOptional<Date | null>;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
 }
 

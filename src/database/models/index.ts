@@ -33,7 +33,7 @@ import { initTombstone } from './tombstone.ts';
 import { initWebhook } from './webhook.ts';
 import { initWebhookDelivery } from './webhook-delivery.ts';
 
-/** Binds every model to the open database and ties them to each other; the only place that knows the associations. */
+/** Binds every model to the open database. The only place that defines associations. */
 export function initModels(sequelize: Sequelize): void {
   initAccount(sequelize);
   initOrganization(sequelize);

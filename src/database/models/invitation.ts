@@ -13,14 +13,14 @@ import {
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
-/** An address that was asked into an organization (security O6); it works once. */
+/** An invitation of an address into an organization (security O6). It is valid once. */
 export class Invitation extends Row<Invitation> {
   declare id: string;
   declare organizationId: string;
   /** Canonical. */
   declare email: string;
   declare role: Role;
-  /** The account that invited, or null for the operator. */
+  /** The inviting account, or null for the operator. */
   declare invitedBy: string | null;
   /** SHA-256 in hex. */
   declare tokenHash: string;
@@ -29,7 +29,7 @@ export class Invitation extends Row<Invitation> {
   declare acceptedAt: CreationOptional<Date | null>;
   declare createdAt: Date;
   declare expiresAt: Date;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare organization: NonAttribute<Organization>;
 }
 

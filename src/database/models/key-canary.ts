@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize';
 import { instantColumn, key, Row, table, textColumn } from './columns.ts';
 
-/** A constant sealed by the master key: it opens only with the right one (security X3). */
+/** A constant sealed by a master key. It opens only with the right key (security X3). */
 export class KeyCanary extends Row<KeyCanary> {
   declare keyId: string;
   declare sealed: string;

@@ -18,7 +18,7 @@ export class LdapConnection extends Row<LdapConnection> {
   declare uri: string;
   /** With `ldap://` it means StartTLS. */
   declare tls: boolean;
-  /** What its TLS trusts, PEM; null means what this instance trusts. */
+  /** The trusted certificates (PEM). Null means those that this instance trusts. */
   declare caCertificate: string | null;
   declare bindDn: string;
   /** Sealed. */

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize';
 import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 
-/** A link by which the operator lets somebody in once; an account has one at a time. */
+/** A one-time sign-in link that the operator made. An account has at most one. */
 export class LoginLink extends Row<LoginLink> {
   /** The SHA-256 of the token in the link. */
   declare id: string;

@@ -1,16 +1,19 @@
 import type { Sequelize } from 'sequelize';
 import { index, instantColumn, integer, key, Row, table, textColumn, to } from './columns.ts';
 
-/** What a mailed code is for: to prove the address of a new account, to sign in, or to choose a new password. */
+/**
+ * The purpose of a mailed code: to verify a new account's address, to sign in, or to reset the
+ * password.
+ */
 export type CodePurpose = 'verify' | 'signin' | 'reset';
 
-/** The last code that was mailed to an account for one purpose (security P10). */
+/** The last code mailed to an account for one purpose (security P10). */
 export class MailCode extends Row<MailCode> {
   declare accountId: string;
   declare purpose: CodePurpose;
   /** A keyed hash of the code, its account and its purpose. */
   declare hash: string;
-  /** How many were compared with it. */
+  /** How many codes were compared with it. */
   declare tries: number;
   declare expiresAt: Date;
 }

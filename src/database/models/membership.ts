@@ -7,7 +7,7 @@ import type { Organization } from './organization.ts';
 export const roles = ['member', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
 
-/** How a membership came to be. */
+/** The ways a membership can begin. */
 export const originKinds = [
   'manual',
   'mapping',
@@ -19,26 +19,26 @@ export const originKinds = [
   'operator',
 ] as const;
 
-/** How a membership came to be, and through what. */
+/** How a membership began, and through what. */
 export interface Origin {
   kind: (typeof originKinds)[number];
-  /** The account or connection that did it. */
+  /** The account or connection that caused it. */
   by?: string;
-  /** The directory's group and the mapping of it, for `mapping`. */
+  /** For `mapping`: the directory's group and its mapping. */
   group?: string;
   mappingId?: string;
 }
 
-/** An account in an organization. Only live memberships have a row. */
+/** An account in an organization. An ended membership has no row. */
 export class Membership extends Row<Membership> {
   declare organizationId: string;
   declare accountId: string;
   declare role: Role;
   declare origin: Origin;
   declare joinedAt: Date;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare organization: NonAttribute<Organization>;
 }
 

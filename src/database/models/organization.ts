@@ -4,7 +4,7 @@ import { instantColumn, key, Row, table, textColumn, unique } from './columns.ts
 /** A workspace: it has members, verified domains and connections. */
 export class Organization extends Row<Organization> {
   declare id: string;
-  /** Lower case, unique, never shaped like a UUID. */
+  /** Lower case, unique, and never in the form of a UUID. */
   declare slug: string;
   declare name: string;
   declare createdAt: Date;

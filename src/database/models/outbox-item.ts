@@ -11,7 +11,7 @@ import {
   withDefault,
 } from './columns.ts';
 
-/** Something to be sent, written in the transaction that decided it. */
+/** A message to send, written in the transaction that decided it. */
 export class OutboxItem extends Row<OutboxItem> {
   declare id: string;
   declare kind: string;

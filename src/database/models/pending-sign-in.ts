@@ -1,12 +1,14 @@
 import type { Sequelize } from 'sequelize';
 import { index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
 
-/** A sign-in by redirect that waits for the second factor; who holds the token of its id may answer. */
+/**
+ * A sign-in by redirect that waits for the second factor. The holder of the token may continue it.
+ */
 export class PendingSignIn extends Row<PendingSignIn> {
   /** The SHA-256 of the token in the cookie. */
   declare id: string;
   declare accountId: string;
-  /** What the sign-in goes on with. */
+  /** The state with which the sign-in continues. */
   declare payload: unknown;
   declare expiresAt: Date;
 }

@@ -10,15 +10,16 @@ export class ProjectMembership extends Row<ProjectMembership> {
   declare accountId: string;
   declare role: ProjectRole;
   /**
-   * The specification's marker: group sync made this one and may change it. A column, so that reconcile's writes can
-   * be conditional on it; true exactly when the origin's kind is `mapping`.
+   * The specification's marker: group sync made this membership and may change it. A column, so
+   * that reconcile's writes can be conditional on it. True exactly if the origin's kind is
+   * `mapping`.
    */
   declare synced: boolean;
   declare origin: Origin;
   declare joinedAt: Date;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare project: NonAttribute<Project>;
 }
 

@@ -1,15 +1,15 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
 import { instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
 
-/** A project of an organization; members of the organization belong to it, each with a role. */
+/** A project of an organization. Members of the organization join it, each with a role. */
 export class Project extends Row<Project> {
   declare id: string;
   declare organizationId: string;
-  /** Lower case, unique in the organization, never shaped like a UUID. */
+  /** Lower case, unique in the organization, and never in the form of a UUID. */
   declare slug: string;
   declare name: string;
   declare createdAt: Date;
-  /** There when the query included them. */
+  /** Present only if the query included them. */
   declare memberships?: NonAttribute<{ role: ProjectRole }[]>;
 }
 

@@ -11,7 +11,7 @@ import {
   uuid,
 } from './columns.ts';
 
-/** One refresh token of a session; its JWT is signed from this row and is nothing without it. */
+/** One refresh token of a session. Its JWT is signed from this row and is invalid without it. */
 export class RefreshToken extends Row<RefreshToken> {
   /** The `jti`. */
   declare id: string;
@@ -20,7 +20,7 @@ export class RefreshToken extends Row<RefreshToken> {
   declare keyId: string;
   declare issuedAt: Date;
   declare expiresAt: Date;
-  /** When it was used; a second use ends the family after the grace. */
+  /** When it was used. A second use after the grace period ends the family. */
   declare rotatedAt: CreationOptional<Date | null>;
   declare successorId: CreationOptional<string | null>;
 }

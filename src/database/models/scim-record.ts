@@ -16,14 +16,15 @@ import {
 } from './columns.ts';
 
 /**
- * How the record came to its account: it made it (`created`), it took in one that existed (`attached`), or the person
- * was a member before the client spoke of them, and has not been spoken of yet (`member`) or has (`adopted`).
+ * How the record got its account. `created`: SCIM created the account. `attached`: the account
+ * existed. `member`: the person was a member, and the client has not written them yet. `adopted`:
+ * it has.
  */
 export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
 
 /**
- * A person of an organization as its provisioning sees them: the key (organization, record) by which SCIM reaches an
- * account (security I1). It outlives the membership, which `active` follows.
+ * A person of an organization as its provisioning sees them. By the key (organization, record),
+ * SCIM reaches an account (security I1). It outlives the membership, which `active` follows.
  */
 export class ScimRecord extends Row<ScimRecord> {
   declare id: string;
@@ -36,14 +37,14 @@ export class ScimRecord extends Row<ScimRecord> {
   declare active: boolean;
   /** Deleted under `scim.deleteMode: remove`. */
   declare hidden: boolean;
-  /** What the client wrote, as JSON. */
+  /** The resource that the client wrote, as JSON. */
   declare resource: string;
-  /** The same, made for filters. */
+  /** The same resource, prepared for filters. */
   declare search: object;
   declare version: number;
   declare createdAt: Date;
   declare modifiedAt: Date;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
 }
 
@@ -75,7 +76,7 @@ export function initScimRecord(sequelize: Sequelize): void {
   );
 }
 
-/** An address in the `emails` of a SCIM record, so that it can be looked up. */
+/** An address in the `emails` of a SCIM record, stored for lookups. */
 export class ScimEmail extends Row<ScimEmail> {
   declare recordId: string;
   declare valueCanonical: string;
@@ -97,8 +98,8 @@ export function initScimEmail(sequelize: Sequelize): void {
 }
 
 /**
- * How often a record has gone from the midst of an organization's list, or come back into it: whoever remembers places
- * in the list remembers this number with them.
+ * Counts how often a record left the middle of an organization's list, or returned to it. Cached
+ * list positions are stored with this number.
  */
 class ScimShift extends Row<ScimShift> {
   declare organizationId: string;

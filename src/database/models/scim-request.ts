@@ -11,7 +11,7 @@ import {
   to,
 } from './columns.ts';
 
-/** One of the last requests of an organization's SCIM client; neither its body nor its query is in it. */
+/** One of the latest requests of an organization's SCIM client, without its body and its query. */
 export class ScimRequest extends Row<ScimRequest> {
   declare id: string;
   declare organizationId: string;
@@ -19,7 +19,7 @@ export class ScimRequest extends Row<ScimRequest> {
   declare method: string;
   declare path: string;
   declare status: number;
-  /** Why it was refused; null when it was not. */
+  /** The reason for a refusal; null after a success. */
   declare reason: string | null;
 }
 

@@ -1,16 +1,16 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
 import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
 
-/** The one live SCIM token of an organization (spec §2.4); one that is revoked is gone. */
+/** The one live SCIM token of an organization (spec §2.4). A revoked token has no row. */
 export class ScimToken extends Row<ScimToken> {
   declare organizationId: string;
   declare prefix: string;
   /** SHA-256 of the value, in hex. */
   declare hash: string;
   declare createdAt: Date;
-  /** To the minute. */
+  /** Rounded to the minute. */
   declare lastUsedAt: CreationOptional<Date | null>;
-  /** Since when it is not accepted, having come out of a backup; until it is rotated. */
+  /** Since when it is refused because it came from a backup. Rotating it ends that. */
   declare suspendedAt: CreationOptional<Date | null>;
 }
 

@@ -12,7 +12,7 @@ import {
   uuid,
 } from './columns.ts';
 
-/** How the person proved who they are. */
+/** The method by which a person signed in. */
 export type SignInMethod =
   | 'password'
   | 'sso'
@@ -29,7 +29,7 @@ export class Session extends Row<Session> {
   declare id: string;
   declare accountId: string;
   declare method: SignInMethod;
-  /** The connection the sign-in came through, if any. */
+  /** The connection of the sign-in, if any. */
   declare connectionId: string | null;
   /** The organization of that connection. */
   declare organizationId: string | null;
@@ -37,12 +37,15 @@ export class Session extends Row<Session> {
   declare userAgent: string | null;
   declare createdAt: Date;
   declare lastSeenAt: Date;
-  /** When the account's own second factor was passed, checked by idctl; null where it was not (security P15). */
+  /**
+   * When the session passed the account's own second factor, checked by idctl; else null (security
+   * P15).
+   */
   declare secondFactorAt: CreationOptional<Date | null>;
   /** The absolute end, 30 days after the sign-in. */
   declare expiresAt: Date;
   declare endedAt: CreationOptional<Date | null>;
-  /** There when the query included it. */
+  /** Present only if the query included it. */
   declare account: NonAttribute<Account>;
 }
 

@@ -1,7 +1,7 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
 import { flag, key, optional, Row, table, to } from './columns.ts';
 
-/** An organization's sign-in settings (spec §2.9); null leaves it to the instance. */
+/** An organization's sign-in settings (spec §2.9). Null means the instance's setting. */
 export class SignInSettings extends Row<SignInSettings> {
   declare organizationId: string;
   declare password: CreationOptional<boolean | null>;

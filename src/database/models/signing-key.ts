@@ -9,7 +9,7 @@ export class SigningKey extends Row<SigningKey> {
   /** Sealed. */
   declare privateJwk: string;
   declare createdAt: Date;
-  /** From then on it only verifies; rotation sets it a little ahead. */
+  /** From then on the key only verifies. A rotation sets it slightly in the future. */
   declare retiredAt: CreationOptional<Date | null>;
 }
 

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize';
 import { index, instantColumn, key, Row, table, textColumn } from './columns.ts';
 
-/** A sign-in state that came back once already (security S2); kept until it would have expired. */
+/** A sign-in state that was already used (security S2). Kept until it would have expired. */
 export class SpentState extends Row<SpentState> {
   declare id: string;
   declare expiresAt: Date;

@@ -12,7 +12,7 @@ import {
   to,
 } from './columns.ts';
 
-/** How far a sign-in came, in order; a successful one reached the last. */
+/** The stages of a sign-in, in order. A successful one reaches the last. */
 export const attemptStages = [
   'connection',
   'authorization',
@@ -26,18 +26,20 @@ export const attemptStages = [
 ] as const;
 export type AttemptStage = (typeof attemptStages)[number];
 
-/** One of the last sign-ins through a connection; no token and no code of the provider is in it. */
+/**
+ * One of the latest sign-in attempts through a connection, without the provider's tokens and codes.
+ */
 export class SsoAttempt extends Row<SsoAttempt> {
   declare id: string;
   declare connectionId: string;
   declare at: Date;
   declare stage: AttemptStage;
   declare ok: boolean;
-  /** Why it was refused; null when it was not. */
+  /** The reason for a refusal; null after a success. */
   declare code: string | null;
-  /** Canonical; null when the provider named nobody, or no address. */
+  /** Canonical; null if the provider named no person or no address. */
   declare email: string | null;
-  /** The groups claim as received; null when there was none, or it could not be read. */
+  /** The groups claim as received; null if there was none, or it could not be read. */
   declare groups: string[] | null;
   declare groupsMalformed: boolean;
   /** The id of the request, which a refused person sees as their reference; null before 0028. */

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize';
 import { index, instantColumn, key, Row, table, to } from './columns.ts';
 
-/** Someone taken out of an organization, whom no sign-in may add again (security I5). */
+/** A person removed from an organization. No sign-in may add them again (security I5). */
 export class Tombstone extends Row<Tombstone> {
   declare organizationId: string;
   declare accountId: string;

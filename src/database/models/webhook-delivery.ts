@@ -12,23 +12,23 @@ import {
   withDefault,
 } from './columns.ts';
 
-/** What becomes of a delivery: `dead` ones are not tried again by themselves. */
+/** The state of a delivery. `dead` ones are not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event on its way to one webhook, written in the transaction that wrote the event. */
+/** One event to deliver to one webhook, written in the event's transaction. */
 export class WebhookDelivery extends Row<WebhookDelivery> {
   /** The `webhook-id`. */
   declare id: string;
   declare webhookId: string;
   /** The kind of the event. */
   declare event: string;
-  /** What is sent, the same at every try. */
+  /** The body sent, the same on every try. */
   declare body: string;
   declare at: Date;
   declare status: DeliveryStatus;
   declare attempts: CreationOptional<number>;
-  /** Null once it waits no longer. */
+  /** Null when it waits no more. */
   declare nextAt: Date | null;
   declare responseStatus: CreationOptional<number | null>;
   declare error: CreationOptional<string | null>;

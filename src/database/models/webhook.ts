@@ -13,7 +13,7 @@ import {
   uuid,
 } from './columns.ts';
 
-/** Where an organization wants its events sent (interface page, webhooks). */
+/** A URL that receives an organization's events (interface page, webhooks). */
 export class Webhook extends Row<Webhook> {
   declare id: string;
   declare organizationId: string;
@@ -22,15 +22,15 @@ export class Webhook extends Row<Webhook> {
   declare events: string[] | null;
   /** Sealed. */
   declare secret: string;
-  /** Sealed; it signs too until `previousUntil`. */
+  /** Sealed. It also signs until `previousUntil`. */
   declare previousSecret: CreationOptional<string | null>;
   declare previousUntil: CreationOptional<Date | null>;
   declare enabled: boolean;
-  /** Since when nothing has been delivered and something has failed. */
+  /** Since when deliveries have only failed. */
   declare failingSince: CreationOptional<Date | null>;
-  /** Until then nothing is sent: it did not answer. */
+  /** No delivery before this time, because the receiver did not answer. */
   declare pausedUntil: CreationOptional<Date | null>;
-  /** The turn of the daemon that delivers to it now, and until when that may be believed. */
+  /** The daemon's lease to deliver to it, and when the lease ends. */
   declare leaseId: CreationOptional<string | null>;
   declare leasedUntil: CreationOptional<Date | null>;
   declare createdAt: Date;

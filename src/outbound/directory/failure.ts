@@ -10,7 +10,10 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/** The refusal of a directory that cannot be reached, or talked with (security L7): `extra` has where and why; `more` goes on with the sentence. */
+/**
+ * The refusal of a directory that cannot be reached or understood (security L7). `extra` has where
+ * and why; `more` continues the sentence.
+ */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,
@@ -24,7 +27,10 @@ export function directoryFailed(
   });
 }
 
-/** The refusal for an error that came up while a connection was being made; `certificate` describes the one that came, if one did. */
+/**
+ * The refusal for an error while connecting. `certificate` describes the received certificate, if
+ * any.
+ */
 export function notConnected(
   host: string,
   at: DirectoryPlace,
@@ -35,7 +41,7 @@ export function notConnected(
   if (reason === 'tls_untrusted' && certificate !== null)
     return directoryFailed(host, at, reason, error, `: ${certificate}`);
   if (reason === 'name_not_found') return directoryFailed(host, 'name', reason, error);
-  // Whoever does not understand our greeting hangs up.
+  // A server that does not understand our TLS greeting hangs up.
   const speechless = at === 'TLS' && reason === 'unreachable';
   return directoryFailed(host, at, speechless ? 'tls_missing' : reason, error);
 }

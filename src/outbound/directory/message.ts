@@ -1,28 +1,32 @@
 import { isUtf8 } from 'node:buffer';
 
-// ldapts believes every length that a directory tells it: one that lies makes it read for ever, in a loop that nothing
-// interrupts (seen with 9.2). So messages are put together, bounded and looked through here before they reach it.
+// ldapts trusts every length that a directory sends. A wrong length makes it read for ever, in a
+// loop that nothing interrupts (seen with 9.2). So messages are assembled, bounded and checked here
+// first.
 
-/** What RFC 4511 calls the answers that are understood here. */
+/** RFC 4511's tags of the answers understood here. */
 const tags = { bind: 0x61, entry: 0x64, done: 0x65, reference: 0x73, extended: 0x78 } as const;
 const [sequence, set, integer, octets, enumerated, controls] = [0x30, 0x31, 0x02, 0x04, 0x0a, 0xa0];
 
-/** One element of BER: its tag, and where its content is. */
+/** One BER element: its tag and the position of its content. */
 interface Element {
   tag: number;
   from: number;
   to: number;
 }
 
-/** A message that is what it says. */
+/** A message that passed the checks. */
 export interface SoundMessage {
-  /** Without its controls, of which none was asked for. */
+  /** Without its controls: none were requested. */
   bytes: Buffer;
-  /** The result code and whether it answers StartTLS; null for an entry or a reference. */
+  /** The result code, and whether it answers StartTLS. Null for an entry or a reference. */
   result: { code: number; extended: boolean } | null;
 }
 
-/** The size of the message that begins here: null while its head is incomplete, Infinity when it is none. */
+/**
+ * The size of the message that begins here. Null while its head is incomplete, Infinity if it is
+ * malformed.
+ */
 export function sizeOf(head: Buffer): number | null {
   if (head.length === 0) return null;
   if (head[0] !== sequence) return Number.POSITIVE_INFINITY;
@@ -34,7 +38,7 @@ export function sizeOf(head: Buffer): number | null {
   return head.length < 2 + count ? null : 2 + count + head.readUIntBE(2, count);
 }
 
-/** Looks a whole message through; null when any length or kind in it is not as RFC 4511 §4 has it. */
+/** Checks a whole message. Null if any length or kind in it violates RFC 4511 §4. */
 export function soundMessage(bytes: Buffer): SoundMessage | null {
   const [whole] = elements(bytes, { tag: sequence, from: 0, to: bytes.length }) ?? [];
   const [id, operation, rest, ...more] = (whole && elements(bytes, whole)) ?? [];
@@ -46,7 +50,7 @@ export function soundMessage(bytes: Buffer): SoundMessage | null {
   return { bytes: framed(bytes.subarray(whole.from, operation.to)), result };
 }
 
-/** Cuts what arrives into messages and hands on each that is sound; `fail` is told of the first thing that is not. */
+/** Cuts the input into messages and passes on each sound one. `fail` receives the first error. */
 export function messageReader(
   most: number,
   take: (message: SoundMessage) => void,
@@ -57,7 +61,7 @@ export function messageReader(
   let have = 0;
   let size: number | null = null;
   const next = (): Buffer | null => {
-    // Not before a message is whole, so that many small pieces cost no more than one.
+    // Checked only when a message is whole, so that many small pieces cost no more than one.
     if (size === null)
       size = sizeOf(Buffer.concat(chunks.slice(0, 6).map((chunk) => chunk.subarray(0, 6))));
     if (size === null || have < size) return null;
@@ -82,7 +86,7 @@ export function messageReader(
   };
 }
 
-/** The result of an answer, null for what has none, undefined for what is no sound answer. */
+/** The result of an answer. Null for a message without one, undefined for a malformed answer. */
 function resultIn(bytes: Buffer, operation: Element): SoundMessage['result'] | undefined {
   const inside = elements(bytes, operation);
   if (inside === null) return undefined;
@@ -102,14 +106,17 @@ function resultIn(bytes: Buffer, operation: Element): SoundMessage['result'] | u
   }
 }
 
-/** LDAPResult, and what may follow it: referral, serverSaslCreds, responseName, responseValue. */
+/**
+ * LDAPResult, and the fields that may follow it: referral, serverSaslCreds, responseName,
+ * responseValue.
+ */
 function codeIn(bytes: Buffer, [code, matched, said, ...more]: Element[]): number | null {
   if (code?.tag !== enumerated || matched?.tag !== octets || said?.tag !== octets) return null;
   if (more.some(({ tag }) => ![0xa3, 0x87, 0x8a, 0x8b].includes(tag))) return null;
   return code.to - code.from === 1 ? bytes.readUInt8(code.from) : null;
 }
 
-/** A DN is bound with exactly as it was received, so it must be text. */
+/** A DN must be text, because it is bound exactly as received. */
 function isEntry(bytes: Buffer, [dn, attributes, ...more]: Element[]): boolean {
   if (dn?.tag !== octets || attributes?.tag !== sequence || more.length > 0) return false;
   if (!isUtf8(bytes.subarray(dn.from, dn.to))) return false;

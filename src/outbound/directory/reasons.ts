@@ -1,6 +1,7 @@
 import type { DirectoryReason } from '../outbound.ts';
 
-// The codes of RFC 4511 appendix A, and those that Active Directory puts into the text beside 49 (MS-ADTS §3.1.1.3).
+// The codes of RFC 4511 appendix A, and those that Active Directory adds to the text of code 49
+// (MS-ADTS §3.1.1.3).
 
 const bindReasons: Record<number, DirectoryReason> = {
   8: 'stronger_auth_required',
@@ -37,13 +38,13 @@ const activeDirectory: Record<string, DirectoryReason> = {
   '775': 'account_locked',
 };
 
-/** Why a bind was refused; of the directory's own words nothing but the code is taken. */
+/** The reason for a refused bind. Only the code is taken from the directory's own text. */
 export function bindReason(code: number, said: string): DirectoryReason {
   const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
   return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';
 }
 
-/** Why a search was refused. */
+/** The reason for a refused search. */
 export function searchReason(code: number): DirectoryReason {
   return searchReasons[code] ?? 'refused';
 }

@@ -7,9 +7,9 @@ const request = Buffer.concat([
 ]);
 
 /**
- * Asks for TLS on this connection (RFC 4511 §4.14), and answers what keeps it from beginning, or null. The library's
- * own way keeps what comes after the answer and before the encryption, and takes it for encrypted: somebody in between
- * could put an answer to a bind there.
+ * Asks for TLS on this connection (RFC 4511 §4.14). Returns the reason why it cannot begin, or
+ * null. The library's own StartTLS treats bytes between the answer and the encryption as encrypted.
+ * An attacker on the network could inject a bind answer there.
  */
 export function startTls(
   socket: Socket,

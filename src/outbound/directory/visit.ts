@@ -10,10 +10,13 @@ import { directoryFailed } from './failure.ts';
 import { bindReason, searchReason } from './reasons.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
-/** A visit to one directory (security L5): a fresh connection for each question, all of them over within the limit. */
+/**
+ * A visit to one directory (security L5): a new connection for each question, all within one time
+ * limit.
+ */
 export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
   const { limits } = around;
-  // A little less, so that the answer to whoever asked is within the limit too.
+  // Slightly shorter, so that our own answer is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);
   const onWire = async <T>(work: (wire: Wire, ask: Ask) => Promise<T>): Promise<T> => {
     around.assertIdle('a question to a directory');
@@ -38,13 +41,15 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
         if (!found.ok)
           return { ok: false, at: 'search', reason: searchReason(found.code), code: found.code };
         const entries = found.value.searchEntries.map(entryOf);
-        // The library does not tell that a limit cut the answer short.
+        // The library does not report that a limit cut the answer short.
         return { ok: true, value: { entries, more: wire.cutShort || entries.length > limit } };
       }),
   };
 }
 
-/** Asks within the time for one operation: the answer, or the result code that the directory gave instead. */
+/**
+ * Asks within the time limit of one operation. Returns the answer, or the directory's result code.
+ */
 type Ask = <T>(what: () => Promise<T>) => Promise<Asked<T>>;
 type Asked<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
 
@@ -70,7 +75,7 @@ function asking(wire: Wire, limit: number): Ask {
 }
 
 function clientOn(wire: Wire): Client {
-  // The connection stands; the library takes it as it is, whatever the address says.
+  // The connection is already open; the library uses it and ignores this address.
   return new Client({ url: 'ldap://directory', createConnection: () => wire.socket });
 }
 

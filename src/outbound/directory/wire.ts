@@ -20,37 +20,38 @@ import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
 
-/** What a connection to a directory needs to know of this instance. */
+/** The settings of this instance that a connection to a directory needs. */
 export interface WireSurroundings {
   guard: Guard;
-  /** What is trusted beside a connection's own certificate. */
+  /** The trusted certificates besides the connection's own. */
   roots: SecureContext | undefined;
   limits: Limits;
-  /** Whether passwords may go without TLS (`ldap.allowPlaintext`). */
+  /** Whether passwords may be sent without TLS (`ldap.allowPlaintext`). */
   plaintext: boolean;
-  /** Throws when a transaction is open; called before anything is asked. */
+  /** Throws if a transaction is open; called before each question. */
   assertIdle: (what: string) => void;
 }
 
-/** A connection to a directory on which sound messages alone arrive. */
+/** A connection to a directory. Only sound messages arrive on it. */
 export interface Wire {
   host: string;
-  /** In the shape that ldapts takes. */
+  /** In the form that ldapts takes. */
   socket: Socket;
-  /** Until when the directory's certificate is valid; null without TLS. */
+  /** When the directory's certificate expires; null without TLS. */
   validUntil: Date | null;
-  /** What ended it, if we did not. */
+  /** The reason why it ended, if we did not end it. */
   failure: DirectoryFailure | null;
-  /** A result said that there is more than was asked for. */
+  /** A result said that there are more entries than requested. */
   cutShort: boolean;
-  /** Ends it for this reason, unless it has ended. */
+  /** Ends it for this reason, unless it has already ended. */
   fail(reason: DirectoryFailure): void;
   close(): void;
 }
 
 /**
- * Connects within the limits: to an address that the guard lets through, and over TLS 1.2 or later with a certificate that
- * is trusted and the host's own (security L5, S9). Refuses `upstream_failed` or `outbound_refused`.
+ * Connects within the limits, to an address that the guard allows. Requires TLS 1.2 or later with a
+ * trusted certificate for this host (security L5, S9). Refuses `upstream_failed` or
+ * `outbound_refused`.
  */
 export async function openWire(
   server: DirectoryServer,
@@ -63,11 +64,11 @@ export async function openWire(
   let at: DirectoryPlace = 'connection';
   let certificate: string | null = null;
   try {
-    // `net` does not look up an IP literal, so that one is judged first.
+    // `net` does not look up an IP literal, so judge it first.
     const way = { port, encrypted: true };
     if (isIP(host) !== 0) await around.guard.resolve(host, way);
     socket = connectTcp({ host, port, lookup: around.guard.checkedLookup(way) });
-    // A socket that is done with is nobody's concern.
+    // Ignore later errors of a socket that is no longer used.
     socket.on('error', () => undefined);
     await once(socket, 'connect', { signal });
     at = 'TLS';
@@ -77,7 +78,7 @@ export async function openWire(
     if (obstacle !== null) throw directoryFailed(host, 'TLS', obstacle);
     const encrypted = encrypt(socket, host, server, around);
     socket = encrypted.on('error', () => undefined);
-    // Node takes the certificate away when it refuses it, so it is read before.
+    // Node drops the certificate when it refuses it, so read it before.
     encrypted.prependOnceListener('secure', () => {
       certificate = describeCertificate(encrypted.getPeerCertificate());
     });
@@ -145,7 +146,7 @@ function wireOn(
   const duplex = new Duplex({
     // One message is one chunk.
     readableObjectMode: true,
-    // All of them together are bounded, so nothing is held back.
+    // The total is bounded, so no backpressure is needed.
     read: () => undefined,
     write: (chunk, _encoding, done) => void socket.write(chunk, done),
     destroy: (error, done) => {
@@ -162,7 +163,7 @@ function wireOn(
     duplex.destroy();
   };
   const late = () => fail('timeout');
-  // ldapts asks these two of a socket before it uses it; of the rest, a Duplex has what it calls.
+  // ldapts checks these two properties of a socket first. A Duplex has all the others that it uses.
   const asSocket = Object.assign(duplex, {
     connecting: false,
     readyState: 'open',
@@ -191,24 +192,30 @@ function wireOn(
 
 const unbind = Buffer.from([0x30, 0x05, 0x02, 0x01, 0x7f, 0x42, 0x00]);
 
-/** Says goodbye (RFC 4511 §4.3), so that the directory logs no lost connection; waits for nobody. */
+/**
+ * Sends an unbind (RFC 4511 §4.3), so that the directory logs no lost connection. Waits for no
+ * answer.
+ */
 function leave(socket: Socket): void {
   socket.write(unbind);
   socket.destroySoon();
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
-/** Whose certificate this is and who issued it. Only the names in it come from outside, and none that hides something (security X9). */
+/**
+ * The subject and issuer of this certificate. Only its names come from outside, and none with
+ * invisible characters (security X9).
+ */
 function describeCertificate({ subject, issuer }: Partial<PeerCertificate>): string {
   const itself = isDeepStrictEqual({ ...subject }, { ...issuer });
   return `that of ${called(subject)}, issued by ${itself ? 'itself' : called(issuer)}`;
 }
 
-/** X.520 allows 64 characters; a certificate can have any number. */
+/** X.520 allows 64 characters, but a certificate can have any number. */
 const longest = 100;
 
 function called(name: PeerCertificate['subject'] | undefined): string {
-  // A name can have several values of one kind: the first counts.
+  // A name can have several values of one kind; take the first.
   const [value] = [name?.CN, name?.O, name?.OU]
     .flat()
     .filter((one) => typeof one === 'string' && one !== '');

@@ -14,18 +14,19 @@ import {
 } from '../oidc.ts';
 import { unanswered } from './finding.ts';
 
-/** How the token endpoint answered: the status, and the error code when it is one of RFC 6749 §5.2. */
+/** The token endpoint's answer: the status, and the error code if it is one of RFC 6749 §5.2. */
 interface Verdict {
   status: number;
   error: string | null;
 }
 
-/** What nobody can guess: a secret, a state, a code verifier that is sent once. */
+/** An unguessable value: a secret, a state, or a code verifier that is sent once. */
 export const random = () => randomBytes(32).toString('base64url');
 
 /**
- * Whether the provider takes the client ID and secret. A code that it never issued tells: who checks the secret
- * first, as RFC 6749 §4.1.3 wants, answers `invalid_grant` only to the right one.
+ * Whether the provider accepts the client ID and secret. It is sent a code that it never issued. A
+ * provider that checks the secret first, as RFC 6749 §4.1.3 requires, answers `invalid_grant` only
+ * to the right secret.
  */
 export async function examineClient(
   fetch: BoundedFetch,
@@ -52,7 +53,7 @@ export async function examineClient(
       const otherwise = await ask(client.clientSecret, other).catch(refusalAsNull);
       return otherwise?.error === 'invalid_grant' ? acceptedBy(other, method) : finding;
     }
-    // Some look at the code first. To those a wrong secret is no different.
+    // Some providers check the code first, so a wrong secret gives the same answer.
     const unknown = await ask(random()).catch(refusalAsNull);
     if (unknown?.error !== 'invalid_grant') return right('accepted');
     return right(
@@ -72,7 +73,7 @@ function otherThan(method: SecretMethod): SecretMethod {
   return method === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic';
 }
 
-/** The secret is right, but the provider takes it only as it does not offer it. */
+/** The secret is right, but the provider accepts it only by a method that it does not advertise. */
 function acceptedBy(other: SecretMethod, used: SecretMethod): Finding {
   return wrong(
     `not accepted by ${used}, but by ${other}`,
@@ -105,7 +106,7 @@ function judge({ status, error }: Verdict): Finding {
   );
 }
 
-/** For a request that may fail: null instead of a refusal; a bug goes on. */
+/** For a request that may fail: turns a refusal into null, and rethrows a bug. */
 export function refusalAsNull(error: unknown): null {
   if (error instanceof Refusal) return null;
   throw error;

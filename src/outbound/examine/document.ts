@@ -6,16 +6,16 @@ import type { BoundedFetch } from '../http.ts';
 import { unanswered } from './finding.ts';
 import { isLookupError } from './place.ts';
 
-/** A discovery document as it came, and when its provider says that was. */
+/** A discovery document as received, with the provider's time. */
 export interface Discovered {
   document: Record<string, unknown>;
-  /** Milliseconds since 1970, or null when the provider does not say. */
+  /** Milliseconds since 1970, or null if the provider sends no time. */
   date: number | null;
 }
 
 const path = '/.well-known/openid-configuration';
 
-/** Whether there is a JSON document where discovery looks for it. */
+/** Whether there is a JSON document at the discovery URL. */
 export async function examineDiscovery(
   fetch: BoundedFetch,
   issuer: string,
@@ -53,14 +53,17 @@ function objectIn(text: string): Record<string, unknown> | null {
   }
 }
 
-// RFC 9111 §4.2.3: what a cache answers was made `Age` seconds ago.
+// RFC 9111 §4.2.3: a cached answer was made `Age` seconds ago.
 function dateOf(headers: Headers): number | null {
   const date = Date.parse(headers.get('date') ?? '');
   const age = Number(headers.get('age') ?? 0);
   return Number.isNaN(date) ? null : date + (age > 0 && Number.isFinite(age) ? age * 1000 : 0);
 }
 
-/** Whether the document is that of exactly this issuer (security S5); with `shown`, which other one it names. */
+/**
+ * Whether the document belongs to exactly this issuer (security S5). With `shown`, the finding
+ * includes the other issuer.
+ */
 export function examineIssuer(issuer: string, { document }: Discovered, shown: boolean): Finding {
   const named = document['issuer'];
   if (named === issuer) return right('the same');
@@ -77,7 +80,7 @@ export function examineIssuer(issuer: string, { document }: Discovered, shown: b
   );
 }
 
-/** Nothing that a terminal or an eye could take for something else. */
+/** Only characters that a terminal and a reader cannot mistake. */
 function isShowable(named: string): boolean {
   return /^https?:\/\/[\x21-\x7e]{1,200}$/.test(named) && URL.canParse(named);
 }
@@ -90,7 +93,9 @@ function differenceOf(issuer: string, named: string): string {
   return 'one with another path or spelling';
 }
 
-/** Whether the endpoints are there, guarded and as encrypted as the issuer (security S9). */
+/**
+ * Whether the endpoints exist, may be reached, and are as encrypted as the issuer (security S9).
+ */
 export async function examineEndpoints(
   guard: Guard,
   { document }: Discovered,

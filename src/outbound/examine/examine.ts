@@ -10,14 +10,17 @@ import { examineKeys } from './keys.ts';
 import { examineName, examineTls } from './place.ts';
 import { examineRedirect } from './redirect.ts';
 
-/** Looks at a provider step by step, within `total` milliseconds; what needs a step that failed is not run. */
+/**
+ * Examines a provider step by step, within `total` milliseconds. A step is skipped if a step that
+ * it needs failed.
+ */
 export function createExaminer(
   client: GuardedClient,
   guard: Guard,
   total: number,
 ): Outbound['examineProvider'] {
   return async (subject, now, showIssuer = false) => {
-    // A little less, so that the answer to whoever asked is within the limit too.
+    // Slightly shorter, so that our own answer is within the limit too.
     const deadline = AbortSignal.timeout(total * 0.9);
     const overdue = lateness(deadline);
     const { steps, take } = takingSteps(async (look) =>
@@ -29,7 +32,7 @@ export function createExaminer(
   };
 }
 
-/** Runs a step, unless the time is over, and keeps what it found. */
+/** Runs a step, unless the time is up, and stores its finding. */
 type Step = <V>(
   name: StepName,
   look: () => Promise<Finding<V>> | Finding<V>,
@@ -69,7 +72,7 @@ async function walk(step: Step, way: Way): Promise<void> {
     if (asked.ok)
       await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
-  // Side by side, so that keys that never come do not use up the time of the others.
+  // In parallel, so that slow keys do not use up the others' time.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 
@@ -96,7 +99,10 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   clock: () => 'at most 60 seconds from ours',
 };
 
-/** Whether the provider's clock goes with ours; both in milliseconds since 1970, null when it does not tell. */
+/**
+ * Whether the provider's clock agrees with ours. Milliseconds since 1970; null if the provider
+ * sends no time.
+ */
 function examineClock(theirs: number | null, ours: number): Finding {
   if (theirs === null) return right('the provider does not tell its time');
   const seconds = Math.round((theirs - ours) / 1000);

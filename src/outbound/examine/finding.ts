@@ -2,8 +2,9 @@ import { Refusal } from '../../errors.ts';
 import { type Finding, wrong } from '../../finding.ts';
 import { type Failure, failureWords } from '../http.ts';
 
-// What a step of an examination finds, in sentences of our own: nothing that the provider wrote is in them
-// (security S8), but for the host names that the operator must be able to allow, and, shown to the operator alone, the issuer.
+// The findings of an examination, in our own sentences. They never quote the provider (security
+// S8), except for host names that the operator must allow. The issuer is shown too, but only to the
+// operator.
 
 /** The steps in order, by their names. */
 export const stepNames = [
@@ -19,7 +20,7 @@ export const stepNames = [
 ] as const;
 export type StepName = (typeof stepNames)[number];
 
-/** The finding for a request of `what` that did not succeed; other errors are bugs and go on. */
+/** The finding for a failed request of `what`. Other errors are bugs and are rethrown. */
 export function unanswered(error: unknown, what: string): Finding<never> {
   if (!(error instanceof Refusal)) throw error;
   if (error.code === 'outbound_refused') return wrong(error.message, error.hint ?? elsewhere);
@@ -29,7 +30,7 @@ export function unanswered(error: unknown, what: string): Finding<never> {
 
 function failureIn({ extra }: Refusal): Failure | undefined {
   const known = Object.keys(failureWords).find((reason) => reason === extra['reason']);
-  // One of the table's own keys.
+  // The value is one of the table's own keys.
   return known as Failure | undefined;
 }
 

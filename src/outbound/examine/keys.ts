@@ -8,7 +8,7 @@ import { unanswered } from './finding.ts';
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
-/** Whether the provider publishes keys by which its ID tokens can be believed (security S4). */
+/** Whether the provider publishes keys that can verify its ID tokens (security S4). */
 export async function examineKeys(
   fetch: BoundedFetch,
   { jwks_uri: uri }: ProviderMetadata,
@@ -53,7 +53,9 @@ function keysIn(text: string): Record<string, unknown>[] | null {
   }
 }
 
-/** The algorithms of ours that a key can verify: those of its kind, unless it says that it is for another. */
+/**
+ * The algorithms of ours that a key can verify: those of its kind, unless the key names another.
+ */
 function algorithmsOf(jwk: Record<string, unknown>): string[] {
   const { alg, use } = jwk;
   if (use !== undefined && use !== 'sig') return [];
@@ -62,7 +64,7 @@ function algorithmsOf(jwk: Record<string, unknown>): string[] {
 
 function kindsOf(jwk: Record<string, unknown>): string[] {
   try {
-    // Read as a key below; what is none throws.
+    // Parsed as a key below; anything else throws.
     const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey({
       key: jwk as JsonWebKey,
       format: 'jwk',

@@ -4,7 +4,7 @@ import { canonicalHost } from '../address.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import { unanswered } from './finding.ts';
 
-/** Whether the issuer's host has addresses, all of which may be reached (security S9). */
+/** Whether the issuer's host has addresses, and all of them may be reached (security S9). */
 export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   const host = canonicalHost(issuer.hostname);
   try {
@@ -24,7 +24,7 @@ export async function examineName(guard: Guard, issuer: URL): Promise<Finding> {
   }
 }
 
-/** Whether the host answers over TLS with a certificate that is trusted, its own and valid now. */
+/** Whether the host answers over TLS with a trusted, valid certificate of its own. */
 export async function examineTls(
   guard: Guard,
   handshake: (url: URL) => Promise<Date>,
@@ -48,7 +48,7 @@ export async function examineTls(
   }
 }
 
-/** Whether an error is of looking a name up: what the resolver of the system throws. */
+/** Whether an error comes from a name lookup by the system's resolver. */
 export function isLookupError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo';
 }

@@ -6,8 +6,9 @@ import { type Confidential, configure } from '../oidc.ts';
 import { random, refusalAsNull } from './client.ts';
 
 /**
- * Whether the provider sends people back to the redirect URI. Asked to show no page (OpenID Connect Core §3.1.2.1),
- * a provider that knows the URI redirects there with an error, and one that does not must not (RFC 6749 §4.1.2.1).
+ * Whether the provider redirects people back to the redirect URI. The request forbids it to show a
+ * page (OpenID Connect Core §3.1.2.1). A provider that knows the URI then redirects there with an
+ * error; others must not (RFC 6749 §4.1.2.1).
  */
 export async function examineRedirect(
   fetch: BoundedFetch,
@@ -17,7 +18,7 @@ export async function examineRedirect(
 ): Promise<Finding> {
   const register = `Register exactly ${client.redirectUri} for this client at the provider.`;
   const url = await silentRequest(metadata, client);
-  // Only browsers must be able to go there, so a way that is closed to this machine proves nothing.
+  // Only browsers must reach this URL, so a failure from this machine proves nothing.
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
     refusalAsNull,
   );
@@ -50,7 +51,10 @@ async function silentRequest(metadata: ProviderMetadata, client: Confidential): 
   });
 }
 
-/** What the provider sends back to the redirect URI, or null when it sends the browser elsewhere or nowhere. */
+/**
+ * The parameters that the provider sends to the redirect URI, or null if it redirects elsewhere or
+ * not at all.
+ */
 function wayBack(response: Response, from: URL, redirectUri: string): URLSearchParams | null {
   const location = response.headers.get('location');
   if (location === null || !URL.canParse(location, from.href)) return null;

@@ -4,7 +4,7 @@ import { isSeen } from '../../unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domain-names/canonical.ts';
 import { projectRoles } from './project-roles.ts';
 
-// The fields that the inputs and views of several services share.
+// Fields shared by the inputs and views of several services.
 
 const unseen = 'must not contain control characters, bidirectional or other invisible characters';
 
@@ -22,7 +22,10 @@ export const name = z
   .max(200, 'must have at most 200 characters')
   .refine(isSeen, unseen);
 
-/** What something is for, in its owner's words: up to 1000 characters, none of them invisible; nothing is null. */
+/**
+ * A description in its owner's words: up to 1000 characters, none of them invisible. Empty becomes
+ * null.
+ */
 export const description = z
   .string()
   .trim()
@@ -83,7 +86,7 @@ function canonical(canonicalize: (text: string) => string | null, message: strin
 
 const projectRoleNames = projectRoles.map(({ role }) => role);
 
-/** A role in a project; the API's description says what each grants. */
+/** A role in a project. The API's description says what each grants. */
 export const projectRole = z
   .enum(projectRoleNames, `must be one of ${projectRoleNames.join(', ')}`)
   .describe(

@@ -16,10 +16,10 @@ import {
   type ProjectRight,
 } from './authority/table.ts';
 
-/** Who may run an operation: a row of the authority table, the operator alone, or everyone. */
+/** The right that an operation needs: a row of the authority table, the operator alone, or none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
 
-/** What has been proved before an operation runs. */
+/** The proof that an operation gets. */
 type Proved<Needed extends Authority> = Needed extends ProjectRight
   ? Within
   : Needed extends OrganizationRight
@@ -36,16 +36,19 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /** Proves it where one row does not say all; never less than `authority`, the row of its route. */
+  /**
+   * Proves the right if one row is not enough to describe it. Never less than `authority`, the row
+   * of its route.
+   */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
-  /** Every field, those of a path included: an organization is `org`, a project `project`. */
+  /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
-  /** The fields that may leave; without it the answer over HTTP is empty. */
+  /** The fields that may leave. Without it the answer over HTTP is empty. */
   output?: Output;
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
-/** One thing that idctl can do. Call it with checked input; it proves the authority itself. */
+/** One operation of idctl. Call it with checked input; it proves the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
   readonly authority: Authority;
@@ -54,8 +57,8 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 }
 
 /**
- * Makes an operation. `run` is called when the authority has been proved, with what was proved: the
- * organization and the role in it, the project too, or the person.
+ * Makes an operation. `run` is called after the proof, with its result: the organization with the
+ * role and project, or the person.
  */
 export function operation<
   Needed extends Authority,
@@ -69,7 +72,7 @@ export function operation<
     const proof = await (definition.prove ?? proveRow)(ctx, given);
     return run(ctx, given, proof);
   };
-  // `proveRow` answers what `Proved` says of this authority, which `Proof` is then.
+  // `proveRow` returns what `Proved` says for this authority, so `Proof` is that type.
   const proveRow = (ctx: Context, given: z.output<Input>) =>
     prove(ctx, authority, given) as Promise<Proof>;
   return Object.assign(perform, { authority, input, output });

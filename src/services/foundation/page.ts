@@ -4,7 +4,7 @@ import { id } from './fields.ts';
 /** Sorts before every id. */
 export const firstKey = '00000000-0000-0000-0000-000000000000';
 
-/** The fields by which a list is read in pages. */
+/** The input fields of a paged list. */
 export const pageInput = {
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: id.optional(),
@@ -20,8 +20,8 @@ interface Page<Item> {
 }
 
 /**
- * Reads one page by keyset: `load` is given the id after which to begin and how many
- * rows to read; the list is ordered by that id.
+ * Reads one page by keyset, ordered by id. `load` gets the id after which to begin, and how many
+ * rows to read.
  */
 export async function readPage<Row, Item>(
   at: { limit: number; cursor?: string | undefined },

@@ -1,6 +1,6 @@
 import type { ProjectRole } from '../../database/models/project.ts';
 
-/** The roles of a project in the order of their rank, the lowest first, and what each grants (spec §2.3). */
+/** The roles of a project from the lowest to the highest rank, and what each grants (spec §2.3). */
 export const projectRoles = [
   { role: 'viewer', grants: 'Read-only access.' },
   { role: 'commenter', grants: 'Can comment, cannot change project structure.' },
@@ -8,7 +8,7 @@ export const projectRoles = [
   { role: 'admin', grants: 'Full control over the project.' },
 ] as const satisfies { role: ProjectRole; grants: string }[];
 
-/** Whether the first role stands above the second. */
+/** Whether the first role ranks above the second. */
 export function outranks(one: ProjectRole, other: ProjectRole): boolean {
   return rank(one) > rank(other);
 }

@@ -4,7 +4,9 @@ import { Project } from '../../../database/models/project.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
 
-/** The organization's project of this id or slug; with `lock`, held like that until the transaction ends. */
+/**
+ * The organization's project of this id or slug. `lock` holds the row until the transaction ends.
+ */
 export function findProject(
   organization: Pick<Organization, 'id'>,
   project: string,
@@ -14,7 +16,7 @@ export function findProject(
   return Project.findOne({ where: { organizationId: organization.id, ...named }, ...options });
 }
 
-/** As `findProject`, or `not_found`. */
+/** Like `findProject`, but refuses `not_found`. */
 export async function requireProject(
   organization: Pick<Organization, 'id'>,
   project: string,

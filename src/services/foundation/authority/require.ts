@@ -21,21 +21,21 @@ import {
   type SecondFactorRight,
 } from './table.ts';
 
-// Every operation's first line is one of these; what it returns is what has been proved.
+// Every operation begins with one of these calls, and works with the proof that it returns.
 
-/** What the actor has been proved to be in an organization. */
+/** The actor's proved role in an organization. */
 export interface Standing {
   organization: Organization;
-  /** The operator stands above every role. */
+  /** The operator ranks above every role. */
   role: Role | 'operator';
 }
 
-/** What the actor has been proved to be in an organization, and the project of it that this is about. */
+/** The actor's proved role in an organization, and the project in question. */
 export interface Within extends Standing {
   project: Project;
 }
 
-/** Proves the operator: whoever may read the database and the key file. */
+/** Proves the operator: a user who may read the database and the key file. */
 export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
   requireSomeone(ctx.actor);
@@ -44,12 +44,15 @@ export function requireOperator(ctx: Context): void {
   });
 }
 
-/** Proves a person who may do this with what is their own. */
+/** Proves a person who may do this with their own data. */
 export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 'user' } {
   return requirePerson(ctx, operation);
 }
 
-/** Proves a person in a session that passed the account's own second factor; a provider's does not count (security P15). */
+/**
+ * Proves a person in a session that passed the account's own second factor. A provider's does not
+ * count (security P15).
+ */
 export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,
@@ -63,7 +66,7 @@ export async function requireSecondFactor(
   }
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
   const passedAt = session?.secondFactorAt ?? null;
-  // An authenticator that was replaced since says nothing about the present one.
+  // A code from a replaced authenticator proves nothing about the current one.
   if (passedAt !== null && passedAt >= totpEnabledAt) return;
   throw secondFactorMissing('Sign in again by a way that asks for the code of your authenticator.');
 }
@@ -86,13 +89,16 @@ function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' }
   return ctx.actor;
 }
 
-/** Proves the provisioning client of the organization of this id, and answers the id. */
+/** Proves the provisioning client of the organization of this id, and returns the id. */
 export function requireScim({ actor }: Context, org: string): string {
   if (actor.kind === 'scim' && actor.organizationId === org) return org;
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/** Proves that the actor may do this in the organization; to outsiders it is not there. */
+/**
+ * Proves that the actor may do this in the organization. To outsiders the organization does not
+ * exist.
+ */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,
@@ -104,7 +110,10 @@ export async function requireAuthority(
   return standing;
 }
 
-/** Proves that the actor may do this in the project, by the role in the organization or in the project itself. */
+/**
+ * Proves that the actor may do this in the project. The role in the organization or in the project
+ * counts.
+ */
 export async function requireProjectAuthority(
   ctx: Context,
   operation: ProjectRight,
@@ -114,7 +123,8 @@ export async function requireProjectAuthority(
   const project = await findProject(standing.organization, at.project);
   const allowed =
     isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
-  // Said before whether there is such a project, which those outside it are not told.
+  // Refused before the lookup result shows, because outsiders must not learn whether the project
+  // exists.
   if (!allowed) throw notAllowed(standing, operation);
   if (project === null)
     throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
@@ -171,7 +181,10 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-/** Proves that the credential will do: a session always, a token where the row takes tokens and the scope is enough. */
+/**
+ * Proves that the credential is enough: any session, or a token with the right scope if the row
+ * allows tokens.
+ */
 function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
@@ -184,7 +197,7 @@ function requireCredential({ actor, config }: Context, operation: Right): void {
   if (!effectsOf[actor.scope].includes(effect)) throw scopeRequired(actor, effect);
 }
 
-/** What a token of each scope may do (security P15). */
+/** The effects that each token scope allows (security P15). */
 const effectsOf: Record<TokenScope, Rule['effect'][]> = {
   read: ['reads'],
   write: ['reads', 'changes'],

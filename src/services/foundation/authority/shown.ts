@@ -5,16 +5,17 @@ import { findVerifiedNames } from '../domain-names/owns.ts';
 import { calledBy } from '../scim-user/called.ts';
 import { emailOf, resourceOf } from '../scim-user/resource.ts';
 
-/** What an organization sees of a person. */
+/** A person as an organization sees them. */
 export interface Shown {
   email: string | null;
   name: string;
 }
 
 /**
- * What the organization sees of these accounts. A person that its provisioning named, by an address on a domain that it
- * has not verified, stays what its client says, whether there was an account before or not: anyone's account could be
- * read by its address otherwise, and whether there was one (security I4).
+ * How the organization sees these accounts. If its provisioning named a person by an address on an
+ * unverified domain, the organization sees only its client's data. It is the same whether the
+ * account existed before or not. Otherwise anyone's account could be read by its address, or its
+ * existence detected (security I4).
  */
 export async function shownTo(
   organizationId: string,
@@ -38,12 +39,14 @@ export async function shownTo(
   };
 }
 
-/** As `shownTo`, of one. */
+/** Like `shownTo`, for one account. */
 export async function shownIn(organizationId: string, account: Account): Promise<Shown> {
   return (await shownTo(organizationId, [account]))(account);
 }
 
-/** What the organization calls the person who acts in it; `name` is their own (security I4). */
+/**
+ * The name by which the organization knows the acting person. `name` is their own (security I4).
+ */
 export async function nameShownIn(
   organizationId: string,
   { accountId, name }: { accountId: string; name: string },
@@ -52,7 +55,7 @@ export async function nameShownIn(
   return account === null ? name : (await shownIn(organizationId, account)).name;
 }
 
-/** What the client says of a person; no address where the account has none. */
+/** The client's data about a person; no address if the account has none. */
 function saidOf({ email }: Account, record: ScimRecord): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };

@@ -1,37 +1,40 @@
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 
-// Who may do what: the one table of it. Operations prove themselves by it, routes name their row of it, and the
-// operator may do everything in it. What has no row is the operator's alone (`requireOperator`).
+// The one table of rights. Operations prove their row, routes name their row, and the operator may
+// do everything in it. Operations without a row are only for the operator (`requireOperator`).
 
-/** What an operation asks of whoever wants it. */
+/** The requirements of an operation. */
 export interface Rule {
-  /** The least that one must be: a signed-in person, for what is their own, or of this role in the organization. */
+  /** The least role: a signed-in person, for their own data, or this role in the organization. */
   least: 'user' | Role;
-  /** The least role in the project that will do instead. */
+  /** The least role in the project that is also enough. */
   orInProject?: ProjectRole;
   /**
-   * What it does, which decides the scope that a token needs (security P15): `reads` takes any, `changes` takes `write`,
-   * and `letsIn` takes `admin`, because it gives others a way in or a role above member.
+   * The effect, which decides the scope that a token needs (security P15). `reads` takes any,
+   * `changes` takes `write`. `letsIn` takes `admin`, because it gives others a way in or a role
+   * above member.
    */
   effect: 'reads' | 'changes' | 'letsIn';
-  /** A token will not do: never, or only where `tokens.manageCredentials` says that it will. */
+  /** A token is not enough: never, or only if `tokens.manageCredentials` allows it. */
   session?: 'always' | 'usually';
-  /** The session has passed the account's own second factor, checked by idctl. */
+  /** The session must have passed the account's own second factor, checked by idctl. */
   secondFactor?: true;
 }
 
-/** Every operation that somebody other than the operator may do. */
+/** Every operation that users other than the operator may run. */
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /** Password, second factor, tokens and apps: with them a stolen token would outlive its own end. */
+  /**
+   * Password, second factor, tokens and apps: with them a stolen token would outlive its own end.
+   */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
-  /** Making or regenerating a token of scope admin. */
+  /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
   'sessions.see': { least: 'user', effect: 'reads' },
   'sessions.end': { least: 'user', effect: 'changes' },
-  /** What it opens may be an owner's role. */
+  /** The invitation may grant the owner role. */
   'invitations.accept': { least: 'user', session: 'always', effect: 'changes' },
   'organizations.list': { least: 'user', effect: 'reads' },
   /** Only while `orgs.creation` is `anyone`. */
@@ -42,27 +45,30 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
   'members.see': { least: 'member', effect: 'reads' },
   'members.change': { least: 'admin', effect: 'changes' },
-  /** Oneself; all but the last owner. */
+  /** For the person themselves; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },
   'members.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'members.grantOwner': { least: 'owner', session: 'always', effect: 'letsIn' },
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /** Naming the organization for an app of one's own, which then asks about the tokens of its members. */
+  /**
+   * Naming the organization for the actor's own app, which then asks about the tokens of its
+   * members.
+   */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },
   'webhooks.change': { least: 'admin', effect: 'changes' },
 
-  /** Those that one belongs to. */
+  /** The projects that the actor belongs to. */
   'projects.see': { least: 'member', effect: 'reads' },
   'projects.seeAll': { least: 'admin', effect: 'reads' },
   'projects.change': { least: 'admin', effect: 'changes' },
   'projectMembers.see': { least: 'admin', orInProject: 'viewer', effect: 'reads' },
   'projectMembers.change': { least: 'admin', orInProject: 'admin', effect: 'changes' },
   'projectMembers.grantAdmin': { least: 'admin', orInProject: 'admin', effect: 'letsIn' },
-  /** Making a synced membership manual, or taking it away. */
+  /** Making a synced membership manual, or removing it. */
   'projectMembers.changeSynced': { least: 'admin', effect: 'changes' },
 
   'domains.see': { least: 'admin', effect: 'reads' },
@@ -71,7 +77,7 @@ export const authority = {
   'sso.change': { least: 'admin', effect: 'letsIn' },
   /** Asks the provider, in the name of the organization. */
   'sso.test': { least: 'admin', effect: 'changes' },
-  /** They free accounts for what another provider or directory says of them. */
+  /** These free accounts for another provider's or directory's identities. */
   'sso.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.see': { least: 'admin', effect: 'reads' },
@@ -88,30 +94,30 @@ export const authority = {
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 
-  /** The members' tokens of scope admin. */
+  /** The members' tokens with scope admin. */
   'adminTokens.see': { least: 'owner', effect: 'reads' },
 } as const satisfies Record<string, Rule>;
 
 /** A row of the table. */
 export type Right = keyof typeof authority;
 
-/** The rows that ask for one of these. */
+/** The rows with one of these requirements. */
 type Asking<Least extends Rule['least']> = {
   [Name in Right]: (typeof authority)[Name]['least'] extends Least ? Name : never;
 }[Right];
 
-/** The rows that ask for the account's own second factor. */
+/** The rows that require the account's own second factor. */
 export type SecondFactorRight = {
   [Name in Right]: (typeof authority)[Name] extends { secondFactor: true } ? Name : never;
 }[Right];
 
-/** The rows about what is a signed-in person's own. */
+/** The rows about a signed-in person's own data. */
 export type OwnRight = Exclude<Asking<'user'>, SecondFactorRight>;
 
 /** The rows about an organization. */
 export type OrganizationRight = Exclude<Asking<Role>, ProjectRight>;
 
-/** The rows that a role in a project opens too. */
+/** The rows that a role in a project allows too. */
 export type ProjectRight = {
   [Name in Right]: (typeof authority)[Name] extends { orInProject: ProjectRole } ? Name : never;
 }[Right];
@@ -121,14 +127,14 @@ export function ruleOf(right: Right): Rule {
   return authority[right];
 }
 
-/** Whether the row is about what is a signed-in person's own. */
+/** Whether the row is about a signed-in person's own data. */
 export function isAboutOneself(
   right: OwnRight | OrganizationRight | ProjectRight,
 ): right is OwnRight {
   return ruleOf(right).least === 'user';
 }
 
-/** Whether a role in a project opens the row too. */
+/** Whether a role in a project allows the row too. */
 export function isAboutProject(right: OrganizationRight | ProjectRight): right is ProjectRight {
   return ruleOf(right).orInProject !== undefined;
 }

@@ -1,17 +1,20 @@
 import { domainToASCII } from 'node:url';
 
-// The one canonical form of domains and addresses (security D1). Whatever compares, stores or looks up
-// a domain or an e-mail address goes through these two functions first.
+// The one canonical form of domains and addresses (security D1). All code that compares, stores or
+// looks up a domain or an e-mail address calls these two functions first.
 
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
-/** What the URL parser behind domainToASCII would drop, decode or take for another part of a URL. */
+/**
+ * Characters that the URL parser behind domainToASCII would drop, decode or treat as another part
+ * of a URL.
+ */
 const notInHost = /[\s\p{Cc}\p{Cf}/\\?#:@%[\]<>^|]/u;
 /** RFC 5321 dot-string; quoted local parts are not accepted. */
 const localPart = /^(?!.{65})[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
 /**
- * The domain in the text as lower-case ASCII, or null when there is none. Takes what people paste
- * (spec §2.1): a web address without path, an e-mail address, a trailing slash or dot.
+ * The domain in the text as lower-case ASCII, or null. Accepts pasted text (spec §2.1): a web
+ * address without path, an e-mail address, a trailing slash or dot.
  */
 export function canonicalDomain(text: string): string | null {
   const bare = text
@@ -23,11 +26,11 @@ export function canonicalDomain(text: string): string | null {
   return parts.length > 2 || parts[0] === '' ? null : canonicalHost(parts.at(-1) ?? '');
 }
 
-/** The address with a lower-case local part and a canonical domain, or null when it is none. */
+/** The address with a lower-case local part and a canonical domain, or null if it is invalid. */
 export function canonicalEmail(text: string): string | null {
   const [given = '', host, ...rest] = text.trim().split('@');
   const local = given.toLowerCase();
-  // ASCII as given already, for U+212A becomes a plain k in lower case.
+  // Checked before lower-casing, because U+212A becomes a plain k.
   const sound = /^[\x21-\x7e]+$/.test(given) && localPart.test(local);
   if (host === undefined || rest.length > 0 || !sound) return null;
   const domain = canonicalHost(host);

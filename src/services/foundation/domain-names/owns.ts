@@ -4,15 +4,19 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
 /**
- * The organization's verified domain of this name, or null (security I2: verified now, by this organization, exactly
- * this name). Inside a transaction it is not given up until that ends, so that no sign-in outlives it.
+ * The organization's verified domain of this name, or null (security I2: verified now, by this
+ * organization, exactly this name). Inside a transaction the domain cannot be given up until the
+ * end, so no sign-in outlives it.
  */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
   const where = { organizationId, name, state: 'Verified' as const };
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
-/** The names of the domains that the organization has verified; it may be giving them up meanwhile. */
+/**
+ * The names of the organization's verified domains, without a lock: it may be giving one up at this
+ * moment.
+ */
 export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
   const domains = await Domain.findAll({
     where: { organizationId, state: 'Verified' },
@@ -21,7 +25,7 @@ export async function findVerifiedNames(organizationId: string): Promise<Set<str
   return new Set(domains.map(({ name }) => name));
 }
 
-/** Whether the organization has verified a domain, whatever its name. */
+/** Whether the organization has any verified domain. */
 export async function hasVerifiedDomain(organizationId: string): Promise<boolean> {
   return (await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0;
 }
@@ -32,13 +36,19 @@ export async function findOwner(name: string): Promise<string | null> {
   return domain?.organizationId ?? null;
 }
 
-/** Whether an organization speaks for the domain: it has verified it, or signs people in with it (`trust.domains: off`). */
+/**
+ * Whether an organization has verified the domain, or signs people in with it (`trust.domains:
+ * off`).
+ */
 export async function isClaimed(name: string): Promise<boolean> {
   if ((await findOwner(name)) !== null) return true;
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;
 }
 
-/** Whether the organization has verified the domain of this canonical address; it may be giving it up meanwhile. */
+/**
+ * Whether the organization has verified the domain of this canonical address, without a lock: it
+ * may be giving it up.
+ */
 export async function ownsAddress(organizationId: string, email: string | null): Promise<boolean> {
   return email !== null && (await findOwner(domainOf(email))) === organizationId;
 }

@@ -12,12 +12,13 @@ interface Listener {
 }
 
 /**
- * Writes an event, and a delivery of it for each webhook that wants it. Call it inside the transaction of what
- * happened: what is committed will be sent, and nothing else is. Where nobody listens, it is one statement.
+ * Writes an event, and a delivery for each webhook that wants it. Call it inside the transaction
+ * that causes the event, so that exactly the committed events are sent. Without webhooks it is one
+ * statement.
  */
 export async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };
-  // What happens in no organization is nobody's to be sent.
+  // An event outside any organization is sent to no webhook.
   if (organizationId === null) return insertRow('events', row);
   for (const { id, events } of await insertAndFind(row, organizationId)) {
     if (isWanted(event.kind, events)) await queue(id, event);
@@ -32,7 +33,7 @@ async function insertAndFind(
   const found = `FROM webhooks WHERE organization_id = $${bind.length + 1} AND enabled`;
   const given = [...bind, organizationId];
   if (dialectOfDatabase() === 'postgres') {
-    // Nobody removes a webhook between its being found and its delivery being written.
+    // The lock keeps a found webhook from being removed before its delivery is written.
     return select<Listener>(
       `WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`,
       given,

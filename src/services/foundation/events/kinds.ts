@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { role } from '../fields.ts';
 
-// Every kind of event there is: a line here is its documentation in docs/events.md, in the API's own document, what
-// webhooks and lists may be asked for, and what the tests hold each recorded event to.
+// The table of event kinds. A line here feeds docs/events.md, the API document and the filters of
+// webhooks and lists. The tests check each recorded event against it.
 
-/** What an event of one kind says. */
+/** The definition of one kind of event. */
 interface EventKind {
-  /** Where it is listed: in the organization it happened in (and sent to its webhooks), or by the operator alone. */
+  /**
+   * Where it is listed: in its organization (and sent to its webhooks), or for the operator only.
+   */
   scope: 'organization' | 'instance' | 'either';
-  /** The type of the subject; null where there is none. */
+  /** The type of the subject, or null. */
   subject: string | null;
   about: string;
   data: z.ZodObject;
@@ -32,8 +34,8 @@ const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
 /**
- * Of what strangers can repeat: how often in the quarter of an hour, when last, and the last references that people were
- * shown (security X5).
+ * For events that strangers can repeat: how often in the quarter of an hour, when last, and for
+ * which requests. Keeps the last references shown to people (security X5).
  */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
@@ -391,9 +393,9 @@ export const eventKinds = {
 /** The name of a kind of event. */
 export type EventName = keyof typeof eventKinds;
 
-/** What an event of this kind says beside who did it and to what. */
+/** The data of this kind of event, besides actor and subject. */
 export type EventData<Name extends EventName> = z.input<(typeof eventKinds)[Name]['data']>;
 
 /** The names of all kinds, in the order of the documentation. */
-// The keys of an object literal are what its type says.
+// The keys of an object literal match its type.
 export const eventNames = Object.keys(eventKinds) as EventName[];

@@ -25,12 +25,12 @@ const listInput = z.strictObject({
   ...pageInput,
 });
 
-/** The operator may ask about the whole instance. */
+/** The operator may list the whole instance. */
 const listAllInput = listInput.partial({ org: true });
 
 type All = z.output<typeof listAllInput>;
 
-/** Lists what happened in an organization, oldest first (spec §6). */
+/** Lists the events of an organization, oldest first (spec §6). */
 export const listEvents = operation({
   authority: 'events.see',
   input: listInput,
@@ -41,7 +41,7 @@ export const listEvents = operation({
   },
 });
 
-/** Lists what happened in the whole instance, or in one organization, for the operator. */
+/** Lists the events of the whole instance, or of one organization, for the operator. */
 export const listAllEvents = operation({
   authority: 'operator',
   input: listAllInput,
@@ -54,7 +54,7 @@ export const listAllEvents = operation({
   },
 });
 
-/** Tells where the operator goes on from to see only what happens from now on. */
+/** The id after which the operator sees only new events. */
 export const lastEventId = operation({
   authority: 'operator',
   input: listAllInput,
@@ -82,13 +82,12 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
-  // Events may come twice, and none is left out: one goes on from where none can come behind any
-  // more, if that is further.
+  // Events may come twice, but none is left out. The cursor moves on at least to the settled id.
   const further = settled > (cursor ?? firstKey) ? settled : cursor;
   return { events, nextCursor: hasMore && further === cursor ? last : (further ?? null), hasMore };
 }
 
-// How far the clocks of the daemons and of the database may be apart, in milliseconds.
+// The most that the clocks of the daemons and of the database may differ, in milliseconds.
 const apart = 1000;
 
 const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS began FROM pg_stat_activity
@@ -96,9 +95,8 @@ const oldest = `SELECT (EXTRACT(EPOCH FROM min(xact_start)) * 1000)::float8 AS b
     AND (backend_xid IS NOT NULL OR state = 'idle in transaction')`;
 
 /**
- * The id up to which no event comes any more, or null where none can come behind another: on
- * PostgreSQL a transaction that is under way may yet write one that is older than what others have
- * written.
+ * The id up to which no more events can appear, or null if the order is always final. On PostgreSQL
+ * an open transaction may still write an event older than those already written.
  */
 async function settledId(): Promise<string | null> {
   if (dialectOfDatabase() === 'sqlite') return null;
@@ -107,7 +105,7 @@ async function settledId(): Promise<string | null> {
   return began === null ? null : idOfInstant(began - apart);
 }
 
-/** The id after which to read: the cursor, or the first that `since` allows if that is further. */
+/** The id after which to read: the cursor, or the first that `since` allows, whichever is later. */
 function beginning(
   ctx: Context,
   { cursor, since }: Pick<All, 'cursor' | 'since'>,
@@ -120,8 +118,8 @@ function beginning(
 }
 
 /**
- * Events as the operator sees them: with the system account that acted, and with the organization's
- * slug and the account's address while those exist.
+ * Events for the operator, with the system account that acted. The organization's slug and the
+ * account's address are added while those exist.
  */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 
-/** Counts a sign-in for the metrics: how it ended, and by which method; nobody is named. */
+/** Counts a sign-in for the metrics, by outcome and method. It stores no person. */
 export function countSignIn(
   { signIns }: Pick<Context, 'signIns'>,
   method: string,

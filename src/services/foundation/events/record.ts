@@ -5,28 +5,28 @@ import { nameShownIn } from '../authority/shown.ts';
 import { fanOut } from './fan-out.ts';
 import type { EventData, EventName } from './kinds.ts';
 
-/** What is written of something that happened, of one kind or another. */
+/** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** What is written of what happens again and again; the tally adds how often and for which requests. */
+/** A recurring event to record. The tally adds how often, and for which requests. */
 export type Recurring = {
   [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];
 
 interface About<Name> {
   kind: Name;
-  /** The organization it happened in, if any. */
+  /** The organization of the event, if any. */
   organizationId?: string | null;
   subject?: EventSubject;
 }
 
-/** What a kind says has to be said, unless all of it may be left out. */
+/** `data` is required unless every field of the kind is optional. */
 type HappeningOf<Name, Data> = About<Name> &
   (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
 /**
- * Writes what happened, and what webhooks are to be sent of it; call it inside the transaction that does it, so that
- * all of it is kept or nothing.
+ * Records an event and the webhook deliveries for it. Call it inside the transaction that causes
+ * the event, so that both are kept or neither.
  */
 export async function recordEvent(
   ctx: Context,
@@ -45,7 +45,7 @@ export async function recordEvent(
   await fanOut({ ...event, organizationId });
 }
 
-/** Who acts, in an organization by the name that it knows them by (security I4). */
+/** The actor; in an organization, under the name that it knows (security I4). */
 async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {
     case 'user': {

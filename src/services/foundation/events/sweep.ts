@@ -4,17 +4,17 @@ import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { after } from '../time.ts';
 
-/** So that whoever writes meanwhile waits for one of these, and not for all. */
+/** Small batches: another writer waits for one batch, not for the whole deletion. */
 const batch = 1000;
 
-/** Deletes the events older than `events.retention`, each batch in a transaction of its own. */
+/** Deletes the events older than `events.retention`, each batch in its own transaction. */
 export async function sweepEvents(ctx: Context): Promise<void> {
   const before = after(ctx.now, -secondsOf(ctx.config.events.retention));
   for (let more = true; more; ) more = await transaction(() => sweepBatch(before));
 }
 
 async function sweepBatch(before: Date): Promise<boolean> {
-  // Ids are in order of time, so the oldest are found without looking at the rest; the times decide.
+  // Ids are ordered by time, so the oldest rows are found without a scan. The times decide.
   const rows = await select<{ id: string; old: boolean | number }>(
     `SELECT id, at < $1 AS old FROM events ORDER BY id LIMIT ${batch}`,
     [before],

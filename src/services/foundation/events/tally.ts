@@ -8,13 +8,13 @@ const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
-/** How many references an event keeps: enough to find a person who asks, and bounded. */
+/** How many references an event keeps: enough to find a person who asks, but bounded. */
 const mostReferences = 20;
 
 /**
- * Writes what strangers can repeat as one event for each subject (`of`) and detail (`apart`) in a quarter of an hour, so
- * that they cannot fill the disk. The event counts the failures and keeps the last references that people were shown
- * (security X5).
+ * Records what strangers can repeat as one event in a quarter of an hour, so that the disk cannot
+ * fill. There is one for each subject (`of`) and detail (`apart`). It counts the failures and keeps
+ * the last references shown to people (security X5).
  */
 export async function tallyEvent(
   ctx: Context,
@@ -33,7 +33,7 @@ export async function tallyEvent(
   if (window === null) return;
   const data = { ...said, count: window.used };
   const now = [ctx.requestId];
-  // What recurs says all of its kind but what the tally adds, which is here.
+  // A recurring event has all data of its kind, except the tally's fields, which are added here.
   if (window.used === 1) {
     return recordEvent(
       ctx,
@@ -46,7 +46,10 @@ export async function tallyEvent(
   await Event.update({ data: latest }, { where: { id: window.id } });
 }
 
-/** Read after the window was counted up: its row stays locked until this transaction ends, so none is lost. */
+/**
+ * Read after the count: the counter's row stays locked until this transaction ends, so no reference
+ * is lost.
+ */
 async function earlierReferences(id: string): Promise<string[]> {
   const event = await Event.findByPk(id, { attributes: ['data'] });
   const references = event?.data['references'];

@@ -4,12 +4,12 @@ import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 import { isWanted } from './wanted.ts';
 
-/** A kind of event, `group.*` or `*`; the refusal names the kinds that begin alike. */
+/** A kind of event, `group.*` or `*`. The refusal names the kinds that begin alike. */
 export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
   error: ({ input }) => noKind(String(input)),
 });
 
-/** The kinds that a pattern stands for. */
+/** The kinds that match a pattern. */
 export function kindsOf(pattern: string): EventName[] {
   return eventNames.filter((name) => isWanted(name, [pattern]));
 }
@@ -24,20 +24,20 @@ export const eventView = z
     data: z.record(z.string(), z.unknown()),
   })
   .meta({
-    // Made when the document of the API is asked for, and not at every start.
+    // Built when the API document is requested, not at every start.
     get oneOf() {
       return eventNames.map(describeKind);
     },
   });
 
-/** Oldest first; `nextCursor` is where to go on from, also when nothing more has happened yet. */
+/** Oldest first. `nextCursor` is where to continue, even if there are no newer events yet. */
 export const eventPage = z.object({
   items: z.array(eventView),
   nextCursor: id.nullable(),
   hasMore: z.boolean(),
 });
 
-/** An event for the operator; of all organizations also with the slug and address. */
+/** An event for the operator. A list of all organizations adds the slug and the address. */
 export const operatorEventView = z.object({
   ...eventView.shape,
   organization: z.string().nullable().optional(),
@@ -45,14 +45,14 @@ export const operatorEventView = z.object({
 });
 export const operatorEventPage = eventPage.extend({ items: z.array(operatorEventView) });
 
-/** A kind with what it says, for the document of the API. */
+/** A kind with its data, for the API document. */
 function describeKind(name: EventName) {
   const { about, data } = eventKinds[name];
   const { $schema: _, ...schema } = z.toJSONSchema(data, { io: 'output' });
   return { title: name, description: about, properties: { kind: { const: name }, data: schema } };
 }
 
-/** What is said of a name that is no kind of event: those that begin alike, or else the groups. */
+/** The message for an unknown kind: the kinds that begin alike, or else the groups. */
 function noKind(name: string): string {
   return `${name.slice(0, 100)} is no kind of event; there are ${alike(name).join(', ')}`;
 }
@@ -71,7 +71,7 @@ export function viewEvent(event: Pick<Event, 'id' | 'kind' | 'at' | 'actor' | 's
   return { id, kind, at: at.toISOString(), actor: withoutSystemAccount(actor), subject, data };
 }
 
-/** Only the operator sees which system account the operator used on the host (security X9). */
+/** Only the operator sees which system account acted on the host (security X9). */
 function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }

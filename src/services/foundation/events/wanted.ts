@@ -1,4 +1,7 @@
-/** Whether an event of this kind fits one of the patterns: a kind, `group.*`, or `*`; null is every event. */
+/**
+ * Whether an event of this kind matches one of the patterns: a kind, `group.*`, or `*`. Null
+ * matches every event.
+ */
 export function isWanted(kind: string, patterns: string[] | null): boolean {
   return patterns === null || patterns.some((pattern) => fits(kind, pattern));
 }

@@ -9,8 +9,8 @@ const constant = 'idctl';
 const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
 
 /**
- * Proves that a master key is the one of this database, and seals with it; the first key ever seen becomes it.
- * Refuses `key_invalid`, naming the key file, for any other (security X3).
+ * Proves that a master key belongs to this database, and seals with it. An empty database adopts
+ * its first key. Refuses `key_invalid`, naming the key file, for any other key (security X3).
  */
 export async function requireRightKey(key: {
   keyring: Keyring;
@@ -33,28 +33,32 @@ export async function requireRightKey(key: {
   }
 }
 
-/** What the master keys of this database have sealed to be known by, the one that seals now first. */
+/** The canaries of this database's master keys; the key that seals now is first. */
 export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
-/** The ids of the master keys that seal, or have sealed: of those that only wait in a key file there are none. */
+/**
+ * The ids of the master keys that seal, or have sealed. A key that only waits in a key file has
+ * none.
+ */
 export async function usedKeyIds(): Promise<Set<string>> {
   return new Set((await listCanaries()).map(({ keyId }) => keyId));
 }
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
-    // Two daemons on one empty database may have two keys: the second sees the first one's. On SQLite writers take turns.
+    // Two daemons on one empty database may have two keys: the second sees the first one's. On
+    // SQLite writers take turns.
     if (dialectOfDatabase() === 'postgres') await execute(alone, []);
     if (!(await isSealed())) await plantCanary(keyring, now);
   });
 }
 
-/** Has the database know this master key as its own from now on; call it inside a transaction. */
+/** Makes this master key the database's current one. Call it inside a transaction. */
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
-  // Of two daemons that start at once, one finds the row there: it is the same key's.
+  // If two daemons start at once, one finds the row already there, planted with the same key.
   await KeyCanary.bulkCreate(
     [{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }],
     {
@@ -63,7 +67,9 @@ export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   );
 }
 
-/** Whether some master key has sealed something here: then no other may (security X3). */
+/**
+ * Whether a master key has sealed something here. Then no other key may be adopted (security X3).
+ */
 async function isSealed(): Promise<boolean> {
   return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }

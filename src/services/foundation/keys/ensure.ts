@@ -2,17 +2,18 @@ import { SigningKey } from '../../../database/models/signing-key.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { KeyContext } from './key-set.ts';
 
-/** Sees to it, when the app opens, that there is a key to sign sessions with (security X2). */
+/** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
 export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   if (await hasCurrent()) return;
-  // Loaded for the first key alone: a command signs nothing, and should not wait for what does.
+  // Loaded only to make the first key: a command signs nothing and should start fast.
   const [{ makeSigningKey }, { forgetKeys }] = await Promise.all([
     import('./signing.ts'),
     import('./key-set.ts'),
   ]);
   const made = await makeSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest signs.
+    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest
+    // signs.
     if (await hasCurrent()) return;
     await SigningKey.create(made);
   });

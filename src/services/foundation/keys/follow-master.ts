@@ -1,7 +1,9 @@
 import type { Context } from '../../../context.ts';
 import { listCanaries } from './canary.ts';
 
-/** Seals with the master key that this database has now, which another process may have made (security X1). */
+/**
+ * Seals with the database's current master key, which another process may have made (security X1).
+ */
 export async function followMasterKey(ctx: Context): Promise<void> {
   const [canary] = await listCanaries();
   if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;

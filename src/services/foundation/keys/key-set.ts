@@ -11,13 +11,15 @@ import {
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 
-// A process keeps the keys it has read. It reads them again after a minute, so that it follows a
-// rotation, and for a key id it does not know, so that it verifies what another daemon has just
-// signed; made-up key ids cost one query in a few seconds.
+// A process caches the keys. It reads them again after a minute, to follow a rotation. It also
+// reads them for an unknown key id, to verify what another daemon has just signed. Invented key ids
+// cost one query in a few seconds.
 const minute = 60_000;
 const fewSeconds = 5_000;
 
-/** Until a new key signs, in seconds: twice as long as a daemon may go without reading the keys again. */
+/**
+ * Seconds until a new key signs: twice as long as a daemon may go without reading the keys again.
+ */
 export const noticeSeconds = 120;
 
 /** One signing key of the database, ready for use. */
@@ -25,11 +27,11 @@ export interface ReadyKey {
   publicJwk: PublicJwk;
   verifier: VerificationKey;
   signer: TokenSigner;
-  /** From when on it only verifies; it may lie ahead. */
+  /** From then on it only verifies; may be in the future. */
   retiredAt: Date | null;
 }
 
-/** What reading the keys needs of a context; the app has it before there is one. */
+/** The context needed to read the keys. The app has it before it has a full context. */
 export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {
@@ -38,16 +40,19 @@ interface KeySet {
   keys: Map<string, ReadyKey>;
 }
 
-// By master key, which is one a process.
+// By keyring, which is one per process.
 const sets = new WeakMap<Keyring, Promise<KeySet>>();
 const missedAt = new WeakMap<Keyring, number>();
 
-/** The keys of the database, as of the last minute, the newest first. */
+/** The keys of the database, at most a minute old, the newest first. */
 export async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
   return [...(await readSet(ctx)).keys.values()];
 }
 
-/** The key of this id, or null; an unknown one is looked for in the database, at most every few seconds. */
+/**
+ * The key of this id, or null. An unknown id is looked up in the database, at most every few
+ * seconds.
+ */
 export async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> {
   const known = (await readSet(ctx)).keys.get(kid);
   if (known !== undefined || since(missedAt.get(ctx.keyring), ctx) < fewSeconds)
@@ -62,7 +67,7 @@ export function forgetKeys(ctx: KeyContext): void {
   sets.delete(ctx.keyring);
 }
 
-/** Where the private half of a key is sealed. */
+/** The place where the private half of a key is sealed. */
 export function placeOfPrivateJwk(kid: string): SealedPlace {
   return { table: 'signing_keys', column: 'private_jwk', row: kid };
 }
@@ -73,7 +78,7 @@ async function readSet(ctx: KeyContext): Promise<KeySet> {
     const set = await before;
     if (since(set.readAt, ctx) < minute) return set;
   }
-  // While this one looked, another may have begun to read: then one query serves both.
+  // Another caller may have begun to read in between; then share its query.
   const begun = sets.get(ctx.keyring);
   if (begun !== undefined && begun !== before) return begun;
   const reading = readAll(ctx);
@@ -114,7 +119,7 @@ async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
 /** RFC 7517 §5. */
 export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
-/** The public keys that check this instance's tokens, for anyone. */
+/** The public keys that verify this instance's tokens, for anyone. */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
   return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
 }

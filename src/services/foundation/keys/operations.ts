@@ -20,9 +20,9 @@ import { isAnythingFormer, reseal } from './reseal.ts';
 import { makeSigningKey } from './signing.ts';
 import { keyPage, newKeyView, newMasterKeyView, viewMasterKey, viewSigningKey } from './view.ts';
 
-// The master keys and the keys that sign sessions (security X1, X2).
+// The master keys and the session signing keys (security X1, X2).
 
-/** Lists the few master keys and signing keys, the oldest first. */
+/** Lists the master keys and signing keys, the oldest first. */
 export const listKeys = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
@@ -49,9 +49,9 @@ export const listKeys = operation({
 });
 
 /**
- * The ids of the master keys that the next rotation takes out of the key file: those that sealed
- * once. What was backed up with one of them then opens with a copy of it alone. None while a
- * rotation is still to be finished.
+ * The ids of the master keys that the next rotation removes from the key file: those that once
+ * sealed. A backup made under one of them then needs a copy of that key. Empty while a rotation is
+ * unfinished.
  */
 export const listLeavingKeys = operation({
   authority: 'operator',
@@ -66,9 +66,8 @@ export const listLeavingKeys = operation({
 });
 
 /**
- * Makes a new key to sign session tokens with (security X2). It signs once every daemon has had the
- * time to read it; until then the old one does, and after that it still verifies. Every session
- * goes on.
+ * Makes a new session signing key (security X2). It signs once every daemon has had time to read
+ * it. Until then the old key signs; after that it still verifies. Every session continues.
  */
 export const rotateSigningKey = operation({
   authority: 'operator',
@@ -96,7 +95,7 @@ export const rotateSigningKey = operation({
 });
 
 /**
- * Deletes retired signing keys that no live token needs (security X2); call it inside a
+ * Deletes retired signing keys that no live token needs (security X2). Call it inside a
  * transaction.
  */
 export async function dropSpentKeys(ctx: Context): Promise<void> {
@@ -114,15 +113,14 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
   }
 }
 
-// The key file has the new key before the database does, and keeps the former one: whenever this is
-// broken off, everything opens. Running daemons read the file again when they meet the new key, and
-// follow it within seconds; what one of them still seals with the former key is sealed anew by the
-// sweep.
+// The key file gets the new key before the database does, and keeps the old one. So everything
+// opens, wherever this is interrupted. Running daemons read the file again when they meet the new
+// key, and follow within seconds. The sweep re-seals what a daemon still sealed with the old key.
 
 /**
- * Puts a new master key in the place of the one that seals (security X1), and seals everything anew
- * while daemons serve. With `prepare` it only waits in the key file, to be copied to other hosts
- * first. A rotation that was broken off is finished, and no key is made.
+ * Replaces the master key that seals (security X1), and re-seals everything while daemons serve.
+ * With `prepare` the new key only waits in the key file, to be copied to other hosts first. An
+ * interrupted rotation is finished, and no key is made.
  */
 export const rotateMasterKey = operation({
   authority: 'operator',
@@ -161,7 +159,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   const id = idOfMasterKey(key);
   await replaceKeyFile(keyFile, prepare ? [current, key] : [key, current]);
   if (prepare) return { id, state: 'prepared' as const, former };
-  // Nothing is sealed by those before.
+  // Nothing is still sealed by the earlier keys.
   await KeyCanary.destroy({ where: { keyId: { [Op.ne]: former } } });
   await plantCanary(createKeyring(key), ctx.now);
   await recordEvent(ctx, {
@@ -172,7 +170,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   return { id, state: 'rotated' as const, former };
 }
 
-/** A key that was prepared, or left by a rotation that was broken off before it counted. */
+/** A prepared key, or one left by a rotation that was interrupted before it took effect. */
 async function findUnused(keys: Buffer[]): Promise<Buffer | undefined> {
   const used = await usedKeyIds();
   return keys.find((key) => !used.has(idOfMasterKey(key)));

@@ -17,7 +17,7 @@ export const sealedColumns = [
 
 type SealedColumn = (typeof sealedColumns)[number];
 
-/** Seals anew what another key than the one that seals now has sealed, and answers how much that was. */
+/** Re-seals every value that was not sealed by the current key, and returns how many. */
 export async function reseal(ctx: Context): Promise<number> {
   let count = 0;
   for (const at of sealedColumns) {
@@ -30,7 +30,7 @@ export async function reseal(ctx: Context): Promise<number> {
   return count;
 }
 
-/** Whether anything is sealed by another key than the one that seals now. */
+/** Whether any value is sealed by another key than the current one. */
 export async function isAnythingFormer(ctx: Context): Promise<boolean> {
   for (const at of sealedColumns) if ((await findFormer(ctx, at, 1)).length > 0) return true;
   return false;
@@ -40,7 +40,7 @@ async function resealBatch({ keyring, ...ctx }: Context, at: SealedColumn): Prom
   const rows = await findFormer({ ...ctx, keyring }, at, batch);
   for (const { id, sealed } of rows) {
     const place = { ...at, row: id };
-    // What has been changed meanwhile is whoever's who changed it.
+    // Skip rows that another process changed since we read them.
     await execute(`UPDATE ${at.table} SET ${at.column} = $1 WHERE id = $2 AND ${at.column} = $3`, [
       keyring.seal(keyring.open(sealed, place), place),
       id,

@@ -2,14 +2,17 @@ import { generateSigningKey, type TokenSigner, type VerificationKey } from '../.
 import { Refusal } from '../../../errors.ts';
 import { type KeyContext, placeOfPrivateJwk, readyKey, readyKeys } from './key-set.ts';
 
-/** A new signing key, its private half sealed, for its row. */
+/** A row for a new signing key, with its private half sealed. */
 export async function makeSigningKey(ctx: KeyContext) {
   const { kid, publicJwk, privateJwk } = await generateSigningKey();
   const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
   return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
 }
 
-/** The key that signs session tokens now, the oldest that is not retired yet; refuses `not_ready` before the first is made. */
+/**
+ * The key that signs session tokens now: the oldest that is not retired. Refuses `not_ready` before
+ * the first is made.
+ */
 export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
     ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
@@ -19,7 +22,10 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   return current.signer;
 }
 
-/** The signer of this key id, retired or not, for signing a token again; refuses `invalid_credential` when it is gone. */
+/**
+ * The signer of this key id, retired or not, to sign a token again. Refuses `invalid_credential` if
+ * the key is gone.
+ */
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
   if (key === null)

@@ -8,8 +8,8 @@ export const keyView = z.object({
   id: z.string(),
   purpose: z.enum(['master', 'signing']),
   /**
-   * A master key seals, and then only opens what it sealed. A signing key waits to be known
-   * everywhere, signs, then only verifies until its last token has ended.
+   * A master key seals, and later only opens. A signing key waits until every daemon knows it, and
+   * then signs. After that it only verifies, until its last token has expired.
    */
   state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
   createdAt: instant,
@@ -18,7 +18,10 @@ export const keyView = z.object({
 export const keyPage = pageOf(keyView);
 export const newKeyView = keyView.extend({ signsFrom: instant });
 
-/** What a rotation did: made a key, put one into the file, or finished one that was broken off. */
+/**
+ * The result of a rotation: it made a key, added one to the file, or finished an interrupted
+ * rotation.
+ */
 export const newMasterKeyView = z.object({
   id: z.string(),
   state: z.enum(['rotated', 'prepared', 'finished']),
@@ -26,7 +29,7 @@ export const newMasterKeyView = z.object({
   resealed: z.int(),
 });
 
-/** A signing key without its halves, in the state that it is in among the others. */
+/** A signing key without its halves, with its state among the others. */
 export function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {
   return {
     id: key.id,
@@ -37,7 +40,7 @@ export function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'veri
   };
 }
 
-/** A master key, known to the database by its id: it seals, or only opens what it sealed. */
+/** A master key, known to the database only by its id. It seals, or only opens. */
 export function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens') {
   return {
     id: keyId,

@@ -3,14 +3,14 @@ import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { keyOf, type Limit, subjectOf } from './limit.ts';
 
-/** The window that something was counted in, and how much of it there is in it by now. */
+/** The window of a count, and the count so far. */
 interface Counted {
   id: string;
   used: number;
 }
 
-// One conditional upsert, so that of parallel counts each takes one place and none takes one too many, in
-// this process or another. A window that is over makes room for the next; one that is full answers no row.
+// One conditional upsert, so that parallel counts, in any process, never exceed the limit. An
+// expired window starts anew; a full one returns no row.
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, 1, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET
@@ -26,7 +26,9 @@ const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, second
   WHERE c.used < $7 OR c.began_at + c.seconds <= $5
   RETURNING window_id AS id, used`;
 
-/** Counts one in the window of now, or answers null when that is full; call it inside a transaction. */
+/**
+ * Counts one in the current window, or returns null if it is full. Call it inside a transaction.
+ */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
   const { of, most, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
@@ -43,7 +45,7 @@ export async function countUp(ctx: Context, limit: Limit): Promise<Counted | nul
   return counted ?? null;
 }
 
-/** An instant as the counters know it: seconds since 1970. */
+/** An instant as the counters store it: seconds since 1970. */
 export function epochSeconds(instant: Date): number {
   return instant.getTime() / 1000;
 }

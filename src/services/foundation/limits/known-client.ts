@@ -5,21 +5,23 @@ import { epochSeconds } from './count.ts';
 import { keyOf, subjectOf } from './limit.ts';
 import { networkOf } from './network.ts';
 
-// Nothing is counted here: the row says that an account has signed in from a network, and its subject which one.
+// The row counts nothing. It records that an account has signed in from a network; its subject
+// names the network.
 
 const day = 86_400;
 const recent = 30 * day;
 
 const find = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
-// A row of today stays as it is, so that sign-ins from one network do not wait for each other at it.
+// A row from today stays unchanged, so that sign-ins from one network do not wait for each other.
 const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
 
 /**
- * The known client that asks, whose turn at hashing strangers cannot take (security P8), or null. A network is known for
- * 30 days after a sign-in from it, by the account that signed in, so that one account is one client wherever it comes
- * from. The address of the person who is signing in plays no part: nobody learns from a turn who has an account.
+ * The known client that asks, or null. Strangers cannot take its turn at hashing (security P8). A
+ * network is known for 30 days after a sign-in from it. The account that signed in stands for it,
+ * so one account is one client from every network. The address being signed in with plays no part,
+ * so a turn does not reveal which accounts exist.
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
@@ -33,7 +35,9 @@ export async function knownClient(ctx: Context): Promise<string | null> {
   return known?.subject ?? null;
 }
 
-/** Remembers that this account has signed in from here; call it inside the sign-in's transaction. */
+/**
+ * Remembers that this account has signed in from here. Call it inside the sign-in's transaction.
+ */
 export async function rememberNetwork(ctx: Context, email: string): Promise<void> {
   const now = epochSeconds(ctx.now);
   const whose = subjectOf(ctx, `client ${email}`);

@@ -2,7 +2,10 @@ import type { Context } from '../../../context.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
-/** What a directory password costs to try: a place of the user name's in that organization, and one of the client's (security L8). */
+/**
+ * The cost of trying a directory password (security L8): one place each of the organization's user
+ * name and the client.
+ */
 export function directoryLimits(
   ctx: Context,
   username: string,
@@ -14,18 +17,24 @@ export function directoryLimits(
   return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
 }
 
-/** As `directoryLimits`, for whoever tries it in a test: they may make an organization for each guess. */
+/**
+ * Like `directoryLimits`, plus limits of the person who tests: they may make an organization for
+ * each guess.
+ */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** What one person may try, in whatever organization; the operator has the passwords anyway. */
+/** How much one person may try over all organizations. The operator has the passwords anyway. */
 function ownLimits({ actor, config }: Context, name: string): Limit[] {
   const { ldapFailures: most } = config.limits;
   return actor.kind === 'user' ? [{ name, of: actor.accountId, most, seconds: 900 }] : [];
 }
 
-/** What a password of one entry costs to try, whatever name found it: a person may have several, and directories their own idea of which are alike. */
+/**
+ * The limit of one entry's password, whatever name found it. A person may have several names, and
+ * each directory decides which names are alike.
+ */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
@@ -41,21 +50,24 @@ export function entryLimit(
   };
 }
 
-/** What an organization may try of passwords for the account that searches, whatever its name: that has too many spellings. */
+/**
+ * How many passwords an organization may try for the searching account, whatever its name, because
+ * names have too many spellings.
+ */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
 }
 
-/** A bind password as it is stored, and the connection that it is stored for. */
+/** A stored bind password, and its connection. */
 export interface StoredPassword {
   of: string;
   apart: string;
 }
 
 /**
- * What each try of a bind password costs, in whatever organization: a place of its actor and of their client, and of the
- * password itself if it is stored, so that no account is locked.
+ * The cost of each try of a bind password, in any organization: one place each of actor and client.
+ * A stored password also costs one of its own, so that no account is locked.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -68,25 +80,33 @@ export function bindTryLimits(
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
-/** How often a directory refuses the operator's tries before doctor sends it no bind password for a while. */
+/**
+ * How often a directory may refuse the operator's tries before doctor pauses sending its bind
+ * password.
+ */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
 }
 
-/** As `operatorBindLimit`, over all organizations: one person can make many, each with another guess for doctor to try. */
+/**
+ * Like `operatorBindLimit`, over all organizations: one person can make many, each with another
+ * guess for doctor to try.
+ */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
-/** How often one stored bind password is refused before it is not sent for a while. */
+/** How often one stored bind password may be refused before it is not sent for a while. */
 function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
 }
 
-/** Counts the tries of a stored password that share one place of the organization; it is never full. */
+/**
+ * Counts the tries of a stored password that share one place of the organization. It is never full.
+ */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
@@ -97,8 +117,9 @@ export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
 }
 
 /**
- * What all spellings of a user name have in common that some directory takes for one: case, width, accents, invisible
- * characters and spaces. Two people whose names differ in no more share their tries.
+ * A form shared by all spellings of a user name that any directory treats as equal. It ignores
+ * case, width, accents, invisible characters and spaces. Two people whose names differ only in
+ * these share their tries.
  */
 export function canonicalUser(username: string): string {
   return username

@@ -1,21 +1,23 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 
-/** What is counted, whose it is, and how many of it a window of time lets through. */
+/** A limit: what is counted, for which subject, and how much a window of time allows. */
 export interface Limit {
-  /** Such as `password`. */
+  /** For example `password`. */
   name: string;
-  /** Whom it is about: an account's canonical address or id, or a client's network. */
+  /** The subject: an account's canonical address or id, or a client's network. */
   of: string;
-  /** Counts apart what differs in this. */
+  /** Counts separately for each value. */
   apart?: string;
   most: number;
   seconds: number;
-  /** Each window that follows a full one is twice as long, up to this; without it all are alike. */
+  /**
+   * Each window after a full one is twice as long, up to this. Without it all windows are equal.
+   */
   longest?: number;
 }
 
-/** The key of what a limit counts: a keyed hash, so that the table names no stranger. */
+/** The key of a limit's counter: a keyed hash, so that the table names no person. */
 export function keyOf(
   ctx: Context,
   { name, of, apart = '' }: Pick<Limit, 'name' | 'of' | 'apart'>,
@@ -23,7 +25,7 @@ export function keyOf(
   return hash(ctx, [name, of, apart]);
 }
 
-/** The key under which everything counted of somebody is found. */
+/** The key to find all counters of one subject. */
 export function subjectOf(ctx: Context, of: string): string {
   return hash(ctx, [of]);
 }

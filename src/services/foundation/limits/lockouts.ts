@@ -5,15 +5,17 @@ import { networkOf } from './network.ts';
 import { codeLimit, sharedPasswordLimit } from './password.ts';
 import { secondsUntilRoom } from './spend.ts';
 
-/** What an account cannot try for a while, since it was refused too often. */
+/** A lockout: after too many refusals, an account cannot be tried for a while. */
 export interface Lockout {
   of: 'password' | 'secondFactor';
-  /** Only from there, a network that the person has signed in from; null is everywhere else. */
+  /**
+   * Applies only to this network, from which the person has signed in. Null means everywhere else.
+   */
   network: string | null;
   until: string;
 }
 
-/** The lockouts of the account, each with when it ends: its password by network, and its second factor. */
+/** The lockouts of the account with their ends: its password by network, and its second factor. */
 export async function listLockouts(
   ctx: Context,
   account: Pick<Account, 'id' | 'email'>,
@@ -37,7 +39,7 @@ export async function listLockouts(
   return lockouts;
 }
 
-/** Where the person has places of their own: the networks of their sessions, ended ones too. */
+/** The networks of the person's sessions, ended ones too. There the person has separate places. */
 async function networksOf(accountId: string): Promise<string[]> {
   const sessions = await Session.findAll({ where: { accountId }, attributes: ['address'] });
   return [...new Set(sessions.map(({ address }) => networkOf(address)))];

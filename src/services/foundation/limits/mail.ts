@@ -7,7 +7,10 @@ import { mailboxOf } from './mailbox.ts';
 import { networkOf } from './network.ts';
 import { requirePlace } from './spend.ts';
 
-/** Counts a mail that a client asks for; refuses `too_many_requests` when there were too many, whomever they were for. */
+/**
+ * Counts a mail that a client requests. Refuses `too_many_requests` after too many, whatever their
+ * recipients.
+ */
 export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: most } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
@@ -15,14 +18,15 @@ export async function countAsking(ctx: Context): Promise<void> {
 }
 
 /**
- * How many invitations are mailed to one mailbox in a day: of one organization, and of all. Some of the latter are kept
- * for organizations with a verified domain, one each.
+ * How many invitations are mailed to one mailbox in a day: from one organization, and from all.
+ * Some of the latter are kept for organizations with a verified domain, one each.
  */
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may have one more invitation mailed to this address: its share, so that it does not use up
- * those of others, and learns nothing of theirs. Call it inside the transaction that queues the mail.
+ * Whether the organization may have one more invitation mailed to this address. Its own share, so
+ * it uses up no other's, and learns nothing of theirs. Call it inside the transaction that queues
+ * the mail.
  */
 export function mayMailInvitation(
   ctx: Context,
@@ -33,8 +37,9 @@ export function mayMailInvitation(
 }
 
 /**
- * Whether one more invitation of this organization may reach this address, whichever organizations invite: counted when it
- * is sent. Organizations that have verified no domain cannot use up the places of those that have.
+ * Whether one more invitation of this organization may reach this address, counting those of all
+ * organizations. Counted when it is sent. Organizations without a verified domain cannot use up the
+ * places of those with one.
  */
 export async function maySendInvitation(
   ctx: Context,
@@ -61,13 +66,16 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/** So many of the hour's mails to somebody strangers leave to where that one has signed in lately. */
+/**
+ * So many of a mailbox's mails per hour are kept for networks where its person has signed in
+ * lately.
+ */
 const kept = 2;
 
 /**
- * Whether one more mail that anybody can ask for may go to the mailbox of this address (security P10): strangers do not use
- * up all of them. Counted when it is sent, as nobody waits then: nobody learns by it what was sent before (security P7).
- * Call it inside a transaction.
+ * Whether one more mail that anyone can request may go to the mailbox of this address (security
+ * P10). Strangers cannot use up all of them. Counted when it is sent, when no requester waits: so
+ * its timing does not reveal earlier mails (security P7). Call it inside a transaction.
  */
 export async function maySendAsked(
   ctx: Context,

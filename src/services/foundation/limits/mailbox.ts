@@ -1,4 +1,7 @@
-/** The mailbox behind a canonical address: a `+tag` is the same one (security P10). For limits alone, never to find an account by. */
+/**
+ * The mailbox of a canonical address, without a `+tag` (security P10). Only for limits, never to
+ * find an account by.
+ */
 export function mailboxOf(email: string): string {
   return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
 }

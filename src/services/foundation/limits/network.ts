@@ -1,11 +1,14 @@
 import { isIPv6 } from 'node:net';
 
-/** What stands for one client: an IPv4 address, or the /64 of an IPv6 one, for nobody is given less (security P8). */
+/**
+ * The network that counts as one client: an IPv4 address, or an IPv6 /64. No client gets less
+ * (security P8).
+ */
 export function networkOf(address: string | null): string {
   return blockOf(address, 4);
 }
 
-/** The /48 of an IPv6 address, which is what one site is given at most; an IPv4 address stands for itself. */
+/** The /48 of an IPv6 address, the most that a site gets; an IPv4 address as it is. */
 export function siteOf(address: string | null): string {
   return blockOf(address, 3);
 }

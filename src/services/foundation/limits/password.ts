@@ -7,7 +7,7 @@ import { keyOf, type Limit, subjectOf } from './limit.ts';
 import { mailboxOf } from './mailbox.ts';
 import { networkOf } from './network.ts';
 
-// Not counted in here: the row as such says that the person is known.
+// The row counts nothing: its existence says that the person is known.
 const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
 
@@ -15,8 +15,9 @@ const day = 86_400;
 const recent = 30 * day;
 
 /**
- * What a password costs to try: a place of the account's and one of the client's. Where this person has
- * signed in lately, they have places of their own, which a stranger's failures do not take (security P8).
+ * The cost of trying a password: one place of the account and one of the client. Networks where
+ * this person has signed in lately have separate places, which strangers' failures do not use up
+ * (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];
@@ -27,20 +28,23 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
   return [known.length > 0 ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
 }
 
-/** Remembers for 30 days that the person has signed in from here; call it inside the sign-in's transaction. */
+/**
+ * Remembers for 30 days that the person has signed in from here. Call it inside the sign-in's
+ * transaction.
+ */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
   const now = epochSeconds(ctx.now);
   const window = [randomUUIDv7(), own.seconds, now, now + recent];
-  // Found by the mailbox, so that no tag hides from `isStranger` that the person is known.
+  // Found by the mailbox, so that `isStranger` knows the person under any tag.
   await select(remember, [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window]);
 }
 
-/** Whether the person of this mailbox has signed in lately, and not with this address from here. */
+/** Whether the person of this mailbox has signed in lately, but not with this address from here. */
 export async function isStranger(ctx: Context, email: string): Promise<boolean> {
-  // No other row about somebody outlives its second window.
+  // Every other row about a person expires with its second window.
   const remembered = epochSeconds(ctx.now) + 2 * day;
   const rows = await select<{ key: string }>(
     'SELECT key FROM counters WHERE subject = $1 AND expires_at > $2',
@@ -54,18 +58,18 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
   return { ...sharedPasswordLimit(ctx, email), apart: networkOf(ctx.client.address) };
 }
 
-/** What all strangers together may be refused of one account's password. */
+/** The limit that all strangers together share for one account's password. */
 export function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
   const { accountFailures: most } = config.limits;
   return { name: 'password', of: email, most, seconds: 900, longest: day };
 }
 
-/** How many wrong codes of a second factor an account may be given (security P12). */
+/** How many wrong second-factor codes an account may be sent (security P12). */
 export function codeLimit(accountId: string): Limit {
   return { name: 'code', of: accountId, most: 5, seconds: 900 };
 }
 
-/** What one client may be refused in a minute. */
+/** How many refusals one client may get in a minute. */
 export function clientLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };

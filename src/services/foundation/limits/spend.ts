@@ -5,19 +5,19 @@ import { Refusal } from '../../../errors.ts';
 import { countUp, epochSeconds } from './count.ts';
 import { keyOf, type Limit } from './limit.ts';
 
-// How a credential is checked (security P8): `requireRoom` at the beginning, `spend` right before the
-// check, `giveBack` when it was not refused. What was spent is committed before anything is checked, so
-// that parallel guesses, over however many processes, cannot pass together.
+// How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
+// `giveBack` unless it was refused. The spent count is committed before the check, so parallel
+// guesses cannot pass together, over any number of processes.
 
 const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
   WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
-/** Counts one attempt under each of the limits, for good until it is given back; refuses `too_many_requests`. */
+/** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */
 export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   assertNoTransaction('counting an attempt');
-  // A power cut may give a guess back: not worth a wait for the disk at each one.
+  // A power cut may undo the count: one guess is not worth waiting for the disk each time.
   await unsynced(async () => {
     for (const limit of limits) {
       if ((await countUp(ctx, limit)) === null) throw tooMany(await secondsUntilRoom(ctx, [limit]));
@@ -26,8 +26,8 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
 }
 
 /**
- * Counts one of what is limited, inside the transaction that this lets through; answers how many there are in the
- * window, or refuses `too_many_requests`.
+ * Counts one inside the transaction that it allows. Returns the count in the window, or refuses
+ * `too_many_requests`.
  */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;
@@ -36,7 +36,7 @@ export async function requirePlace(ctx: Context, limit: Limit, message: string):
   return counted.used;
 }
 
-/** Takes back what an attempt spent that was not refused. */
+/** Gives back the count of an attempt that was not refused. */
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
   const keys = limits.map((limit) => keyOf(ctx, limit));
@@ -44,7 +44,10 @@ export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   await transaction(() => execute(`${decrement} (${places})`, keys));
 }
 
-/** As `giveBack` for one limit; answers whether nothing of it is spent now. Call it inside a transaction. */
+/**
+ * Like `giveBack` for one limit. Returns whether the count is zero now. Call it inside a
+ * transaction.
+ */
 export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
   const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [
     keyOf(ctx, limit),
@@ -52,14 +55,17 @@ export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean>
   return row?.used === 0;
 }
 
-/** Refuses `too_many_requests` while one of the limits is used up; a look only, which a locked account is not worth more than. */
+/**
+ * Refuses `too_many_requests` while one of the limits is used up. Only a read: a locked account
+ * causes no write.
+ */
 export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   const seconds = await secondsUntilRoom(ctx, limits);
   if (seconds > 0) throw tooMany(seconds);
 }
 
-/** How long it takes until none of the limits is used up; 0 when none is. */
+/** How long until none of the limits is used up; 0 if none is. */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];
@@ -76,7 +82,7 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
   return Math.max(0, ...waits);
 }
 
-/** The same words for every limit of attempts, whether or not there is such an account (security P8). */
+/** The same words for every limit of attempts, whether or not the account exists (security P8). */
 function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   return new Refusal('too_many_requests', message, {
     hint: `Try again in ${inWords(seconds)}.`,
@@ -84,7 +90,7 @@ function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
   });
 }
 
-/** A wait as people say it: never shorter than it is. */
+/** A wait in plain words, rounded up. */
 export function inWords(seconds: number): string {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
   const [count, unit] = minutes < 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];

@@ -5,27 +5,32 @@ import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import type { SignedUp } from '../../signin/sign-up/signed-up.ts';
 import { isStranger } from '../limits/password.ts';
 
-/** A mail to be written and sent: never with a code or a token in it, which are made when it is (security X4). */
+/**
+ * A mail to write and send. It never holds a code or a token; those are made when it is sent
+ * (security X4).
+ */
 export type Mailing =
-  /** A code, if there is an account with the address that it would be of use to. */
+  /** A code, if an account with the address exists and can use it. */
   | ({ about: 'code'; purpose: CodePurpose; email: string } & AskedBy)
-  /** What somebody signed up with: looked at when nobody waits for the answer any more (security P7). */
+  /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
   | (SignedUp & { about: 'signup'; invitation: string | null } & AskedBy)
-  /** That the address has an account already. */
+  /** Tells that the address already has an account. */
   | { about: 'account'; email: string }
-  /** What was too much, as earlier releases left it. */
+  /** A mail over the limit, as earlier releases stored it. */
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
-/** Whether a stranger to the person asked for it; undefined for what nobody asked for, which is not limited. */
+/**
+ * Whether a stranger requested it. Undefined for mail that was not requested, which is not limited.
+ */
 interface AskedBy {
   stranger?: boolean;
 }
 
-/** What anybody can ask for. */
+/** Mails that anyone can request. */
 type Asked = Extract<Mailing, { about: 'code' | 'signup' }>;
 
-/** Leaves a mail to the daemon; call it inside the transaction that decides it. */
+/** Leaves a mail to the daemon. Call it inside the transaction that decides it. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   await OutboxItem.create({
     id: orderedId(),
@@ -37,15 +42,15 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
 }
 
 /**
- * As `queueMail`, for what anybody can ask for. What is over the limit of the address is left to the daemon as well, and
- * nobody sees by the time it takes that it is not sent (security P7).
+ * Like `queueMail`, for mail that anyone can request. Mail over the address's limit is queued too,
+ * so that the response time does not reveal it (security P7).
  */
 export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }
 
-/** The mail that a row of the outbox stands for. */
+/** The mail in a row of the outbox. */
 export function mailingOf(item: OutboxItem): Mailing {
-  // Whatever has this kind was written by `queueMail`.
+  // Only `queueMail` writes rows of this kind.
   return item.payload as Mailing;
 }

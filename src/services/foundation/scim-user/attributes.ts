@@ -1,14 +1,17 @@
-// The one table of what a User has (RFC 7643 §4). Reading, showing, filtering, patching and `/Schemas` go by it.
+// The one table of a User's attributes (RFC 7643 §4). Reading, showing, filtering, patching and
+// `/Schemas` use it.
 
 /** A JSON value. */
 export type ScimValue = string | number | boolean | null | ScimValue[] | ScimResource;
 
-/** A resource, or the complex value of an attribute; attribute names are spelled as the table spells them. */
+/**
+ * A resource, or the complex value of an attribute. Attribute names are spelled as in the table.
+ */
 export interface ScimResource {
   [attribute: string]: ScimValue;
 }
 
-/** What is looked up in a column of its own and not in the JSON of the record. */
+/** A value that is looked up in its own column, not in the JSON of the record. */
 export type Column =
   | 'id'
   | 'userName'
@@ -32,12 +35,15 @@ export interface Attribute {
   readonly canonicalValues: readonly string[];
   readonly referenceTypes: readonly string[];
   readonly subAttributes: readonly Attribute[];
-  /** The schema that defines it; empty for the common attributes of RFC 7643 §3.1 and for sub-attributes. */
+  /**
+   * The schema that defines it; empty for the common attributes of RFC 7643 §3.1 and for
+   * sub-attributes.
+   */
   readonly schema: string;
   readonly column: Column | null;
-  /** Whether filters and sorting can ask for it. */
+  /** Whether filters and sorting can use it. */
   readonly searchable: boolean;
-  /** In UTF-16 units: what is indexed must fit into an index page of every database. */
+  /** In UTF-16 units. An indexed value must fit into an index page of every database. */
   readonly maxLength: number;
 }
 
@@ -49,7 +55,7 @@ export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterpri
 
 type Properties = Partial<Attribute>;
 
-/** An attribute that is a string, or what `more` says. */
+/** A string attribute, unless `more` gives another type. */
 export function text(name: string, description: string, more: Properties = {}): Attribute {
   return {
     name,
@@ -72,11 +78,11 @@ export function text(name: string, description: string, more: Properties = {}): 
   };
 }
 
-/** An attribute that is true or false. */
+/** A boolean attribute. */
 export const boolean = (name: string, description: string, more: Properties = {}) =>
   text(name, description, { type: 'boolean', ...more });
 
-/** An attribute that is a URI. */
+/** A URI attribute. */
 export const reference = (
   name: string,
   description: string,
@@ -84,7 +90,7 @@ export const reference = (
   more: Properties = {},
 ) => text(name, description, { type: 'reference', caseExact: true, referenceTypes, ...more });
 
-/** An attribute with parts of its own. */
+/** An attribute with sub-attributes. */
 export const complex = (
   name: string,
   description: string,
@@ -92,7 +98,7 @@ export const complex = (
   more: Properties = {},
 ) => text(name, description, { type: 'complex', subAttributes, ...more });
 
-/** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4 beside its own. */
+/** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4, and its own. */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
   const shared = [
     text('type', 'What the value is for.', { canonicalValues: types }),
@@ -101,7 +107,7 @@ function list(name: string, description: string, types: string[], own: Attribute
   return complex(name, description, [...own, ...shared], { multiValued: true });
 }
 
-/** A multi-valued attribute whose elements are a `value` and what to call it. */
+/** A multi-valued attribute whose elements have a `value` and a display name. */
 function values(
   name: string,
   description: string,
@@ -230,7 +236,7 @@ const enterprise: Attribute[] = [
   ]),
 ];
 
-/** Every attribute that a User has, the extension's included. */
+/** Every attribute of a User, including the extension's. */
 export const attributes: readonly Attribute[] = [
   ...common,
   ...core.map((attribute) => ({ ...attribute, schema: userSchema })),

@@ -1,7 +1,7 @@
 import type { Named } from './resource.ts';
 import { nameOf } from './resource.ts';
 
-/** What the client calls the person: their name, else what their userName begins with. */
+/** The client's name for the person: their name, else the beginning of their userName. */
 export function calledBy(resource: Named): string {
   const { userName } = resource;
   const local = userName.split('@')[0] ?? '';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../errors.ts';
 
-/** The detail errors of RFC 7644 §3.12 that idctl gives. */
+/** The detail errors of RFC 7644 §3.12 that idctl uses. */
 export type ScimType =
   | 'invalidFilter'
   | 'invalidPath'
@@ -14,7 +14,7 @@ export type ScimType =
 
 const codes = { 400: 'scim_invalid', 404: 'not_found', 409: 'already_exists' } as const;
 
-/** A refusal for the SCIM door, which shows `extra.scimType` as RFC 7644 §3.12 has it. */
+/** A refusal for the SCIM API, which shows `extra.scimType` as RFC 7644 §3.12 requires. */
 export function scimRefusal(
   status: keyof typeof codes,
   scimType: ScimType | undefined,

@@ -13,9 +13,10 @@ import {
   valuesIn,
 } from './values.ts';
 
-// The resource as clients write it: what the table has, spelled as the table spells it, values as they were sent.
+// The resource as clients write it: the table's attributes, spelled as in the table, with the
+// values as sent.
 
-/** A resource that a client can have written whole: it has a name, and says whether the person is a member. */
+/** A complete resource: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };
 
 /** A resource with the name that every record has. */
@@ -23,11 +24,14 @@ export type Named = ScimResource & { userName: string };
 
 /** The resource of a record, as its client wrote it. */
 export function resourceOf(record: { resource: string }): Named {
-  // Records are written with a resource of this type alone.
+  // Only resources of this type are stored.
   return JSON.parse(record.resource) as Named;
 }
 
-/** The resource in the body of a POST: with `userName`, and `active` a boolean; no `id`, `meta`, `schemas`. */
+/**
+ * The resource in the body of a POST: with `userName`, and a boolean `active`; without `id`,
+ * `meta`, `schemas`.
+ */
 export function readCreation(body: unknown): WrittenUser {
   const resource = readBody(body);
   const userName = givenName(resource) ?? firstEmail(resource);
@@ -36,7 +40,7 @@ export function readCreation(body: unknown): WrittenUser {
   return written(resource, userName);
 }
 
-/** The resource in the body of a PUT: `userName` kept when not given, active unless it says otherwise. */
+/** The resource in the body of a PUT. `userName` is kept if absent; `active` defaults to true. */
 export function readReplacement(
   body: unknown,
   current: ScimResource & { userName: string },
@@ -71,7 +75,10 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
   }
 }
 
-/** The value as it is kept: without what is emptied, with one primary value at most; undefined when nothing is left. */
+/**
+ * The value to store: without emptied parts, with at most one primary value. Undefined if nothing
+ * is left.
+ */
 function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
   if (!Array.isArray(value))
     return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
@@ -83,7 +90,7 @@ function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
 
 const most = { elements: 200, length: 256 * 1024 };
 
-/** Refuses what no resource may be, however it came about: without a name, or too large. */
+/** Refuses an invalid resource, whatever its origin: without a name, or too large. */
 export function assertSound(resource: ScimResource): void {
   if (givenName(resource) === null)
     throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
@@ -95,18 +102,21 @@ export function assertSound(resource: ScimResource): void {
   }
 }
 
-/** Refuses more values of an attribute than anybody has. */
+/** Refuses an implausible number of values of an attribute. */
 export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   if (values.length <= most.elements) return;
   throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
-/** The canonical address of the resource: `userName` when it is one, else that of the first entry of `emails`, or null. */
+/**
+ * The canonical address of the resource: `userName` if it is one, else the first entry of `emails`,
+ * or null.
+ */
 export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }
 
-/** The display name in a resource, without what must not stand in a name (security X9), or null. */
+/** The display name in a resource, without characters forbidden in names (security X9), or null. */
 export function nameOf(resource: ScimResource): string | null {
   const { name, displayName } = resource;
   const parts = isComplex(name) ? name : {};
@@ -121,13 +131,16 @@ export function nameOf(resource: ScimResource): string | null {
   return null;
 }
 
-/** At most 200 units, and no half of what takes two or of a pair that joins. */
+/** At most 200 units, without cutting a surrogate pair or a joined pair. */
 function shortened(text: string): string {
   const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
   return replaceUnseen(cut, () => '').trim();
 }
 
-/** The resource of a member who did not come by SCIM: an e-mail and a name in parts, none of them empty. */
+/**
+ * The resource of a member who was not provisioned by SCIM: an e-mail, and a name in non-empty
+ * parts.
+ */
 export function memberResource({ email, name }: { email: string; name: string | null }) {
   const shown = name?.trim() || email.split('@')[0] || email;
   const words = shown.split(/\s+/);

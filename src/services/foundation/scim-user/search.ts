@@ -8,23 +8,26 @@ import {
 import { fold } from './names.ts';
 import { isComplex, schemasOf, valueIn, valuesIn } from './values.ts';
 
-// The searchable copy of a resource. No SQL function folds letters as JavaScript does, so what filters compare is
-// folded when it is written; every value is a text and every multi-valued attribute a list.
+// The searchable copy of a resource. No SQL function folds letters like JavaScript, so filtered
+// values are folded when written. Every value is a text, and every multi-valued attribute a list.
 
-/** The key that stands for an attribute in a search document. */
+/** The key of an attribute in a search document. */
 export function searchKey(attribute: Attribute): string {
-  // A dollar sign would be taken for a parameter of the query.
+  // The query would read a dollar sign as a parameter.
   return attribute.name.replace('$', '');
 }
 
-/** The keys under which a search document holds the attribute. */
+/** The path of the attribute in a search document. */
 export function searchPath(attribute: Attribute): string[] {
   return attribute.schema === enterpriseSchema
     ? ['enterprise', searchKey(attribute)]
     : [searchKey(attribute)];
 }
 
-/** What `scim_records.search` holds: the resource, folded where it is not case-exact. Stored whenever the resource is. */
+/**
+ * The content of `scim_records.search`: the resource, folded where it is not case-exact. Stored
+ * with the resource.
+ */
 export function searchDocument(resource: ScimResource): ScimResource {
   const all = { ...resource, schemas: schemasOf(resource), meta: { resourceType: 'User' } };
   const document: ScimResource = {};
@@ -40,7 +43,7 @@ export function searchDocument(resource: ScimResource): ScimResource {
   return Object.keys(enterprise).length === 0 ? document : { ...document, enterprise };
 }
 
-/** The rows of `scim_emails`: the folded addresses, each once. */
+/** The rows of `scim_emails`: the folded addresses, without duplicates. */
 export function searchEmails(resource: ScimResource): string[] {
   const email = attributes.find((attribute) => attribute.name === 'emails');
   const elements = email === undefined ? [] : valuesIn(resource, email);

@@ -8,38 +8,38 @@ import {
 import { findSub } from './names.ts';
 import { scimRefusal } from './refusal.ts';
 
-// Reading and setting values as the table types them, and taking them as providers send them.
+// Reads and sets values with the table's types, and accepts the variants that providers send.
 
 /** Whether it is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether it is the complex value of an attribute: an object in what already went through `coerce`. */
+/** Whether it is the complex value of an attribute: an object that `coerce` has returned. */
 export function isComplex(value: ScimValue | undefined): value is ScimResource {
   return isObject(value);
 }
 
-/** The value of the attribute; of an extension's attribute, from the extension's object. */
+/** The value of the attribute. An extension's attribute is read from the extension's object. */
 export function valueIn(resource: ScimResource, attribute: Attribute): ScimValue | undefined {
   if (attribute.schema !== enterpriseSchema) return resource[attribute.name];
   const extension = resource[enterpriseSchema];
   return isComplex(extension) ? extension[attribute.name] : undefined;
 }
 
-/** The values of the attribute: all of a multi-valued one, one or none otherwise. */
+/** The values of the attribute: all of a multi-valued one, otherwise one or none. */
 export function valuesIn(resource: ScimResource, attribute: Attribute): ScimValue[] {
   const value = valueIn(resource, attribute);
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-/** The schemas whose attributes the resource holds. */
+/** The schemas with attributes in the resource. */
 export function schemasOf(resource: ScimResource): string[] {
   return resource[enterpriseSchema] === undefined ? [userSchema] : [userSchema, enterpriseSchema];
 }
 
-/** Sets the attribute, or with undefined takes it away; an extension that holds nothing goes too. */
+/** Sets the attribute, or removes it if undefined. An empty extension is removed too. */
 export function setValue(
   resource: ScimResource,
   attribute: Attribute,
@@ -55,15 +55,16 @@ export function setValue(
   setOwn(resource, enterpriseSchema, Object.keys(extension).length === 0 ? undefined : extension);
 }
 
-/** Sets the key, or with undefined takes it away. */
+/** Sets the key, or removes it if undefined. */
 export function setOwn(resource: ScimResource, key: string, value: ScimValue | undefined): void {
   if (value === undefined) delete resource[key];
   else resource[key] = value;
 }
 
 /**
- * What a client sent as the attribute's type has it, or undefined when it says nothing. Takes "True" for a boolean,
- * `[{ value }]` around a scalar and a scalar for `{ value }`; refuses the rest with `invalidValue`.
+ * Converts a client's value to the attribute's type; undefined if it has no content. Accepts "True"
+ * for a boolean, `[{ value }]` for a scalar, and a scalar for `{ value }`. Refuses all else with
+ * `invalidValue`.
  */
 export function coerce(attribute: Attribute, given: unknown): ScimValue | undefined {
   if (given === null || given === undefined) return undefined;
@@ -91,8 +92,8 @@ function coerceComplex(attribute: Attribute, given: unknown): ScimResource | und
 }
 
 /**
- * Sets the parts of a complex value that are given, and takes away those given as null. Whether there was any to set, or
- * nothing given at all.
+ * Sets the given parts of a complex value, and removes those given as null. Returns whether it had
+ * parts to set, or nothing was given.
  */
 export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
   const parts = readParts(attribute, given);
@@ -100,10 +101,10 @@ export function merge(attribute: Attribute, held: ScimResource, given: unknown):
   return parts !== null;
 }
 
-/** Parts of a complex value by their names; undefined for one that is taken away. */
+/** Parts of a complex value by name; undefined for a part to remove. */
 export type Parts = ReadonlyMap<string, ScimValue | undefined>;
 
-/** The parts that are given, or null when something is and none of it is a part. */
+/** The given parts, or null if something is given but none of it is a part. */
 export function readParts(attribute: Attribute, given: unknown): Parts | null {
   const value = unwrapped(given);
   if (!isObject(value) && findSub(attribute, 'value') === null)
@@ -143,14 +144,20 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/** Whether connectors mean that the value is removed: an e-mail, telephone number or manager with an empty `value`. */
+/**
+ * Whether connectors mean to remove the value: an e-mail, telephone number or manager with an empty
+ * `value`.
+ */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''
   );
 }
 
-/** Leaves one primary value at most (RFC 7643 §2.4): the first of the given ones that says so; the others are not. */
+/**
+ * Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. All others
+ * become non-primary.
+ */
 export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
   const chosen = given.find((element) => element['primary'] === true);
   if (chosen === undefined) return;
@@ -164,19 +171,19 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Whether a client takes the value away with it: null, or a list of nothing (RFC 7643 §2.5). */
+/** Whether a client removes the value with this: null, or an empty list (RFC 7643 §2.5). */
 export function isUnset(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.every(isUnset));
 }
 
-/** The one value in a list of one, which some clients put around it. */
+/** Unwraps a list of one, which some clients put around the value. */
 export function unwrapped(given: unknown): unknown {
   let value = given;
   while (Array.isArray(value) && value.length < 2) value = value[0];
   return value;
 }
 
-/** The value under a key in any case of letters. */
+/** The value under a key, in any letter case. */
 export function member(object: Record<string, unknown>, name: string): unknown {
   const wanted = name.toLowerCase();
   const key = Object.keys(object).find((candidate) => candidate.toLowerCase() === wanted);

@@ -7,8 +7,9 @@ import type { Keyring } from '../../../crypto/seal.ts';
 import { Refusal } from '../../../errors.ts';
 import { backupHeader } from './schema.ts';
 
-// A backup is two lines that say what it is, the database, a line that says it is whole, and the HMAC-SHA256 of all
-// that by a key which the master key gives: nobody without that key can change a byte unseen.
+// A backup has two lines of description, the database, an end line, and the HMAC-SHA256 of all
+// that. The HMAC key is derived from the master key, so every change made without the master key is
+// detected.
 
 const firstLine = 'idctl backup 1\n';
 const lastLine = '\nend of idctl backup\n';
@@ -18,16 +19,16 @@ const tailBytes = lastLine.length + macBytes;
 
 type Header = z.output<typeof backupHeader>;
 
-/** A backup that has been found to be whole and unchanged. */
+/** A backup that proved to be complete and unchanged. */
 export interface Backup {
   header: Header;
-  /** The size of the whole. */
+  /** The size of the whole file. */
   bytes: number;
-  /** The database in it: a SQLite file, or what `pg_dump` wrote. */
+  /** The database in it: a SQLite file, or `pg_dump` output. */
   database(): Readable;
 }
 
-/** The bytes of a backup, as they come. */
+/** The bytes of a backup, as a stream. */
 export async function* packed(
   header: Header,
   database: AsyncIterable<Buffer>,
@@ -45,8 +46,8 @@ export async function* packed(
 }
 
 /**
- * Reads a backup to its end. Refuses `backup_invalid` for a file that is not whole or in which anything was changed,
- * and `key_invalid`, by the id of the key that it needs, when this is another.
+ * Reads a backup to its end. Refuses `backup_invalid` for an incomplete or changed file. Refuses
+ * `key_invalid` under another master key, naming the id of the needed key.
  */
 export async function readBackup(
   file: FileHandle,
@@ -93,7 +94,7 @@ async function read(file: FileHandle, position: number, length: number): Promise
 }
 
 function stream(file: FileHandle, start: number, end: number): Readable {
-  // `end` is the last byte for Node, and may not be before the first.
+  // For Node, `end` is the last byte, and must not be before the first.
   return file.createReadStream({ start, end: end - 1, autoClose: false, highWaterMark: 1 << 20 });
 }
 
@@ -111,7 +112,7 @@ function altered(): Refusal {
   );
 }
 
-/** The refusal of a file that cannot be restored from. */
+/** The refusal of a file that cannot be restored. */
 export function invalid(message: string, hint: string): Refusal {
   return new Refusal('backup_invalid', message, { hint });
 }

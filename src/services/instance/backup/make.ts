@@ -24,8 +24,8 @@ import { inFolder } from './unfinished.ts';
 type View = z.input<typeof backupView>;
 
 /**
- * Writes the whole instance, as it is at one instant, to a file for its owner alone, in one step at the end, or to a
- * stream; daemons go on meanwhile. The master key is not in it.
+ * Writes the whole instance, as of one instant, to a file or a stream. The file is for its owner
+ * alone and appears in one step. Daemons keep running. The master key is not included.
  */
 export async function makeBackup(ctx: Context, to: string | Writable): Promise<View> {
   requireOperator(ctx);
@@ -33,7 +33,7 @@ export async function makeBackup(ctx: Context, to: string | Writable): Promise<V
   const beside = typeof to === 'string' ? dirname(to) : tmpdir();
   if (typeof to === 'string') await requirePlace(to);
   try {
-    // Beside the backup, so that moving it to its place is one step.
+    // Beside the backup, so that the final move is one step.
     return await inFolder(beside, async (folder) => {
       const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
       const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
@@ -123,7 +123,7 @@ async function recordMade(ctx: Context, bytes: number): Promise<void> {
   await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
 }
 
-/** What the disk or the reader of a pipe did, as a refusal. */
+/** An error of the disk or of a pipe's reader, as a refusal. */
 function explained(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   if (code === 'EPIPE')

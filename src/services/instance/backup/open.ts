@@ -5,7 +5,7 @@ import { refuseField } from '../../../errors.ts';
 import { accessHint, fileFault } from '../../../file-fault.ts';
 import { type Backup, readBackup } from './container.ts';
 
-/** Opens the file of a backup; whoever asks closes it. */
+/** Opens the file of a backup. The caller closes it. */
 export async function openBackupFile(path: string): Promise<FileHandle> {
   try {
     const file = await open(path, 'r');
@@ -18,7 +18,7 @@ export async function openBackupFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** The backup in the file, proved whole and unchanged by the master key in `keyFile`. */
+/** The backup in the file. The master key in `keyFile` proves it complete and unchanged. */
 export async function openBackup(file: FileHandle, keyFile: string): Promise<Backup> {
   return readBackup(file, { keyring: createKeyring(await readKeyFile(keyFile)), keyFile });
 }

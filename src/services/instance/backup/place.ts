@@ -11,19 +11,23 @@ import { Refusal } from '../../../errors.ts';
 import { type Backup, invalid } from './container.ts';
 import { finished, inFolder, unfinished } from './unfinished.ts';
 
-// A restored database is nobody's until what it would revive has been ended. On SQLite it stands beside its place until
-// then; on PostgreSQL without the mark by which a daemon knows its key, so that none starts on it.
+// No daemon may use a restored database until the restore has ended what it would revive. On SQLite
+// the file lies beside its final place until then. On PostgreSQL it lacks the canary by which a
+// daemon knows its key, so none starts on it.
 
-/** A backup's database, put where it can be opened. */
+/** A backup's database, unpacked to where it can be opened. */
 export interface Placed {
   url: string;
-  /** Ends the restore: from here on it is the instance's database. */
+  /** Completes the restore: from here on it is the instance's database. */
   finish(): Promise<void>;
-  /** Leaves things as they were. */
+  /** Undoes the restore. */
   takeBack(): Promise<void>;
 }
 
-/** Refuses a database that this idctl or this address cannot take, and anything that is there already. */
+/**
+ * Refuses a database that this idctl or this address cannot take, and refuses to replace existing
+ * data.
+ */
 export async function placeBackup(backup: Backup, address: Address): Promise<Placed> {
   requireKnown(backup);
   const sqlite = address.url.startsWith('sqlite:');
@@ -31,7 +35,7 @@ export async function placeBackup(backup: Backup, address: Address): Promise<Pla
   return sqlite ? placeFile(backup, fileOf(address.url)) : placeTables(backup, address);
 }
 
-/** Looks into the database of a backup without putting it anywhere; refuses `backup_invalid`. */
+/** Checks the database of a backup without restoring it. Refuses `backup_invalid`. */
 export async function examineBackup(backup: Backup): Promise<void> {
   requireKnown(backup);
   await inFolder(tmpdir(), async (folder) => {
@@ -84,7 +88,7 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
     for (const path of files) await rm(path, { force: true });
     files.forEach(finished);
   };
-  // Of a restore that was killed.
+  // Left by a killed restore.
   await takeBack();
   files.forEach(unfinished);
   try {
@@ -109,7 +113,7 @@ async function placeFile(backup: Backup, file: string): Promise<Placed> {
 
 async function requireNoFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
-  // SQLite would take what it finds in a leftover log into the new database.
+  // SQLite would apply a leftover log to the new database.
   const left = ['-wal', '-journal'].map((end) => `${file}${end}`).find((path) => existsSync(path));
   const taken = found !== null && found.size > 0 ? file : left;
   if (taken === undefined) return;
@@ -143,7 +147,7 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
   };
 }
 
-/** As `server_version_num` has it. */
+/** In the form of `server_version_num`. */
 function majorOf(version: string): number {
   return Number.parseInt(version, 10) * 10_000;
 }

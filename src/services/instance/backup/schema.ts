@@ -10,24 +10,24 @@ export const restoreInput = z.strictObject({
   keepTokens: z.boolean().default(false),
 });
 
-/** What a backup says of itself, before the database. */
+/** The header of a backup, before the database. */
 export const backupHeader = z.object({
-  /** The version of idctl that made it. */
+  /** The idctl version that made it. */
   version: z.string(),
   createdAt: instant,
   database: z.enum(['sqlite', 'postgres']),
-  /** The master key that opens the secrets in it. */
+  /** The master key that opens its secrets. */
   keyId: z.string(),
   /** The last migration of the database. */
   migration: z.string(),
-  /** As counted just before. */
+  /** Counted just before the backup. */
   organizations: z.int(),
   accounts: z.int(),
 });
 
 export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int() });
 
-/** What a restore has ended, suspended and switched off. */
+/** The counts of what a restore has ended, suspended and switched off. */
 export const restoredView = backupView.extend({
   ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
   suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),

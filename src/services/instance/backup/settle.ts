@@ -17,22 +17,23 @@ import type { backupHeader, restoredView } from './schema.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
 /**
- * Ends in a restored database what it would revive: sessions and everything on the way to one, bot tokens, invitations,
- * what waits to be sent; and suspends tokens, apps and SCIM tokens, of which some may have been revoked since the backup
- * was made; and switches webhooks off, for a copy on trial is not to speak to whom the instance speaks to. With `keepTokens`
- * tokens of all kinds, apps, invitations and webhooks stay as they are. After it, the database is this master key's.
+ * Ends what a restored database would revive: sessions and unfinished sign-ins, bot tokens,
+ * invitations and unsent messages. Suspends tokens, apps and SCIM tokens, because some may have
+ * been revoked since the backup. Switches webhooks off, because a trial copy must not send to the
+ * instance's receivers. With `keepTokens`, tokens of all kinds, apps, invitations and webhooks
+ * stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,
   { header, keepTokens }: { header: z.output<typeof backupHeader>; keepTokens: boolean },
 ): Promise<Settled> {
   requireOperator(ctx);
-  // Of several in the key file, the one that the instance had.
+  // If the key file holds several keys, seal with the instance's former one.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
     const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
-    // Before all that is an event of some organization: nothing of this is sent either.
+    // Before any event of an organization, so that none of these events is sent.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
@@ -52,7 +53,10 @@ export async function settleRestored(
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
 
-/** What waited to be sent when the backup was made was sent since, or is not this instance's to send. */
+/**
+ * Messages that waited at the time of the backup were sent since, or are not this instance's to
+ * send.
+ */
 async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
   const ended = {

@@ -2,26 +2,26 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// Whatever is written on the way holds the whole database: it goes when the work is over, however that ends.
+// Every temporary file holds the whole database, so it is removed however the work ends.
 
 const lying = new Set<string>();
 
-/** Remembers what is to go if the process is told to end. */
+/** Marks a path for removal if the process is told to end. */
 export function unfinished(path: string): void {
   lying.add(path);
 }
 
-/** Forgets it again. */
+/** Removes the mark. */
 export function finished(path: string): void {
   lying.delete(path);
 }
 
-/** Removes at once what unfinished work has lying about: for a process that is told to end. */
+/** Removes all marked paths at once, for a process that is told to end. */
 export function removeUnfinished(): void {
   for (const path of lying) rmSync(path, { recursive: true, force: true });
 }
 
-/** Does the work with a folder of its own, which is gone afterwards. */
+/** Does the work with a temporary folder, and removes it afterwards. */
 export async function inFolder<T>(
   beside: string,
   work: (folder: string) => Promise<T>,

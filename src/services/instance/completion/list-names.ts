@@ -1,9 +1,9 @@
 import { select } from '../../../database/select.ts';
 
-/** What a shell completes from the database. */
+/** The kinds of names that a shell completes from the database. */
 export type Kind = 'org' | 'user' | 'domain' | 'project';
 
-/** A name, and a word on what it names. */
+/** A name with a short description. */
 export interface NamedThing {
   value: string;
   about: string;
@@ -21,8 +21,8 @@ const queries: Record<Kind, string> = {
 };
 
 /**
- * The names that begin so, at most 200; domains and projects of one organization, if it is named by id or slug. For
- * whoever may read the database, which must be open.
+ * The names with this beginning, at most 200. Domains and projects can be limited to one
+ * organization, by id or slug. For users who may read the database, which must be open.
  */
 export async function listNames(
   kind: Kind,

@@ -6,24 +6,27 @@ import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 import { type ConfigurationFile, keyedDigest } from './digest.ts';
 
-/** How often a daemon says that it runs. */
+/** How often a daemon reports that it runs. */
 export const announceSeconds = 60;
-/** From then on a daemon that has said nothing more does not run: it was killed. */
+/** After this silence a daemon counts as killed. */
 export const silentSeconds = 150;
 
-/** A daemon as it tells the commands of itself. */
+/** A daemon's report about itself to the commands. */
 export interface RunningDaemon {
   id: string;
   listen: string;
   configuration: ConfigurationFile;
 }
 
-/** Tells the commands that this daemon runs, and with which configuration. Call it again and again. */
+/**
+ * Reports to the commands that this daemon runs, and with which configuration. Call it regularly.
+ */
 export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
   const { id, listen, configuration } = daemon;
   const host = hostname();
   await unsynced(async () => {
-    // One process can listen at an address: what was there before has ended, and had no time to say so.
+    // Only one process can listen at an address, so an earlier daemon there ended without reporting
+    // it.
     await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
     await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
     const configDigest = keyedDigest(ctx, configuration);
@@ -38,7 +41,7 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
   });
 }
 
-/** Tells the commands that this daemon stops. */
+/** Reports to the commands that this daemon stops. */
 export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<void> {
   await transaction(async () => {
     await Daemon.destroy({ where: { id } });

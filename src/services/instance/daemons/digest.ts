@@ -1,14 +1,17 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 
-/** The configuration file that a process has read, with the digests of its contents and of what only a restart takes over. */
+/**
+ * The configuration file that a process has read, with the digests of its contents and of its
+ * restart-only settings.
+ */
 export interface ConfigurationFile {
   file: string;
   digest: string;
   restDigest: string;
 }
 
-/** What is stored of the digest: it is keyed, since the file may hold a password that can be guessed. */
+/** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
 export function keyedDigest(
   { keyring }: Pick<Context, 'keyring'>,
   read: ConfigurationFile,
@@ -18,7 +21,9 @@ export function keyedDigest(
   return `${keyring.keyId}.${keyed(read.digest)}.${keyed(read.restDigest)}`;
 }
 
-/** The part of a keyed digest that is of the settings that only a restart takes over; undefined from an older idctl. */
+/**
+ * The part of a keyed digest that covers the restart-only settings; undefined from an older idctl.
+ */
 export function restOf(keyed: string): string | undefined {
   return keyed.split('.')[2];
 }

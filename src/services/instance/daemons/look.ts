@@ -8,10 +8,13 @@ import { after } from '../../foundation/time.ts';
 import { silentSeconds } from './announce.ts';
 import { type ConfigurationFile, keyedDigest, restOf } from './digest.ts';
 
-/** Whether the daemons have read the file as it is now, or what makes them; null where none is known. */
+/**
+ * Whether the daemons have read the file in its current state, or what makes them read it. Null if
+ * no daemon is known.
+ */
 export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
 
-/** What a person is told of a daemon that has not read the configuration file as it is now; null of others. */
+/** The message about a daemon with an older configuration; null otherwise. */
 export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
   if (found === null || found === 'current') return null;
   const reload = hasUnit(process.env)
@@ -22,8 +25,8 @@ export function tellOlder(found: DaemonsFound): { message: string; hint: string 
 }
 
 /**
- * Whether the daemons of this machine that read this configuration file have read it as it is now. After a change of the
- * master key they are compared again once they have said that they follow it.
+ * Whether this machine's daemons with this configuration file have read it in its current state.
+ * After a master key change they are compared again once they have reported the new key.
  */
 export async function lookAtDaemons(
   ctx: Context,

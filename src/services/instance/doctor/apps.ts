@@ -4,7 +4,10 @@ import { type Check, check } from './check.ts';
 
 const mostNamed = 3;
 
-/** The apps without an organization, for which every token is inactive (security O9); null where each has one. */
+/**
+ * Lists the apps without an organization, which see every token as inactive (security O9). Null if
+ * each app has one.
+ */
 export async function checkApps(): Promise<Check | null> {
   const { rows, count } = await OAuthApp.findAndCountAll({
     where: { organizationId: null },

@@ -2,29 +2,31 @@ import { databaseRefusal } from '../../../database/refusals.ts';
 import { Refusal, withReason } from '../../../errors.ts';
 import { type Finding, wrong } from '../../../finding.ts';
 
-/** What one check found. */
+/** The result of one check. */
 export interface Check {
   name: string;
   ok: boolean;
-  /** What was expected; a person is told it when it is not so. */
+  /** The expected state, shown if the check fails. */
   expected: string;
-  /** What was seen. */
+  /** The state found. */
   message: string;
-  /** The one thing to change; on a check that is ok, what is worth knowing. */
+  /** The one thing to change. On a check that is ok, further information. */
   hint?: string;
-  /** It could not be looked at, which is no fault. */
+  /** The check could not run, which is no fault. */
   skipped?: true;
 }
 
-/** A time as a person is told it. */
+/** A time as shown to people. */
 export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-// Longer than any look takes by itself: what asks the network gives up after ten seconds.
+// Longer than any check takes alone: network requests give up after ten seconds.
 const patience = 15_000;
 
-/** Looks, for 15 seconds at most; whatever is thrown is a check that failed, never a doctor that did. */
+/**
+ * Runs a check for at most 15 seconds. An error becomes a failed check, and never stops the doctor.
+ */
 export async function check(
   name: string,
   expected: string,
@@ -58,7 +60,7 @@ function told(error: unknown): Finding {
       refusal.hint ?? 'Fix this, then run idctl doctor again.',
     );
   }
-  // Its message may hold what must not be shown.
+  // The error's message may hold secrets.
   const name = error instanceof Error ? error.name : typeof error;
   return wrong(`looking failed (${name})`, 'This is a bug of idctl: please report it.');
 }

@@ -9,8 +9,9 @@ import { type Check, check } from './check.ts';
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
 /**
- * Whether the daemon at the base URL has another database than this one: it publishes none of its signing keys, or nobody
- * had it open (`idle`). A copy has the same keys; that one is open elsewhere is then all that can be told.
+ * Whether the daemon at the base URL uses another database. Then it publishes none of our signing
+ * keys, or no process has this database open (`idle`). A copy has the same keys, so for a copy only
+ * `idle` can tell.
  */
 export async function servesAnother(
   { config, outbound }: Context,
@@ -23,7 +24,10 @@ export async function servesAnother(
   return !ours.some(({ id }) => theirs.includes(id));
 }
 
-/** Whether the daemon has read the configuration file as it is now; null where none is known to run with it. */
+/**
+ * Whether the daemon has read the configuration file in its current state. Null if no daemon is
+ * known to use the file.
+ */
 export async function checkDaemon(
   ctx: Context,
   { file, digest, restDigest }: Pick<LoadedConfig, 'file' | 'digest' | 'restDigest'>,

@@ -6,19 +6,22 @@ import { right, skipped, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Check, check } from './check.ts';
 
-/** What is looked at: the database, opened or not to be, and where it is. */
+/** The database to check: how to open it, and where it is. */
 export interface Subject {
-  /** Masked: it is shown. */
+  /** Masked, because it is shown. */
   url: string;
   /** The file of an embedded database; null for a server. */
   file: string | null;
   open(): Promise<Database>;
 }
 
-// The driver answers when it has read all of the file, and nothing else runs meanwhile.
+// The driver answers only after reading the whole file, and nothing else runs until then.
 const mostToRead = 1024 ** 3;
 
-/** The database, down to whether it is whole; with the first check that fails of the first two, the rest says nothing. */
+/**
+ * Checks the database, including its integrity. If one of the first two checks fails, the rest is
+ * skipped.
+ */
 export async function checkDatabase(subject: Subject): Promise<Check[]> {
   const { url, file } = subject;
   if (file !== null && !existsSync(file)) {
@@ -52,7 +55,9 @@ function checkMigrations(database: Database): Promise<Check> {
   });
 }
 
-/** An embedded database: its journal, its pages, and who may read its files (security X8). */
+/**
+ * Checks an embedded database: its journal, its pages, and who may read its files (security X8).
+ */
 async function checkFile(file: string): Promise<Check[]> {
   return [
     await check('journal', 'write-ahead (WAL)', async () => {
@@ -83,7 +88,7 @@ async function checkPages(file: string) {
   const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
   const said = rows[0]?.quick_check ?? 'nothing';
   if (said === 'ok') return right('whole');
-  // Its first line only names the database.
+  // The first line only names the database.
   const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;
   return wrong(
     `damaged: ${fault}`,

@@ -16,15 +16,15 @@ import { checkOrganization } from './organization.ts';
 import type { diagnoseInput, diagnosisView } from './schema.ts';
 import { checkSignUps } from './sign-ups.ts';
 
-/** An instance that may be broken: each part is asked for by itself, and refuses by itself. */
+/** An instance that may be broken. Each part is requested separately, and refuses separately. */
 export interface Patient {
   readConfig(): Promise<LoadedConfig>;
   /** The database as it is, without key or migrations. */
   database(loaded: LoadedConfig): Subject;
   network(config: Config): Outbound;
-  /** Whether nobody, the daemon included, has the database open; false where that cannot be told. */
+  /** Whether no process has the database open, the daemon included; false if that is unknown. */
   isIdle(loaded: LoadedConfig): boolean;
-  /** The whole, as any command opens it. */
+  /** Opens the whole instance, like any command. */
   open(loaded: LoadedConfig): Promise<Opened>;
 }
 
@@ -40,8 +40,9 @@ type Diagnosis = z.output<typeof diagnosisView>;
 const atOnce = 8;
 
 /**
- * Looks at everything an instance needs, and at what its organizations have set up. What is broken is a check that
- * failed; what stands on it is then not looked at. Only an organization that is not there is refused.
+ * Checks everything an instance needs, and the setup of its organizations. A broken part is a
+ * failed check, and the checks that depend on it are skipped. Only an unknown organization is
+ * refused.
  */
 export async function diagnose(patient: Patient, input: Input): Promise<Diagnosis> {
   const runtime = await checkRuntime();
@@ -61,7 +62,7 @@ function ended(checks: Check[]): Diagnosis {
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
-/** With key and database as they should be, everything else can be looked at. */
+/** With a sound key and database, checks everything else. */
 async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input): Promise<Check[]> {
   let opened: Opened | undefined;
   const idle = patient.isIdle(loaded);
@@ -99,7 +100,10 @@ async function checkOutside(
   return [...network, ...instance, ...found];
 }
 
-/** Nobody signs in by mail that is not sent: where the server does not take it, none counts as set up. */
+/**
+ * Without a working mail server, no sign-in by mail works. If the server refuses us, mail counts as
+ * not set up.
+ */
 function withMailAsFound(ctx: Context, network: Check[]): Context {
   if (network.every(({ name, ok }) => name !== 'mail' || ok)) return ctx;
   const { smtpUrl: _, ...mail } = ctx.config.mail;
@@ -111,7 +115,7 @@ async function organizationsOf(ctx: Context, { org }: Input): Promise<Organizati
   return [(await requireAuthority(ctx, 'organization.see', org)).organization];
 }
 
-/** What needs neither key nor database. */
+/** The checks that need neither key nor database. */
 async function checkRest({ network }: Patient, { config }: LoadedConfig): Promise<Check[]> {
   let outbound: Outbound | undefined;
   const usable = await check('network', 'settings that can be used', async () => {

@@ -6,7 +6,7 @@ import { shellWord } from '../../../shell-word.ts';
 import { readVersion } from '../../../version.ts';
 import { type Check, check } from './check.ts';
 
-/** The program and the Node that it runs on. */
+/** Checks the program and its Node. */
 export function checkRuntime(version = process.versions.node): Promise<Check> {
   return check('runtime', 'Node 24.15 or later of 24, or 26 or newer', async () => {
     const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -18,7 +18,7 @@ export function checkRuntime(version = process.versions.node): Promise<Check> {
   });
 }
 
-/** The configuration; the check has failed when it could not be read. */
+/** Checks the configuration. The check fails if it could not be read. */
 export async function checkConfig(
   read: () => Promise<LoadedConfig>,
 ): Promise<{ loaded: LoadedConfig | null; check: Check }> {
@@ -32,7 +32,7 @@ export async function checkConfig(
   return { loaded, check: found };
 }
 
-/** The master key: there, whole, and for nobody but its owner to read (security X3, X8). */
+/** Checks the master key: present, complete, and readable only by its owner (security X3, X8). */
 export function examineKeyFile(path: string): Promise<Check> {
   return check('master key', 'a key that only its owner may read', async () => {
     await readKeyFile(path);

@@ -11,12 +11,13 @@ const ownPlace =
   'Start the daemon of this database, after giving it a listen and a baseUrl of its own or stopping the other one.';
 const metadata = z.object({ issuer: z.string() });
 
-// RFC 2606 §3: kept for such uses, so that no organization's records are in the way.
+// RFC 2606 §3 reserves this domain, so no organization's records interfere.
 const domain = 'example.com';
 
 /**
- * What lies outside the machine and belongs to nobody's organization. `servesAnother` tells whether who answers at the base
- * URL has another database; without it that is not looked at, and said so.
+ * Checks the network outside the machine that belongs to no organization. `servesAnother` tells
+ * whether the daemon at the base URL has another database. Without it, that check is reported as
+ * skipped.
  */
 export function checkNetwork(
   config: Config,
@@ -38,7 +39,7 @@ export function checkNetwork(
   ]);
 }
 
-/** Whether the daemon is reached where people are told that it is, over TLS that is trusted, and says the same. */
+/** Whether the daemon answers at its base URL, over trusted TLS, and names the same URL. */
 function checkBaseUrl(
   config: Config,
   outbound: Outbound,
@@ -99,7 +100,10 @@ function issuerIn(body: string): string | null {
   }
 }
 
-/** Our clock beside the resolver's; those of the identity providers are looked at with their connections. */
+/**
+ * Compares our clock with the resolver's. The clocks of identity providers are checked with their
+ * connections.
+ */
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);

@@ -22,7 +22,10 @@ interface Examination {
   steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
 }
 
-/** What an organization has set up: its connections, its SCIM token, and whether its owners can sign in. */
+/**
+ * Checks an organization's setup: its connections, its SCIM token, and whether its owners can sign
+ * in.
+ */
 export async function checkOrganization(
   ctx: Context,
   organization: Organization,
@@ -35,7 +38,7 @@ export async function checkOrganization(
   return checks.flat().filter((each) => each !== null);
 }
 
-/** The part of it that asks nobody outside. */
+/** The checks that make no network request. */
 export async function checkStored(ctx: Context, organization: Organization): Promise<Check[]> {
   const checks = [
     await checkScim(ctx, organization),
@@ -122,7 +125,7 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
   });
 }
 
-/** Everybody who could still change something; one of them is enough (security O3, O4). */
+/** Everyone who could still change something; one of them is enough (security O3, O4). */
 async function checkOwners(ctx: Context, organization: Organization): Promise<Check> {
   const { slug } = organization;
   return check(`owners of ${slug}`, 'each has a way to sign in', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ref } from '../../foundation/fields.ts';
 
-/** What to look at: the instance, and of its organizations all or one. */
+/** The scope of a diagnosis: the instance with all of its organizations, or with one. */
 export const diagnoseInput = z.strictObject({ org: ref.optional() });
 
 export const diagnosisView = z.object({
@@ -14,7 +14,7 @@ export const diagnosisView = z.object({
       expected: z.string(),
       message: z.string(),
       hint: z.string().optional(),
-      /** It could not be looked at, which is no fault. */
+      /** The check could not run, which is no fault. */
       skipped: z.literal(true).optional(),
     }),
   ),

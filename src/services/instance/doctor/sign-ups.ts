@@ -4,7 +4,10 @@ import { right } from '../../../finding.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { type Check, check } from './check.ts';
 
-/** Whether accounts wait for a code that this instance cannot mail (security I3); null where none does. */
+/**
+ * Whether accounts wait for a code that this instance cannot mail (security I3). Null if none
+ * waits.
+ */
 export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   if (isMailConfigured({ config })) return null;
   const count = await Account.count({ where: { emailProof: 'none', awaitsCode: true } });

@@ -6,7 +6,9 @@ import { shellWord } from '../../../shell-word.ts';
 import { governsNobody, saysSomething } from '../../tenancy/signin-settings/reach.ts';
 import { type Check, check } from './check.ts';
 
-/** Whether the sign-in settings of an organization govern any account; null if it has set none. */
+/**
+ * Whether the sign-in settings of an organization govern any account. Null if it has no settings.
+ */
 export async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {
   const { id, slug } = organization;
   if (!saysSomething(await SignInSettings.findByPk(id))) return null;

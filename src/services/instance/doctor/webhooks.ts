@@ -4,7 +4,9 @@ import { right, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
 import { type Check, check, shownTime } from './check.ts';
 
-/** Whether the receivers of an organization's webhooks take what they are sent; null where there are none. */
+/**
+ * Whether the receivers of an organization's webhooks accept deliveries. Null if there are none.
+ */
 export async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
   const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
   if (webhooks.length === 0) return null;

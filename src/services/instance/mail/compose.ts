@@ -16,8 +16,9 @@ import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import { renderLetter } from './render.ts';
 
 /**
- * The message, with a code or token made for it now; null when there is nothing to send, as to an address without
- * an account. `again`: an earlier one may have arrived; `asked`: when it was asked for.
+ * The message, with a code or token made now. Null if there is nothing to send, for example to an
+ * address without an account. `again`: an earlier message may have arrived. `asked`: the time of
+ * the request.
  */
 export async function composeMail(
   ctx: Context,
@@ -33,7 +34,7 @@ export async function composeMail(
     }
     case 'signup':
       if (!(again || (await transaction(() => isWithinLimit(ctx, mailing))))) return null;
-      // Two for one address may be written at once.
+      // Two sign-ups for one address may be written at once.
       await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
       return null;
     case 'nothing':
@@ -52,7 +53,10 @@ export async function composeMail(
   }
 }
 
-/** What is not sent is told to the operator alone: whoever invited would learn that others invite the address. */
+/**
+ * Only the operator learns that an invitation is not sent: the inviter would learn that others
+ * invite the address.
+ */
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
   if (!may)
@@ -63,7 +67,7 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
   return may;
 }
 
-/** Whether the mail that was asked for may still be sent; what nobody asked for is not limited. */
+/** Whether a requested mail may still be sent. Mail that was not requested is not limited. */
 async function isWithinLimit(
   ctx: Context,
   { email, stranger }: { email: string; stranger?: boolean },
@@ -79,12 +83,12 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // Held, so that no code is written beside what ends them all.
+    // Locked, so that no code is written beside a change that ends all codes.
     const account = found === null ? null : await lockAccount(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;
     if (resent && (await isAnsweredBySignUp(account, asked))) return null;
-    // Only what is sent counts.
+    // Only sent mails count.
     if (!again && !(await isWithinLimit(ctx, mailing))) return null;
     return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
   });
@@ -94,10 +98,13 @@ function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boo
   return disabledAt === null && (purpose !== 'verify' || emailProof === 'none');
 }
 
-/** How long the mail of a sign-up may wait for its turn behind the account. */
+/** How long after the sign-up its own mail may still be about to be written. */
 const underWaySeconds = 10;
 
-/** Whether the mail of the sign-up itself answers a resend asked for at that time: it is still to be written, or was written since. */
+/**
+ * Whether the sign-up's own mail answers this request to resend: it is still to be written, or was
+ * written since.
+ */
 async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
   if (!account.awaitsCode) return false;
   const written = await lastWritten({ accountId: account.id, purpose: 'verify' });

@@ -10,32 +10,35 @@ import { after } from '../../foundation/time.ts';
 import { composeMail } from './compose.ts';
 
 const atOnce = 10;
-/** Longer than a message can take: whoever claimed one and was killed leaves it to the next after this. */
+/**
+ * Longer than a message can take. If a process is killed after claiming a message, another takes
+ * over after this.
+ */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
-/** After which nobody waits for a mail any more. */
+/** After this time a mail is useless to its recipient. */
 const patienceSeconds = 24 * 3600;
 
-/** What the clock gives to a job that goes on for a while. */
+/** The scheduler's interface for a long-running job. */
 interface Turn {
-  /** Aborted when the process is to end. */
+  /** Aborted when the process must end. */
   stop: AbortSignal;
-  /** A context of the instant at which it is asked for. */
+  /** Makes a context with the current time. */
   anew(): Context;
 }
 
 /**
- * Sends what is due, each mail from one of however many daemons. What cannot be sent is tried again, less and less
- * often, for a day; what the server will never take, or not within that day, is given up with an event. A process that
- * stops leaves what it is sending to the next.
+ * Sends due mail; each mail is sent by one daemon only. A failed mail is retried for a day, at
+ * growing intervals. If the server refuses it for good, or the day is over, it is given up with an
+ * event. A process that stops leaves its unsent mail to the next.
  */
 export async function deliverMail(ctx: Context, { stop, anew }: Turn): Promise<void> {
   if (!isMailConfigured(ctx)) return;
   let items = await claimDue(ctx);
   while (items.length > 0) {
     const now = anew();
-    // Accounts first: a resend of the same moment is answered by the mail of its sign-up.
+    // Sign-ups first: a resend requested at the same time is answered by the sign-up's own mail.
     await Promise.all(items.filter(isSignUp).map((item) => deliver(now, item, stop)));
     await Promise.all(
       items.filter((item) => !isSignUp(item)).map((item) => deliver(now, item, stop)),
@@ -57,7 +60,7 @@ async function claimDue(ctx: Context): Promise<OutboxItem[]> {
     for (const item of items) {
       const { id, attempts } = item;
       const claim = { attempts: attempts + 1, nextAt: after(ctx.now, leaseSeconds) };
-      // Of those who saw the row the first to count an attempt has it.
+      // The first process to count an attempt wins the row.
       const [won] = await OutboxItem.update(claim, { where: { ...due, id, attempts } });
       if (won === 1) claimed.push(item.set(claim));
     }

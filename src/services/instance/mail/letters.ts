@@ -1,21 +1,21 @@
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 
 /**
- * What a mail says, before it is written out as text and HTML. Nothing in it comes from a stranger, but for the names of an
- * organization that invites and of its inviter, as `spoken` leaves them.
+ * The content of a mail, before rendering as text and HTML. Nothing in it comes from a stranger,
+ * except the names of an inviting organization and its inviter, cleaned by `spoken`.
  */
 export interface Letter {
   subject: string;
-  /** What it is about, in one sentence. */
+  /** The subject matter in one sentence. */
   opening: string;
   /** Six digits to copy. */
   code?: string;
   button?: { label: string; url: string };
-  /** What else there is to know. */
+  /** Further information. */
   closing: string[];
 }
 
-/** Who writes. */
+/** The sender. */
 export interface Sender {
   service: string;
   /** The only place that a link leads to (security P9). */
@@ -40,7 +40,7 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
   },
 };
 
-/** A code, and what to do with it. */
+/** A code, with instructions. */
 export function codeLetter(
   { service, baseUrl }: Sender,
   purpose: CodePurpose,
@@ -73,7 +73,10 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
 
 const longestName = 50;
 
-/** A name that a person chose, for a mail to a stranger: short, and without what a mail program would make a link of. */
+/**
+ * A name that a person chose, for a mail to a stranger. It is short, and has nothing that a mail
+ * program would turn into a link.
+ */
 function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
   return signs.length > longestName
@@ -86,7 +89,7 @@ export function roleInWords(role: string): string {
   return role === 'member' ? 'a member' : `an ${role}`;
 }
 
-/** What an invitation says; the inviter is null where the operator invites. */
+/** The data of an invitation. The inviter is null if the operator invites. */
 interface Invited {
   organization: string;
   inviter: string | null;

@@ -2,7 +2,7 @@ import { escapedHtml } from '../../../escape.ts';
 import type { MailMessage } from '../../../outbound/outbound.ts';
 import type { Letter, Sender } from './letters.ts';
 
-/** The letter for readers of text and of HTML; everything in it is escaped. */
+/** Renders the letter as text and as HTML, with everything in it escaped. */
 export function renderLetter(
   from: Sender,
   letter: Letter,
@@ -18,7 +18,7 @@ function textOf({ service, baseUrl }: Sender, { opening, code, button, closing }
   return `${[opening, ...middle, ...closing, `--\n${service}, ${baseUrl}`].join('\n\n')}\n`;
 }
 
-// Styles stand in the elements: many programs drop a style sheet. No image, no font, nothing is loaded.
+// Inline styles, because many mail programs drop a style sheet. No image or font is loaded.
 const face = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const page = `margin:0;padding:24px 12px;background:#f4f5f7;color:#1d2129;${face};font-size:16px;line-height:1.5`;
 const card = 'max-width:480px;margin:0 auto;padding:28px;background:#ffffff;border-radius:8px';
@@ -52,7 +52,7 @@ ${closing.map((line) => `<p style="${small}">${escapedHtml(line)}</p>`).join('\n
 `;
 }
 
-/** With the address written out beneath, for those who want to see where it leads. */
+/** A button with the address written out beneath, for readers who want to see where it leads. */
 function buttonOf({ label, url }: { label: string; url: string }): string {
   return `<p style="margin:24px 0 8px;text-align:center"><a href="${escapedHtml(url)}" style="${link}">${escapedHtml(label)}</a></p>
 <p style="margin:0;font-size:13px;word-break:break-all;color:#555d6b">${escapedHtml(url)}</p>`;

@@ -7,7 +7,9 @@ import { renderLetter } from './render.ts';
 
 export const testMailInput = z.strictObject({ address: email });
 
-/** Sends a real mail at once, by the mail server of the configuration; answers what that server said. */
+/**
+ * Sends a real mail at once through the configured mail server, and returns the server's answer.
+ */
 export async function testMail(ctx: Context, { address }: z.output<typeof testMailInput>) {
   requireOperator(ctx);
   const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
@@ -25,7 +27,7 @@ export async function testMail(ctx: Context, { address }: z.output<typeof testMa
   }
 }
 
-/** The operator also reads what the server answered: it names what is wrong best. */
+/** The operator also sees the server's answer, because it best names the problem. */
 function withAnswer(refusal: Refusal): Refusal {
   const { code, message, hint, extra, cause } = refusal;
   const { response } = Object(cause) as { response?: unknown };

@@ -2,7 +2,9 @@ import type { Address } from '../../../database/connect.ts';
 import { openDatabase } from '../../../database/open.ts';
 import { databaseRefusal } from '../../../database/refusals.ts';
 
-/** Whether the database answers; refuses `database_unreachable` when it does not, and leaves nothing open. */
+/**
+ * Checks that the database answers. Refuses `database_unreachable` if not, and leaves nothing open.
+ */
 export async function checkConnection(address: Address): Promise<void> {
   const database = await openDatabase(address);
   try {

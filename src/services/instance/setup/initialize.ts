@@ -19,12 +19,12 @@ import type { initializeInput } from './schema.ts';
 
 type Input = z.output<typeof initializeInput>;
 
-/** No characters that are mistaken for one another. */
+/** Without characters that people confuse. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
- * Gives a fresh instance its first organization and that organization's owner, whose generated password
- * is in the answer. On an instance that has one nothing changes, and the password is null.
+ * Gives a fresh instance its first organization and its owner, whose generated password is in the
+ * answer. An instance that has an organization stays unchanged, and the password is null.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);
@@ -36,7 +36,7 @@ export async function initialize(ctx: Context, input: Input) {
     const email = input.owner ?? 'admin@idctl.test';
     const known = await findByEmail(email);
     const proved = known !== null && isProved(known);
-    // The operator gave no name; the address has one.
+    // The operator gave no name, so take it from the address.
     const name = email.slice(0, email.lastIndexOf('@'));
     if (known === null) await createUser(ctx, { email, name, password });
     else if (!proved) await vouchFor(ctx, known, { name, password });
@@ -45,7 +45,10 @@ export async function initialize(ctx: Context, input: Input) {
   });
 }
 
-/** Makes an account without proof the operator's choice: what an earlier holder left on it ends (security I3). */
+/**
+ * Makes an unverified account the operator's choice: an earlier holder's credentials on it end
+ * (security I3).
+ */
 async function vouchFor(
   ctx: Context,
   account: Account,
@@ -62,7 +65,7 @@ async function vouchFor(
   });
 }
 
-/** What is there already; anything else that was asked for is another command's work. */
+/** The existing organization and owner. Any other request needs another command. */
 async function standing(first: Organization, input: Input) {
   const owner = await ownerOf(first, input.owner);
   const asked = input.organization === undefined || input.organization === first.name;
@@ -81,7 +84,7 @@ async function standing(first: Organization, input: Input) {
   );
 }
 
-/** The owner with this address, or without one the first. */
+/** The owner with this address, or the first owner if no address is given. */
 async function ownerOf(
   organization: Organization,
   email: string | undefined,

@@ -3,14 +3,14 @@ import { unlink } from 'node:fs/promises';
 import { createKeyFile, readKeyFile } from '../../../crypto/key-file.ts';
 import { Refusal } from '../../../errors.ts';
 
-/** A master key that was there, or has just been made. */
+/** A master key that existed, or was just made. */
 export interface KeyFile {
   made: boolean;
-  /** Takes back a key that was just made; one that was there stays. */
+  /** Removes a key that was just made; an existing one stays. */
   takeBack(): Promise<void>;
 }
 
-/** Makes the master key unless there is one; an existing file is never touched (security X3). */
+/** Makes the master key unless there is one. An existing file is never changed (security X3). */
 export async function ensureKeyFile(path: string): Promise<KeyFile> {
   try {
     await createKeyFile(path);
@@ -21,7 +21,10 @@ export async function ensureKeyFile(path: string): Promise<KeyFile> {
   return { made: true, takeBack: () => unlink(path) };
 }
 
-/** Refuses a master key that no process would start with (security X3); one that is not there yet is a warning. */
+/**
+ * Refuses a master key that no process would start with (security X3). A missing key is only a
+ * warning.
+ */
 export async function checkKeyFile(path: string): Promise<string | null> {
   if (!existsSync(path))
     return `the master key ${path} is not there; idctl init makes one for a new instance`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email, name } from '../../foundation/fields.ts';
 import { organizationView } from '../../tenancy/organizations/view.ts';
 
-/** The first organization and its owner; absent, the names that a fresh instance gets. */
+/** The first organization and its owner. If absent, a fresh instance gets default names. */
 export const initializeInput = z.strictObject({
   organization: name.optional(),
   owner: email.optional(),
@@ -10,6 +10,6 @@ export const initializeInput = z.strictObject({
 
 export const initializedView = z.object({
   organization: organizationView,
-  /** The password is told once, when the account is made. */
+  /** The password is shown once, when the account is made. */
   owner: z.object({ email: z.string().nullable(), password: z.string().nullable() }),
 });

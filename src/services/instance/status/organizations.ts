@@ -1,6 +1,6 @@
 import { select } from '../../../database/select.ts';
 
-// In one read: an instance may have thousands.
+// In one query, because an instance may have thousands.
 const query = `SELECT o.id, o.slug, o.name,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
     (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,
@@ -14,7 +14,10 @@ const query = `SELECT o.id, o.slug, o.name,
       WHERE m.organization_id = o.id) AS "lastSignIn"
   FROM organizations o ORDER BY o.id`;
 
-/** As the databases give it: SQLite counts in numbers and writes times as text, PostgreSQL the other way round. */
+/**
+ * As the databases return it: SQLite counts in numbers and stores times as text, PostgreSQL the
+ * other way round.
+ */
 interface Row {
   id: string;
   slug: string;
@@ -30,7 +33,7 @@ interface Row {
   lastSignIn: string | Date | null;
 }
 
-/** Every organization, counted. */
+/** Every organization, with its counts. */
 export async function countOrganizations() {
   const rows = await select<Row>(query, []);
   return rows.map((row) => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from '../../foundation/fields.ts';
 
-/** `idle`: no process had the database open, so that a daemon that answers has another one. */
+/** `idle`: no process has the database open, so a daemon that answers uses another one. */
 export const statusInput = z.strictObject({
   idle: z.boolean().optional(),
   configuration: z
@@ -12,16 +12,16 @@ export const statusInput = z.strictObject({
 
 const connection = z.enum(['none', 'saved', 'enabled']);
 
-/** The instance at a glance. */
+/** A summary of the instance. */
 export const statusView = z.object({
   version: z.string(),
   baseUrl: z.string(),
   daemon: z.object({ ready: z.boolean(), message: z.string() }),
-  /** `bytes` is what its files or tables take; `schema` the last migration applied. */
+  /** `bytes` is the size of its files or tables; `schema` the last applied migration. */
   database: z.object({ bytes: z.int(), schema: z.string() }),
   mail: z.boolean(),
   people: z.int(),
-  /** Live ones. */
+  /** Live sessions. */
   sessions: z.int(),
   organizations: z.array(
     z.object({
@@ -33,10 +33,10 @@ export const statusView = z.object({
       sso: connection,
       ldap: connection,
       scim: z.enum(['none', 'unused', 'used']),
-      /** Of its members, by whatever method. */
+      /** The last sign-in of any member, by any method. */
       lastSignInAt: instant.nullable(),
     }),
   ),
-  /** One sentence each; `doctor` looks closer, and says what to change. */
+  /** One sentence each. `doctor` checks more, and says what to change. */
   problems: z.array(z.string()),
 });

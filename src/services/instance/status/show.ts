@@ -16,7 +16,10 @@ import { checkStored } from '../doctor/organization.ts';
 import { countOrganizations } from './organizations.ts';
 import type { statusInput, statusView } from './schema.ts';
 
-/** The instance at a glance, and what can be seen to be wrong without asking anybody but the daemon. */
+/**
+ * A summary of the instance, with the problems that show without any network request except to the
+ * daemon.
+ */
 export async function showStatus(
   ctx: Context,
   { idle = false, configuration = null }: z.output<typeof statusInput>,
@@ -72,7 +75,7 @@ async function findProblems(ctx: Context): Promise<string[]> {
   return problems;
 }
 
-/** Of an embedded database with its journal; of a server's, what its tables and indexes take. */
+/** The size of an embedded database with its journal, or of a server's tables and indexes. */
 async function sizeOf(url: string): Promise<number> {
   if (dialectOfDatabase() === 'postgres') {
     const [row] = await select<{ size: string }>(

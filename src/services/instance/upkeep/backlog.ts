@@ -1,6 +1,6 @@
 import { select } from '../../../database/select.ts';
 
-/** What waits to be sent, by where to: how many, and since how many seconds it should have been. */
+/** Waiting messages by kind: how many, and how many seconds overdue. */
 export type Backlog = Record<'mail' | 'webhook', { waiting: number; seconds: number }>;
 
 interface Row {
@@ -8,7 +8,7 @@ interface Row {
   oldest: string | Date | null;
 }
 
-/** Counts what waits to be sent; one small query each. */
+/** Counts waiting messages, with one small query each. */
 export async function countBacklog(now: Date): Promise<Backlog> {
   const [mail] = await select<Row>(
     'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',

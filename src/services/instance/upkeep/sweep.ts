@@ -16,7 +16,11 @@ import { attemptDays } from '../../signin/attempts/attempt.ts';
 import { sweepDeliveries } from '../../tenancy/webhooks/delivery/deliver.ts';
 import { sweepUnconfirmed } from './unconfirmed.ts';
 
-/** Deletes what no longer means anything: sessions past their end, with their refresh tokens, signing keys that nothing lives of, expired bot tokens, states, codes and invitations, old attempts, SCIM requests and deliveries, old counts, accounts that nobody confirmed, and events as old as `events.retention`. */
+/**
+ * Deletes obsolete rows: expired sessions with their refresh tokens, unneeded signing keys, expired
+ * bot tokens, states, codes and invitations. Also old attempts, SCIM requests, deliveries and
+ * counts, unverified accounts, and events older than `events.retention`.
+ */
 export async function sweepExpired(ctx: Context): Promise<void> {
   await transaction(async () => {
     await SpentState.destroy({ where: { expiresAt: { [Op.lt]: ctx.now } } });
@@ -30,7 +34,7 @@ export async function sweepExpired(ctx: Context): Promise<void> {
   });
   await sweepUnconfirmed(ctx);
   await sweepEvents(ctx);
-  // What was sealed while another process replaced the master key (security X1).
+  // Re-seals values sealed while another process replaced the master key (security X1).
   await reseal(ctx);
   await refreshStatistics();
 }

@@ -9,23 +9,27 @@ import { lockAccount } from '../../people/accounts/lock.ts';
 import { unconfirmedSeconds } from '../../people/codes/ticket.ts';
 import { accountCredentials, withoutCredentials } from '../../people/credentials/credentials.ts';
 
-/** So that whoever writes meanwhile waits for one of these, and not for all. */
+/** Small batches: another writer waits for one batch, not for the whole deletion. */
 const batch = 50;
 
-/** Rows that show that the account is in use, or that an admin decided about it. An invitation is no such row: the sign-up named it. */
+/**
+ * Tables with rows that show that the account is in use, or that an admin decided about it. An
+ * invitation is no such row: the sign-up named it.
+ */
 const traces = [...accountCredentials, ...withoutCredentials].filter(
   (table) => table !== 'accounts' && table !== 'invitations',
 );
 
-// The index of accounts that nobody has proved is found by these very words.
+// The index of unverified accounts is used only with exactly this condition.
 const waiting = `SELECT a.id FROM accounts a
   WHERE a.email_proof = 'none' AND a.password_hash IS NOT NULL AND a.disabled_at IS NULL
     AND COALESCE(a.sign_up_replaced_at, a.created_at) < $1
     ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
 
 /**
- * Deletes the accounts that somebody signed up for seven days ago or longer, and whose address nobody has confirmed:
- * nobody keeps an address by that. One that has anything else to it stays. Where no mail is sent they are in use.
+ * Deletes accounts that signed up at least seven days ago and never verified their address. So an
+ * unused sign-up does not block the address. An account with other rows stays. Without mail such
+ * accounts are in use, so none is deleted.
  */
 export async function sweepUnconfirmed(ctx: Context): Promise<void> {
   if (!isMailConfigured(ctx)) return;
@@ -41,7 +45,7 @@ export async function sweepUnconfirmed(ctx: Context): Promise<void> {
 
 async function forget(ctx: Context, id: string, before: Date): Promise<void> {
   const account = await lockAccount(id);
-  // Confirmed, or made a member, since we looked.
+  // Skip accounts that were verified, or made a member, since we looked.
   if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
     return;
   await Account.destroy({ where: { id } });

@@ -1,19 +1,22 @@
 import type { Proof } from '../../../outbound/outbound.ts';
 
-// What a provider says of a person's groups (security I7). What is not known is never taken for
-// "none": reconcile is then left out whole.
+// A person's groups as a provider sends them (security I7). Unknown groups are never treated as
+// "none": then reconcile is skipped.
 
 const mostGroups = 1000;
 const longestGroup = 256;
 
 type Claims = Record<string, unknown>;
 
-/** The groups as received, or why they are not known. */
+/** The groups as received, or why they are unknown. */
 export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token; `absentGroups` says what no claim means. */
+/**
+ * Reads the claim from userinfo, else from the ID token. `absentGroups` says how to treat an absent
+ * claim.
+ */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },
@@ -28,7 +31,7 @@ export function readGroups(
     : readClaim(claim);
 }
 
-/** The groups, an absent claim being what the connection takes it for. */
+/** The groups, with an absent claim treated as the connection says. */
 export function takeAbsent(
   groups: Groups,
   { absentGroups }: { absentGroups: 'unknown' | 'none' },
@@ -48,7 +51,7 @@ function isGroup(one: unknown): one is string {
   return typeof one === 'string' && one !== '' && [...one].length <= longestGroup;
 }
 
-/** The claim of this name, else the one at the name as a dotted path: `realm_access.roles`. */
+/** The claim of this name, else the claim at the name as a dotted path: `realm_access.roles`. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name] ?? null;
   let at: unknown = claims;
@@ -59,7 +62,7 @@ function claimIn(claims: Claims, name: string): unknown {
   return at ?? null;
 }
 
-/** OpenID Connect Core §5.6.2: groups too many to send are said to be somewhere else. */
+/** OpenID Connect Core §5.6.2: a provider with too many groups refers to another place. */
 function isElsewhere(claims: Claims, name: string): boolean {
   const names = claims['_claim_names'];
   return isObject(names) && Object.hasOwn(names, name);

@@ -19,9 +19,9 @@ import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/synced.ts';
 import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
 
-// Directory groups turned into project roles (spec §2.3).
+// Maps directory groups to project roles (spec §2.3).
 
-/** How many mappings an organization may have: every sign-in reads all of them. */
+/** The most mappings of an organization, because every sign-in reads all of them. */
 const mostMappings = 10_000;
 
 const triple = { group: groupName, project: ref, role: projectRole };
@@ -46,7 +46,7 @@ export const listMappings = operation({
     ),
 });
 
-/** Maps a directory's group to a role in a project; it counts at a person's next sign-in. */
+/** Maps a directory's group to a role in a project. It takes effect at a person's next sign-in. */
 export const addMapping = operation({
   authority: 'mappings.change',
   input: z.strictObject({ org: ref, ...triple }),
@@ -61,7 +61,7 @@ export const addMapping = operation({
   },
 });
 
-/** Proves that the actor may let others in, where a mapping gives a role above member. */
+/** Proves that the actor may let others in, if a mapping gives a role above member. */
 async function requireGrant(
   ctx: Context,
   org: string,
@@ -73,8 +73,8 @@ async function requireGrant(
 }
 
 /**
- * Refuses `conflict` when the organization would have more mappings than it may. Holds its row
- * until the transaction ends, so that two who add at once do not both take the last place.
+ * Refuses `conflict` if the organization would exceed its mappings. Locks the organization until
+ * the transaction ends, so that two parallel additions do not both take the last place.
  */
 async function requireRoom({ id, slug }: Organization, more: number): Promise<void> {
   await Organization.findByPk(id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
@@ -112,8 +112,8 @@ async function createMapping(
 }
 
 /**
- * Removes a mapping and names the memberships that it gave. They stay until their people sign in
- * again, and then go only where the connection says `autoRemove`.
+ * Removes a mapping and lists the memberships that it gave. They stay until their people sign in
+ * again, and then end only if the connection sets `autoRemove`.
  */
 export const removeMapping = operation({
   authority: 'mappings.change',
@@ -130,7 +130,7 @@ export const removeMapping = operation({
     }),
 });
 
-/** Deletes the row, with its event; the view says which memberships it had given. */
+/** Deletes the row, with its event. The view lists the memberships that it gave. */
 async function dropMapping(
   ctx: Context,
   organization: Organization,
@@ -154,8 +154,8 @@ const importInput = z.strictObject({
 });
 
 /**
- * Brings the organization's mappings to what a list says: adds what is missing and, with `replace`,
- * removes what the list does not have. All of it or nothing.
+ * Makes the organization's mappings match a list: adds missing ones and, with `replace`, removes
+ * the others. All or nothing.
  */
 export const importMappings = operation({
   authority: 'mappings.change',
@@ -186,7 +186,7 @@ export const importMappings = operation({
     }),
 });
 
-/** What the list says, each once, with its project. */
+/** The mappings in the list, without duplicates, each with its project. */
 async function readList(organization: Organization, { mappings }: z.output<typeof importInput>) {
   const wanted = new Map<string, Pick<GroupMapping, 'group' | 'project' | 'role'>>();
   const refused: { path: string; refusal: Refusal }[] = [];
@@ -202,7 +202,7 @@ async function readList(organization: Organization, { mappings }: z.output<typeo
   return wanted;
 }
 
-/** Refuses all that were refused at once, each with which of the list it is. */
+/** Refuses all errors at once, each with its position in the list. */
 function requireNone(refused: { path: string; refusal: Refusal }[]): void {
   const [first] = refused;
   if (first === undefined) return;

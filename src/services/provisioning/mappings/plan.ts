@@ -2,9 +2,9 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Pure: the preview and the sign-in both run this, so that the preview is the truth.
+// Pure, and shared by the preview and the sign-in, so that the preview is accurate.
 
-/** A group turned into a role in a project (spec §2.3). */
+/** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {
   id: string;
   group: string;
@@ -12,16 +12,16 @@ export interface Mapping {
   role: ProjectRole;
 }
 
-/** A person's membership in a project, as it is. */
+/** A person's current membership in a project. */
 export interface Current {
   projectId: string;
   role: ProjectRole;
   synced: boolean;
-  /** What gave it, for a synced one. */
+  /** The cause of a synced membership. */
   because: Because | null;
 }
 
-/** The group and the mapping that call for a role. */
+/** The group and the mapping that give a role. */
 export interface Because {
   group: string;
   mappingId: string;
@@ -33,7 +33,7 @@ interface Entry {
   because: Because | null;
 }
 
-/** What a reconcile does to one person's memberships. */
+/** The changes that a reconcile makes to one person's memberships. */
 export interface Plan {
   adds: Entry[];
   changes: (Entry & { from: ProjectRole })[];
@@ -41,8 +41,9 @@ export interface Plan {
 }
 
 /**
- * What the person's groups call for, against what is there (spec §3.3, §4.1): the highest role
- * wins, manual memberships are never touched, synced ones are removed only with `autoRemove`.
+ * Compares the roles that the person's groups give with the current memberships (spec §3.3, §4.1).
+ * The highest role wins, manual memberships are never changed, and synced ones are removed only
+ * with `autoRemove`.
  */
 export function planMemberships(
   groups: readonly string[],
@@ -66,7 +67,7 @@ export function planMemberships(
   return plan;
 }
 
-/** One entry a project. Of mappings with the same role the first in the list is the reason. */
+/** One entry per project. Among mappings with the same role, the first in the list is the cause. */
 function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): Map<string, Entry> {
   const held = new Set(groups);
   const desired = new Map<string, Entry>();
@@ -80,10 +81,10 @@ function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): 
 }
 
 /**
- * Of the groups that mappings name, those that a directory says a person is in: by DN, or by common
- * name, in whatever case and spelling, since that is how directories compare them. A common name
- * means a group of the domain that people are searched in: another domain of the same forest has
- * its own admins, and may have a group of that name.
+ * The mapped groups that a directory says a person is in: by DN, or by common name. Case and
+ * spelling are ignored, because directories compare names that way. A common name means a group in
+ * the domain of the search base. Another domain of the same forest has its own admins, and may have
+ * a group of that name.
  */
 export function groupsHeld(
   mapped: readonly string[],

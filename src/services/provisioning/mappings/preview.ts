@@ -20,7 +20,7 @@ const because = z
   .describe('The group and the mapping of it; for a removal, those that had given the membership.');
 const entry = { project: projectOfMapping, role: projectRole, because };
 
-/** What a sign-in would do: the same plan that it would carry out. */
+/** The effect of a sign-in: the same plan that it would carry out. */
 export const previewView = z.object({
   adds: z.array(z.object(entry)),
   changes: z.array(z.object({ ...entry, from: projectRole, to: projectRole })),
@@ -28,9 +28,9 @@ export const previewView = z.object({
 });
 
 /**
- * What a person's next sign-in would do to their memberships (spec §4.1): the same plan, nothing
- * written. The groups are those given, those of an attempt, or those of the person's last sign-in;
- * a person who is no member yet is planned for as a new one. Refuses `groups_unknown` when no
+ * Shows what a person's next sign-in would do to their memberships (spec §4.1): the same plan,
+ * without writing. The groups are those given, those of an attempt, or those of the person's last
+ * sign-in. A person who is not a member yet is planned as a new one. Refuses `groups_unknown` if no
  * groups are known.
  */
 export const previewMappings = operation({
@@ -59,13 +59,13 @@ export const previewMappings = operation({
   },
 });
 
-/** Groups as a connection said them; null when it did not. */
+/** Groups as a connection sent them; null if it sent none. */
 interface Said {
   source: GroupSource;
   groups: string[] | null;
 }
 
-/** An organization without connections can still see what groups would call for. */
+/** An organization without connections can still preview the effect of groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
   return { kind: 'sso', id: '', organizationId, autoRemove: false, searchBase: null };
 }
@@ -85,7 +85,7 @@ async function requireAttempt(
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
-/** By its id, or by the reference that a refused person was shown. */
+/** By its id, or by the reference shown to a refused person. */
 function findAttempt(
   { id: connectionId }: SsoConnection,
   named: string,
@@ -95,7 +95,9 @@ function findAttempt(
   });
 }
 
-/** Null for a person who is no member: whether they have an account elsewhere is not told. */
+/**
+ * Null for a person who is not a member. Whether they have an account elsewhere is not revealed.
+ */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },
@@ -109,7 +111,7 @@ async function findMember(organization: Organization, user: string): Promise<str
   return membership?.accountId ?? null;
 }
 
-/** What the person's last sign-in through any connection said; null before the first. */
+/** The groups of the person's last sign-in through any connection; null before the first. */
 async function lastSaid(sources: GroupSource[], accountId: string | null): Promise<Said | null> {
   if (accountId === null) return null;
   const identities = await Identity.findAll({

@@ -12,10 +12,10 @@ import { type Groups, takeAbsent } from './groups.ts';
 import type { Because, Plan } from './plan.ts';
 import { type GroupSource, ldapSource, readPlan, ssoSource } from './source.ts';
 
-// Group sync at a sign-in (spec §4.1 step 6), in a transaction of its own after the session has
-// begun. It never fails the sign-in: what goes wrong is an event and a line in the log.
+// Group sync at a sign-in (spec §4.1 step 6), in its own transaction after the session has begun.
+// It never fails the sign-in: an error becomes an event and a log line.
 
-/** Group sync at a single sign-on, by the groups that the provider said. */
+/** Group sync at a single sign-on, with the groups that the provider sent. */
 export async function syncGroups(
   ctx: Context,
   connectionId: string,
@@ -30,7 +30,7 @@ export async function syncGroups(
   });
 }
 
-/** Group sync at an LDAP sign-in, by the groups of the entry; null when there are too many. */
+/** Group sync at an LDAP sign-in, with the groups of the entry; null if there are too many. */
 export async function syncDirectoryGroups(
   ctx: Context,
   connection: LdapConnection,
@@ -44,7 +44,7 @@ export async function syncDirectoryGroups(
   await syncSafely(ctx, accountId, async () => sync);
 }
 
-/** What a sign-in says of groups, and whether it counts each time or at the first one alone. */
+/** The groups of a sign-in, and whether they count every time or only at the first one. */
 interface Sync {
   source: GroupSource;
   groups: () => Groups;
@@ -90,7 +90,7 @@ async function carryOut(
   groups: Groups,
 ): Promise<void> {
   const { organizationId } = source;
-  // Held until the end, so that a person who is just being taken out is put into no project.
+  // Locked until the end, so that a person who is just being removed joins no project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
   if (membership === null) return;
   if (!groups.known) return record(ctx, 'unknown', source, accountId, { why: groups.why });
@@ -102,8 +102,8 @@ async function carryOut(
 }
 
 /**
- * Carries a plan out. Each write holds only if the membership is still what the plan saw, so that
- * one made manual meanwhile stays manual (spec §3.3).
+ * Carries a plan out. Each write requires that the membership is still as planned. So a membership
+ * made manual in between stays manual (spec §3.3).
  */
 async function applyPlan(
   ctx: Context,
@@ -145,7 +145,7 @@ async function record<What extends 'synced' | 'unknown' | 'failed'>(
     id: accountId,
     ...(account === null ? {} : { name: account.name }),
   };
-  // Both kinds of connections say the same of groups.
+  // Both kinds of connections record the same group events.
   const happening = { kind: `${kind}.groups.${what}`, organizationId, subject, data } as Happening;
   await recordEvent(ctx, happening);
 }

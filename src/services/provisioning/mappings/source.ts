@@ -13,7 +13,7 @@ export interface GroupSource {
   organizationId: string;
   /** Directories remove nothing. */
   autoRemove: boolean;
-  /** Where a directory looks for people; null where groups are what a claim says. */
+  /** The search base of a directory; null if the groups come from a claim. */
   searchBase: string | null;
 }
 
@@ -27,14 +27,16 @@ export function ldapSource({ id, organizationId, searchBase }: LdapConnection): 
   return { kind: 'ldap', id, organizationId, autoRemove: false, searchBase };
 }
 
-/** The connections of an organization that groups come through, single sign-on first. */
+/** The organization's connections that provide groups, single sign-on first. */
 export async function findSources(organizationId: string): Promise<GroupSource[]> {
   const sso = await SsoConnection.findOne({ where: { organizationId } });
   const ldap = await LdapConnection.findOne({ where: { organizationId } });
   return [...(sso === null ? [] : [ssoSource(sso)]), ...(ldap === null ? [] : [ldapSource(ldap)])];
 }
 
-/** What the groups that a connection said call for; the sign-in and the preview both use it. */
+/**
+ * Plans the effect of the groups that a connection sent. The sign-in and the preview both use it.
+ */
 export async function readPlan(
   source: GroupSource,
   accountId: string | null,
@@ -64,9 +66,9 @@ function readMappings(organizationId: string): Promise<Mapping[]> {
 }
 
 /**
- * The person's memberships in the organization's projects. `synced` are those that are this
- * connection's to change: a directory's are those that it gave, and single sign-on's all others
- * that were synced, also by a connection that is gone.
+ * The person's memberships in the organization's projects. `synced` marks those that this
+ * connection may change. A directory may change those that it gave. Single sign-on may change all
+ * other synced ones, including those of a removed connection.
  */
 async function readCurrent(source: GroupSource, accountId: string): Promise<Current[]> {
   const { organizationId } = source;

@@ -4,7 +4,9 @@ import { id, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
-/** A group's name exactly as the directory sends it: case, spaces, commas count (security I7). */
+/**
+ * A group's name exactly as the directory sends it: case, spaces and commas matter (security I7).
+ */
 export const groupName = z
   .string()
   .min(1, 'must not be empty')
@@ -20,7 +22,7 @@ export const mappingView = z.object({
 });
 export const mappingPage = pageOf(mappingView);
 
-/** A mapping that was removed, and the memberships that it had given. */
+/** A removed mapping, with the memberships that it gave. */
 export const mappingRemovedView = mappingView.extend({ affected: z.array(affectedMembershipView) });
 
 export const importedView = z.object({
@@ -29,7 +31,7 @@ export const importedView = z.object({
   removed: z.array(mappingRemovedView),
 });
 
-/** A mapping with the project it leads to; the query included it. */
+/** A mapping with its project, which the query must include. */
 export function viewMapping({ id, group, role, project }: GroupMapping) {
   return { id, group, project: { id: project.id, slug: project.slug }, role };
 }

@@ -6,7 +6,7 @@ import {
   text,
 } from '../../foundation/scim-user/attributes.ts';
 
-// What a service says of itself, described as RFC 7643 §8.7.2 has it: all of it is idctl's to write.
+// The service's own resources, described as in RFC 7643 §8.7.2. Only idctl writes them.
 
 const readOnly = { mutability: 'readOnly' } as const;
 const needed = { ...readOnly, required: true } as const;
@@ -120,7 +120,10 @@ const schema: Attribute[] = [
   ),
 ];
 
-/** The schemas of the discovery resources themselves (RFC 7643 §8.7.2), by the last part of their URN. */
+/**
+ * The schemas of the discovery resources themselves (RFC 7643 §8.7.2), by the last part of their
+ * URN.
+ */
 export const coreSchemas = {
   ServiceProviderConfig: ['Service Provider Configuration', serviceProviderConfig],
   ResourceType: ['Resource Type', resourceType],

@@ -5,25 +5,25 @@ import { baseOf } from './base.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
 import { mostInPage } from './users/most.ts';
 
-// What the service says of itself (RFC 7644 §4), to the client of the organization alone.
+// The service describes itself (RFC 7644 §4), only to the organization's client.
 
 interface About {
   org: string;
-  /** The one that is asked for; all of them without it. */
+  /** The requested one; without it, all of them. */
   id?: string | undefined;
 }
 
-/** What is supported. */
+/** The supported features. */
 export function describeService(ctx: Context, { org }: About): ScimResource {
   return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
 }
 
-/** The types of resources there are, or the one of this name; null when there is none. */
+/** All resource types, or the one of this name; null if it is unknown. */
 export function listResourceTypes(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(resourceTypes(baseOf(ctx, requireScim(ctx, org))), id);
 }
 
-/** The schemas there are, or the one of this URN; null when there is none. */
+/** All schemas, or the one of this URN; null if it is unknown. */
 export function listSchemas(ctx: Context, { org, id }: About): ScimResource | null {
   return choose(schemas(baseOf(ctx, requireScim(ctx, org))), id);
 }

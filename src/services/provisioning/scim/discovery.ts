@@ -7,8 +7,8 @@ import {
 } from '../../foundation/scim-user/attributes.ts';
 import { coreSchemas } from './core-schemas.ts';
 
-// What `/ServiceProviderConfig`, `/ResourceTypes` and `/Schemas` say. `base` is the absolute URL of the organization's
-// SCIM base.
+// The bodies of `/ServiceProviderConfig`, `/ResourceTypes` and `/Schemas`. `base` is the absolute
+// URL of the organization's SCIM base.
 
 const schemaOf = (kind: string) => `urn:ietf:params:scim:schemas:core:2.0:${kind}`;
 
@@ -71,7 +71,10 @@ export function schemas(base: string): ScimResource[] {
   ];
 }
 
-/** The attributes of the schema that clients read. What is never returned does not round-trip. */
+/**
+ * The schema's attributes that clients read. Write-only attributes are left out: they do not
+ * round-trip.
+ */
 function clientsOf(schema: string): Attribute[] {
   return attributes.filter(
     (attribute) => attribute.schema === schema && attribute.returned !== 'never',

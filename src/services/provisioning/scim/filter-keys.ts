@@ -1,15 +1,15 @@
 import { columnOf } from '../../foundation/scim-user/names.ts';
 import type { Filter } from './filter.ts';
 
-/** What an index finds records by. */
+/** A key that an index finds records by. */
 export interface Key {
   column: 'id' | 'userName' | 'externalId' | 'email';
   value: string;
 }
 
 /**
- * The keys by one of which an index finds every record that satisfies the filter, or null when there are none. All that it
- * names, for it is the database that chooses among them.
+ * Every record that satisfies the filter has one of these keys, found by an index. Null if there
+ * are none. All keys in the filter are returned, because the database chooses among them.
  */
 export function keysOf(filter: Filter): Key[] | null {
   switch (filter.kind) {
@@ -44,7 +44,7 @@ export function emailsIn(filter: Filter): string[] {
 function keyOf({ target, operator, value }: Extract<Filter, { kind: 'compare' }>): Key | null {
   const column = columnOf(target);
   if (operator !== 'eq' || column === null) return null;
-  // Many records have the same of these.
+  // Many records share a value of these columns.
   if (column === 'active' || column === 'created' || column === 'lastModified') return null;
   return { column, value: String(value) };
 }

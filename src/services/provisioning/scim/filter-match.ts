@@ -4,7 +4,9 @@ import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
 import type { FilterOperator } from './filter-value.ts';
 
-/** Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter. */
+/**
+ * Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter.
+ */
 export function matches(resource: ScimResource, filter: Filter): boolean {
   switch (filter.kind) {
     case 'and':
@@ -22,7 +24,7 @@ export function matches(resource: ScimResource, filter: Filter): boolean {
     case 'compare': {
       const { target, operator, value } = filter;
       const values = valuesAt(resource, target);
-      // An attribute without a value differs from every value, and does nothing else.
+      // An attribute without a value satisfies only `ne`.
       if (values.length === 0) return operator === 'ne';
       const attribute = target.sub ?? target.attribute;
       return values.some((held) => compares(attribute, operator, held, value));
@@ -30,7 +32,7 @@ export function matches(resource: ScimResource, filter: Filter): boolean {
   }
 }
 
-/** The values of the target; undefined for an element that lacks the sub-attribute. */
+/** The values of the target; undefined for an element without the sub-attribute. */
 function valuesAt(resource: ScimResource, { attribute, sub }: Target): (ScimValue | undefined)[] {
   const values = valuesIn(resource, attribute);
   return sub === null
@@ -63,7 +65,7 @@ function comparesText(operator: FilterOperator, held: string, value: string): bo
   if (operator === 'co') return held.includes(value);
   if (operator === 'sw') return held.startsWith(value);
   if (operator === 'ew') return held.endsWith(value);
-  // By code points, as both databases do, and not by UTF-16 units.
+  // By code points, like both databases, and not by UTF-16 units.
   return ordered(operator, Buffer.compare(Buffer.from(held), Buffer.from(value)));
 }
 

@@ -6,8 +6,9 @@ import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-value.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
-// Names and JSON paths come from the table of attributes, values are parameters: no text of a client is ever SQL.
-// Every condition is true or false, never NULL, so that NOT means what it does in a filter.
+// Names and JSON paths come from the table of attributes, and values are parameters: a client's
+// text never becomes SQL. Every condition is true or false, never NULL, so that NOT works as in a
+// filter.
 
 /** A condition on `scim_records r`, with its values for `$n`. */
 export interface Condition {
@@ -18,16 +19,18 @@ export interface Condition {
 interface Writing {
   dialect: Dialect;
   organization: number;
-  /** Keeps the value; what stands for it in the SQL. */
+  /** Stores the value and returns its placeholder. */
   bind(value: unknown): string;
-  /** Inside of brackets, the JSON of the element and where in it the sub-attributes are. */
+  /** Inside brackets: the JSON of the element, and the path of its sub-attributes. */
   within: { json: string; path: string[] } | null;
 }
 
 type Compare = Extract<Filter, { kind: 'compare' }>;
 type Term = Compare | Extract<Filter, { kind: 'present' }>;
 
-/** The filter as SQL; its first parameter is `$<first>`, the organization's id is `$<organization>`. */
+/**
+ * The filter as SQL. Its first parameter is `$<first>`, the organization's id is `$<organization>`.
+ */
 export function filterCondition(
   filter: Filter,
   { dialect, first, organization }: { dialect: Dialect; first: number; organization: number },
@@ -101,7 +104,7 @@ function writeTerm(writing: Writing, term: Term): string {
     : some;
 }
 
-/** The term on the text at the path inside of `within`. */
+/** The condition on the text at this path in `within`. */
 function writeText(writing: Writing, attribute: Attribute, path: string[], term: Term): string {
   const { dialect, within } = writing;
   const at = (keys: string[]) =>
@@ -137,19 +140,19 @@ function writeColumn(writing: Writing, column: Exclude<Column, 'email'>, term: T
   if (column === 'id' && term.operator === 'eq') return equalId(writing, String(term.value));
   const { sql, caseExact } = texts[column];
   const value = caseExact ? String(term.value) : fold(String(term.value));
-  // Bare, so that an index can answer it.
+  // Without a wrapper, so that an index can answer it.
   if (term.operator === 'eq') return `(${sql} is not null and ${sql} = ${writing.bind(value)})`;
   return compareText(writing, sql, term.operator, value);
 }
 
 const texts = {
-  // SQLite would compare a column of this type with "7" as with the number.
+  // SQLite would compare a column of this type with "7" as a number.
   id: { sql: 'cast(r.id as text)', caseExact: true },
   userName: { sql: 'r.user_name_canonical', caseExact: false },
   externalId: { sql: 'r.external_id', caseExact: true },
 };
 
-// PostgreSQL fails on a uuid that is none, and takes one in capitals for the same.
+// PostgreSQL fails on an invalid uuid, and ignores the case of a valid one.
 function equalId({ bind }: Writing, value: string): string {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
   return isId ? `r.id = ${bind(value)}` : 'false';
@@ -162,11 +165,11 @@ function writeInstant(
 ): string {
   const name = column === 'created' ? 'r.created_at' : 'r.modified_at';
   const instant = new Date(Number(term.value)).toISOString();
-  // The form in which Sequelize keeps instants on SQLite; as texts they sort as instants.
+  // Sequelize's format of instants on SQLite; as texts they sort as instants.
   const value =
     dialect === 'postgres'
       ? `${bind(instant)}::timestamptz`
       : bind(instant.replace('T', ' ').replace('Z', ' +00:00'));
-  // An instant is compared by no other operator: `filterValue` sees to that.
+  // `filterValue` allows only these operators for an instant.
   return `${name} ${signs[term.operator as keyof typeof signs]} ${value}`;
 }

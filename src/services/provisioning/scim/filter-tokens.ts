@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../errors.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 
-/** A piece of a filter: a bracket, a quoted text already decoded, or a run of other characters. */
+/** A token of a filter: a bracket, a decoded quoted text, or a run of other characters. */
 export interface FilterToken {
   kind: '(' | ')' | '[' | ']' | 'text' | 'word';
   text: string;
@@ -9,7 +9,10 @@ export interface FilterToken {
 
 const piece = /\s+|([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)/sy;
 
-/** The pieces of a filter, in order; 400 `invalidFilter` for a text that never ends or is no JSON string. */
+/**
+ * The tokens of a filter, in order. 400 `invalidFilter` for an unterminated text or an invalid JSON
+ * string.
+ */
 export function tokenize(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   piece.lastIndex = 0;
@@ -17,7 +20,7 @@ export function tokenize(filter: string): FilterToken[] {
     const found = piece.exec(filter);
     if (found === null) throw invalidFilter('a quoted value does not end');
     const [, bracket, quoted, word] = found;
-    // The expression captures these four and nothing else.
+    // The expression captures only these four.
     if (bracket !== undefined)
       tokens.push({ kind: bracket as '(' | ')' | '[' | ']', text: bracket });
     if (quoted !== undefined) tokens.push({ kind: 'text', text: decoded(quoted) });

@@ -5,7 +5,10 @@ import { invalidFilter } from './filter-tokens.ts';
 const equality: FilterOperator[] = ['eq', 'ne'];
 const textual: FilterOperator[] = ['co', 'sw', 'ew'];
 
-/** The text as a value that the operator can compare with the attribute; instants in milliseconds. */
+/**
+ * Converts the text to a value that the operator can compare with the attribute. Instants are in
+ * milliseconds.
+ */
 export function filterValue(
   attribute: Attribute,
   operator: FilterOperator,
@@ -37,7 +40,7 @@ function readInstant(attribute: Attribute, text: string): number {
   const zoned = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) || !/T/i.test(text) ? text : `${text}Z`;
   const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
   const year = new Date(instant).getUTCFullYear();
-  // Both databases know these years, and none of them as a negative number.
+  // Both databases support these years, and store none as a negative number.
   if (!(year >= 1 && year <= 9999))
     throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
   return instant;

@@ -3,16 +3,17 @@ import { columnOf, findSub, findTarget, type Target } from '../../foundation/sci
 import { type FilterToken, invalidFilter, tokenize } from './filter-tokens.ts';
 import { type FilterOperator, filterValue } from './filter-value.ts';
 
-// RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that whoever evaluates a filter
-// meets nothing it does not know. Chains are flat; only brackets and `not` nest, and nesting is bounded.
+// Parses RFC 7644 §3.4.2.2 by recursive descent. Names are resolved and values typed here, so that
+// evaluators meet only known ones. Chains are flat. Only brackets and `not` nest, and nesting is
+// bounded.
 
-/** A filter, its names resolved and its values of the attribute's type; instants are milliseconds. */
+/** A filter with resolved names and typed values. Instants are milliseconds. */
 export type Filter =
   | { kind: 'and' | 'or'; filters: Filter[] }
   | { kind: 'not'; filter: Filter }
   | { kind: 'present'; target: Target }
   | { kind: 'compare'; target: Target; operator: FilterOperator; value: string | boolean | number }
-  /** One element of the attribute satisfies the filter, whose targets are sub-attributes of it. */
+  /** One element of the attribute satisfies the filter, whose targets are its sub-attributes. */
   | { kind: 'element'; attribute: Attribute; filter: Filter };
 
 const limits = { length: 4096, depth: 32, terms: 64, unindexed: 16 };
@@ -21,16 +22,16 @@ interface Reading {
   tokens: FilterToken[];
   next: number;
   depth: number;
-  /** Inside of brackets, the attribute before them. */
+  /** Inside brackets: the attribute before them. */
   within: Attribute | null;
 }
 
-/** The filter in the text; 400 `invalidFilter` when it is malformed, too large or names what cannot be evaluated. */
+/** Parses the filter. 400 `invalidFilter` if it is malformed, too large or cannot be evaluated. */
 export function parseFilter(text: string): Filter {
   return read(text, null);
 }
 
-/** The filter between the brackets of a value path, on the sub-attributes of the attribute. */
+/** Parses the filter between the brackets of a value path, on the attribute's sub-attributes. */
 export function parseElementFilter(text: string, attribute: Attribute): Filter {
   return read(text, attribute);
 }
@@ -52,13 +53,13 @@ function read(text: string, within: Attribute | null): Filter {
   return filter;
 }
 
-/** The comparisons that the filter is made of. */
+/** The comparisons in the filter. */
 export function termsOf(filter: Filter): Filter[] {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.flatMap(termsOf);
   return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];
 }
 
-/** Whether the term asks for what is in a column that the database has an index on, or need not look at all. */
+/** Whether an indexed column answers the term, or it needs no lookup at all. */
 function isIndexed(term: Filter): boolean {
   if (term.kind !== 'compare' && term.kind !== 'present') return false;
   const column = columnOf(term.target);
@@ -107,7 +108,7 @@ function readElement(reading: Reading, { attribute, sub }: Target): Filter {
     throw invalidFilter(`${attribute.name} takes no brackets`);
   reading.within = attribute;
   const filter = readNested(reading, ']');
-  // As Entra asks: emails[type eq "work"].value eq "x".
+  // Entra sends this: emails[type eq "work"].value eq "x".
   const after = reading.tokens[reading.next];
   if (after?.kind === 'word' && after.text.startsWith('.')) {
     reading.next += 1;
@@ -150,7 +151,7 @@ function resolve(within: Attribute | null, name: string): Target {
   return target;
 }
 
-// RFC 7643 §2.4: a complex attribute without sub-attribute stands for its `value`.
+// RFC 7643 §2.4: a complex attribute without sub-attribute means its `value`.
 function scalarOf(target: Target): Target {
   const { attribute, sub } = target;
   if (sub !== null || attribute.type !== 'complex') return target;

@@ -18,12 +18,15 @@ import { matches } from './filter-match.ts';
 import type { PatchOperation } from './patch-operations.ts';
 import type { Path } from './path.ts';
 
-// Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so its elements are
-// changed in place.
+// Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so
+// its elements are changed in place.
 
 type Op = PatchOperation['op'];
 
-/** Adds to, replaces or removes the elements; `remove` with a value takes only those that have all of it. */
+/**
+ * Adds to, replaces or removes the elements. `remove` with a value removes only elements that have
+ * all of it.
+ */
 export function applyToList(
   resource: ScimResource,
   op: Op,
@@ -51,7 +54,7 @@ export function applyToList(
   setElements(resource, attribute, all);
 }
 
-/** Changes the elements that the path selects, or the named part of them. */
+/** Changes the elements that the path selects, or their named part. */
 export function applyToElements(resource: ScimResource, op: Op, path: Path, value: unknown): void {
   const { attribute, filter } = path;
   const held = elementsIn(resource, attribute);
@@ -77,7 +80,10 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   setElements(resource, attribute, after);
 }
 
-/** What becomes of each selected element, null when nothing is left of it; the value is read once, however many there are. */
+/**
+ * The change to each selected element; null removes it. The value is read once, however many
+ * elements there are.
+ */
 function changeOf(
   op: Op,
   path: Path,
@@ -93,7 +99,7 @@ function changeOf(
   }
   if (given === undefined) return () => null;
   if (op === 'replace') {
-    // RFC 7644 §3.5.2.3 has the value replace the element; what the path said of it stays true.
+    // RFC 7644 §3.5.2.3: the value replaces the element; what the path's filter implies stays.
     const whole = { ...(filter && impliedBy(filter)), ...elementOf(attribute, given) };
     return () => ({ ...whole });
   }
@@ -105,7 +111,10 @@ function changeOf(
   };
 }
 
-/** The element that a path asks for where none is, as Entra expects of `emails[type eq "work"].value`; null for none. */
+/**
+ * The element that a path implies if none exists, as Entra expects of `emails[type eq
+ * "work"].value`; null for none.
+ */
 function createElement(
   op: Op,
   { attribute, filter, sub }: Path,
@@ -120,7 +129,10 @@ function createElement(
   return element;
 }
 
-/** What must be true of an element that satisfies the filter; null when it says more than what equals what. */
+/**
+ * The values that an element must have to satisfy the filter. Null if the filter has more than
+ * equalities.
+ */
 function impliedBy(filter: Filter): ScimResource | null {
   if (filter.kind === 'compare' && filter.operator === 'eq') {
     return { [filter.target.attribute.name]: filter.value };
@@ -151,7 +163,7 @@ function elementOf(attribute: Attribute, value: unknown): ScimResource {
   throw scimRefusal(400, 'invalidValue', `The path names one value of ${attribute.name}.`);
 }
 
-/** Whether nothing but labels is left. */
+/** Whether only labels are left. */
 function isBare(element: ScimResource): boolean {
   return Object.keys(element).every((name) => name === 'type' || name === 'primary');
 }

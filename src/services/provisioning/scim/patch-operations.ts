@@ -13,7 +13,7 @@ export interface PatchOperation {
 const most = 200;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The operations of a PATCH body, in whatever case of letters its members are spelled. */
+/** The operations of a PATCH body. Member names may have any letter case. */
 export function readOperations(body: unknown): PatchOperation[] {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
@@ -45,7 +45,7 @@ function readOperation(given: unknown): PatchOperation {
 }
 
 function refuseUnsafeKeys(value: unknown): void {
-  // Breadth first and without recursion: how deep a body nests is its sender's choice.
+  // Breadth first and without recursion, because the sender chooses how deep a body nests.
   const open = [value];
   for (const one of open) {
     if (typeof one !== 'object' || one === null) continue;

@@ -24,7 +24,7 @@ import { applyToElements, applyToList } from './patch-elements.ts';
 import { type PatchOperation, readOperations } from './patch-operations.ts';
 import { findPath, type Path } from './path.ts';
 
-/** What a PATCH makes of a resource. */
+/** The result of a PATCH. */
 export interface Patched {
   resource: ScimResource;
   /** False for a no-op: version and lastModified stay. */
@@ -33,15 +33,15 @@ export interface Patched {
   active: boolean;
 }
 
-/** The `id` and `meta` under which clients see a resource. */
+/** The `id` and `meta` of a resource as clients see them. */
 export interface Own {
   id: string;
   meta: ScimResource;
 }
 
 /**
- * The resource after a PATCH body (RFC 7644 §3.5.2), all of it or a refusal. Hand it the stored resource with the
- * `active` of the record set; its `id` and `meta` come by themselves.
+ * Applies a PATCH body to the resource (RFC 7644 §3.5.2), completely or with a refusal. Pass the
+ * stored resource with the record's `active`; `id` and `meta` are passed separately.
  */
 export function applyPatch(resource: ScimResource, body: unknown, own?: Own): Patched {
   const operations = readOperations(body);
@@ -61,9 +61,12 @@ type Op = PatchOperation['op'];
 interface Patching {
   resource: ScimResource;
   own: Own | undefined;
-  /** How many terms its paths had so far: each reads every value of an attribute. */
+  /** How many terms the paths had so far: each reads every value of an attribute. */
   terms: number;
-  /** How many attributes it was to change so far: a value without a path names one with each of its members. */
+  /**
+   * How many attribute changes were requested so far: a value without a path names one with each
+   * member.
+   */
   changes: number;
 }
 
@@ -91,7 +94,10 @@ function applyToSchema(patching: Patching, op: Op, schema: string, value: unknow
   else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
 }
 
-/** Every member of the value by itself; as on POST, what a User does not have is dropped, but not when it is all there is. */
+/**
+ * Applies each member of the value separately. As on POST, unknown attributes are dropped, unless
+ * there is nothing else.
+ */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given))
@@ -117,7 +123,7 @@ function isIgnored({ attribute }: Path): boolean {
   return attribute.mutability === 'writeOnly' || attribute.name === 'schemas';
 }
 
-/** Whether the value repeats the resource's own `id` or `meta`, as some clients send it back. */
+/** Whether the value repeats the resource's own `id` or `meta`, which some clients send back. */
 function isOwn({ own }: Patching, { attribute, sub }: Path, given: unknown): boolean {
   if (own === undefined || sub !== null) return false;
   if (attribute.name === 'id') return given === own.id;
@@ -173,7 +179,7 @@ function applyToParts(
 ): void {
   const held = valueIn(resource, attribute);
   const parts = isComplex(held) ? held : {};
-  // RFC 7644 §3.5.2.3: what the value does not name of a complex attribute stays.
+  // RFC 7644 §3.5.2.3: parts of a complex attribute that the value does not name stay.
   if (sub !== null) setOwn(parts, sub.name, given === undefined ? undefined : coerce(sub, given));
   else if (given === undefined || given === '') {
     setValue(resource, attribute, undefined);

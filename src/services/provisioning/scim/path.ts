@@ -3,7 +3,10 @@ import { findSub, findTarget } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { type Filter, parseElementFilter } from './filter.ts';
 
-/** What a PATCH path points at (RFC 7644 §3.5.2): an attribute, which of its elements, and which part of them. */
+/**
+ * The target of a PATCH path (RFC 7644 §3.5.2): an attribute, a filter on its elements, and their
+ * part.
+ */
 export interface Path {
   attribute: Attribute;
   filter: Filter | null;
@@ -12,7 +15,7 @@ export interface Path {
 
 const form = /^([^[\]]+)(?:\[(.*)\](?:\.([\w$-]+))?)?$/s;
 
-/** The path in the text, or null when a User has nothing of that name; 400 for brackets that make no sense. */
+/** Parses the path; null if a User has no attribute of that name. 400 for invalid brackets. */
 export function findPath(text: string): Path | null {
   const [, name = '', brackets, subName] = form.exec(text.trim()) ?? [];
   // Entra names attributes of the extension without its schema.

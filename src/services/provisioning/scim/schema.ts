@@ -5,7 +5,7 @@ import { pageInput, pageOf } from '../../foundation/page.ts';
 export const listScimUsersInput = z.strictObject({ org: ref, ...pageInput });
 export const listScimRequestsInput = z.strictObject({ org: ref, ...pageInput });
 
-/** A person as the organization's SCIM client knows them. */
+/** A person as the organization's SCIM client sees them. */
 export const scimUserView = z.object({
   id,
   userName: z.string(),
@@ -16,7 +16,7 @@ export const scimUserView = z.object({
 });
 export const scimUserPage = pageOf(scimUserView);
 
-/** A request of the client: what it was answered, and why if it was refused. */
+/** A request of the client: its answer, and the reason if it was refused. */
 export const scimRequestView = z.object({
   at: instant,
   method: z.string(),

@@ -4,9 +4,9 @@ import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import { type Dialect, elementsAt, textAt } from './sql.ts';
 
 /**
- * What a list is sorted by, as an SQL expression over `scim_records r`; of several values, the primary or first one
- * (RFC 7644 §3.4.2.3). NULL for a record without it, which goes last in ascending order. 400 `invalidPath` when nothing
- * can be sorted by it.
+ * The sort key as an SQL expression over `scim_records r`. Of several values, the primary or first
+ * one counts (RFC 7644 §3.4.2.3). NULL for a record without a value, which is last in ascending
+ * order. 400 `invalidPath` if the attribute cannot be sorted by.
  */
 export function sortExpression(sortBy: string, dialect: Dialect): string {
   const target = findTarget(sortBy.trim());

@@ -1,25 +1,27 @@
 import type { FilterOperator } from './filter-value.ts';
 
-// What the two databases say differently, for conditions on JSON. Every expression is true or false, never NULL, so
-// that NOT means what it does in a filter.
+// The SQL differences of the two databases, for conditions on JSON. Every expression is true or
+// false, never NULL, so that NOT works as in a filter.
 
-/** A database that conditions are written for. */
+/** The database that conditions are written for. */
 export type Dialect = 'sqlite' | 'postgres';
 
-/** The text at the path of a JSON value, NULL when there is none; the whole value with no path. */
+/** The text at the path of a JSON value, NULL if there is none. Without a path, the whole value. */
 export function textAt(dialect: Dialect, json: string, path: string[]): string {
   if (dialect === 'postgres') return `(${json} #>> '{${path.map((key) => `"${key}"`).join(',')}}')`;
   return path.length === 0 ? json : `json_extract(${json}, '${pointer(path)}')`;
 }
 
-/** The elements of the list at the path of a JSON value, as rows `e(value)` in the order of `e.key`. */
+/**
+ * The elements of the list at the path of a JSON value, as rows `e(value)` in the order of `e.key`.
+ */
 export function elementsAt(dialect: Dialect, json: string, path: string[]): string {
   if (dialect === 'sqlite') return `json_each(${json}, '${pointer(path)}') e`;
   const list = path.map((key) => ` -> '${key}'`).join('');
   return `jsonb_array_elements(${json}${list}) WITH ORDINALITY e(value, key)`;
 }
 
-/** The comparison of a text with a parameter, NULL for no text; ordered by code points. */
+/** The comparison of a text with a parameter, NULL without a text. Ordered by code points. */
 export function textCondition(
   dialect: Dialect,
   text: string,
@@ -28,7 +30,7 @@ export function textCondition(
 ): string {
   const postgres = dialect === 'postgres';
   const given = postgres ? `${value}::text` : value;
-  // Not LIKE: on SQLite it takes a for A whatever the attribute, and wildcards would have to be escaped.
+  // Not LIKE: on SQLite it ignores case for every attribute, and wildcards would need escaping.
   switch (operator) {
     case 'co':
       return postgres ? `strpos(${text}, ${given}) > 0` : `instr(${text}, ${given}) > 0`;
@@ -45,7 +47,7 @@ export function textCondition(
   }
 }
 
-/** The operators that order, in SQL. */
+/** The comparison operators in SQL. */
 export const signs: Readonly<Record<Exclude<FilterOperator, 'co' | 'sw' | 'ew'>, string>> = {
   eq: '=',
   ne: '<>',

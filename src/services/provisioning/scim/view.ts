@@ -8,7 +8,7 @@ import { findSchema, findSub, findTarget, type Target } from '../../foundation/s
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isComplex, schemasOf, setValue, valueIn } from '../../foundation/scim-user/values.ts';
 
-/** What idctl knows of a User beside the resource that the client wrote. */
+/** The data about a User besides the resource that the client wrote. */
 export interface ViewSurroundings {
   id: string;
   active: boolean;
@@ -19,7 +19,7 @@ export interface ViewSurroundings {
   location: string;
 }
 
-/** The User as clients see it: schemas, id, what they wrote, active, meta. */
+/** The User as clients see it: schemas, id, their own data, active, meta. */
 export function viewScimUser(resource: ScimResource, around: ViewSurroundings): ScimResource {
   return {
     schemas: schemasOf(resource),
@@ -41,13 +41,16 @@ export function etag(version: number): string {
   return `W/"${version}"`;
 }
 
-/** What a list or an answer shows, as comma-separated names. */
+/** The attributes to show in a list or an answer, as comma-separated names. */
 export interface Projection {
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
 }
 
-/** What shows only what was asked for (RFC 7644 §3.9); 400 when both are given, before anything is done. */
+/**
+ * Returns a function that keeps only the requested attributes (RFC 7644 §3.9). 400 if both are
+ * given, before any work.
+ */
 export function readProjection({ attributes: wanted, excludedAttributes: unwanted }: Projection) {
   if (wanted?.trim() && unwanted?.trim()) {
     throw scimRefusal(400, 'invalidValue', 'Give attributes or excludedAttributes, not both.');
@@ -66,7 +69,7 @@ type Shows = (attribute: Attribute, sub: Attribute | null) => boolean;
 type Named = { schema: string } | Target;
 
 function namesIn(list: string): Named[] {
-  // As Entra asks for them: emails[type eq "work"].
+  // Entra asks for attributes like this: emails[type eq "work"].
   const names = list.replace(/\[[^\]]*\]/g, '').split(',');
   return names.flatMap((name) => {
     const schema = findSchema(name.trim());

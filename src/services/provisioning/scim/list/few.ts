@@ -5,7 +5,7 @@ import type { Key } from '../filter-keys.ts';
 
 const few = 50;
 
-/** Where an index finds the records of a key. */
+/** The table and index to find a key's records with. */
 const places = {
   id: { from: 'scim_records', by: 'id', record: 'id', stored: (value: string) => value },
   userName: { from: 'scim_records', by: 'user_name_canonical', record: 'id', stored: fold },
@@ -19,8 +19,8 @@ const places = {
 } as const satisfies Record<Key['column'], unknown>;
 
 /**
- * Selects the ids of the records that have any of the keys, each part by its index; `$1` is the organization. The values
- * of the keys are added to `bind`.
+ * Selects the ids of the records that have any of the keys, each part by its index. `$1` is the
+ * organization. The values of the keys are added to `bind`.
  */
 export function recordsWith(keys: Key[], bind: unknown[]): string {
   const parts = keys.filter(isPossible).map(({ column, value }) => {
@@ -28,18 +28,18 @@ export function recordsWith(keys: Key[], bind: unknown[]): string {
     const given = bind.push(stored(value));
     return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
   });
-  // A null is no record's id.
+  // No record's id is null.
   return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');
 }
 
-// PostgreSQL fails on a uuid that is none.
+// PostgreSQL fails on an invalid uuid.
 function isPossible({ column, value }: Key): boolean {
   return column !== 'id' || isUuid(value);
 }
 
 /**
- * Whether so few records have any of the keys that they can be read and sorted at once. A client may give all its people
- * one externalId or one address.
+ * Whether few enough records have any of the keys to read and sort them at once. A client may give
+ * all of its people one externalId or one address.
  */
 export async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
   const shared = keys.filter(({ column }) => column === 'externalId' || column === 'email');

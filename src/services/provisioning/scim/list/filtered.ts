@@ -15,7 +15,7 @@ import type { Dialect } from '../sql.ts';
 import { areFew, recordsWith } from './few.ts';
 import { inListTurn } from './turns.ts';
 
-/** A list that is not simply the whole one in its own order. */
+/** A list with a filter or its own order. */
 export interface FilteredQuery {
   filter: Filter | null;
   sortBy: string | undefined;
@@ -27,8 +27,9 @@ export interface FilteredQuery {
 const budgetMs = 2000;
 
 /**
- * A page of a filtered or sorted list, and how many there are in all. What an index leads to few records for is answered
- * at once; the rest may look at every record, so it is read aside, in turn and within 2 s, or refused with 400 `tooMany`.
+ * A page of a filtered or sorted list, and the total. If an index finds few records, it is answered
+ * at once. Other queries may scan every record, so they run aside, in turn and within 2 s. After
+ * that they are refused with 400 `tooMany`.
  */
 export async function readFiltered(
   organizationId: string,
@@ -53,7 +54,7 @@ export async function readFiltered(
   }
 }
 
-/** Bare, SQLite without statistics would rather walk the whole list in its order. */
+/** Without the plus sign, SQLite without statistics would scan the whole list in its order. */
 function foundBy(keys: Key[], bind: unknown[], dialect: Dialect): string {
   const bare = dialect === 'sqlite' ? '+' : '';
   return `r.id IN (${recordsWith(keys, bind)})
@@ -70,14 +71,17 @@ type Read = <R extends object>(query: Query) => Promise<R[]>;
 async function readPage({ from, count }: FilteredQuery, queries: Queries, read: Read) {
   const rows = count === 0 ? [] : await read<Row>(queries.page);
   const records = rows.map(entryOf);
-  // A page that is not full ends the list, and says so how long that is.
+  // A page that is not full is the last, so the total is known.
   if (rows.length < count && (rows.length > 0 || from === 0))
     return { total: from + rows.length, records };
   const [counted] = await read<{ total: number | string }>(queries.count);
   return { total: Number(counted?.total ?? 0), records };
 }
 
-/** The statements of a page: with keys, on the few records that have any of them; else on all, as long as there is time. */
+/**
+ * The statements of a page. With keys, they read the few records that have any of them; else all,
+ * within the time limit.
+ */
 export function composeQueries(
   organizationId: string,
   asked: FilteredQuery,
@@ -99,7 +103,7 @@ export function composeQueries(
   const order = `ORDER BY ${by === null ? '' : `${by} ${direction}, `}r.created_at, r.id`;
   return {
     page: {
-      // The resources, which can be large, are read of the page alone and not sorted along.
+      // Resources can be large, so only the page's are read, after sorting.
       sql: `SELECT ${columns} FROM (
           SELECT r.id FROM scim_records r WHERE ${where} ${order}
            LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page

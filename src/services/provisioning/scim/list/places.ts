@@ -4,18 +4,19 @@ import type { ListPlace, ListPlaces } from '../../../../scim-memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 
-// Clients crawl by `startIndex`, and want the total with every page. Neither is counted from the beginning each time:
-// every so many records, the process remembers where in the list that is. Records only join at the end of the list;
-// when one goes from its midst, the organization's number of shifts says so and the places are found anew.
+// Clients crawl by `startIndex`, and want the total with every page. To avoid counting from the
+// start each time, the process remembers the position of every so many records. New records only
+// join at the end. When a record leaves the middle, the organization's shift number changes, and
+// the positions are computed anew.
 
 const step = 500;
-// Writers that began before may still be about to finish, and their records would stand before a younger place.
+// Older transactions may still commit records that sort before a more recent position.
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
-/** Before every record. */
+/** Sorts before every record. */
 export const beginning: ListPlace = { created_at: new Date(0), id: firstKey };
 
-/** A page of the whole list, and how long the list is. */
+/** A page of the whole list, and the list's length. */
 export async function readWholeList(
   ctx: Context,
   organizationId: string,
@@ -36,7 +37,7 @@ export async function readWholeList(
   return { total, records: rows.map(entryOf) };
 }
 
-/** The places of the list, as far as they can be known, and its length. */
+/** The known positions in the list, and its length. */
 async function survey(
   ctx: Context,
   organizationId: string,
@@ -52,7 +53,9 @@ async function survey(
   return { places, total: places.at.length * step + tail };
 }
 
-/** How often the list has shifted, and how many records come after the place; at most so many, if that is said. */
+/**
+ * The list's shift number, and how many records follow the position, counted up to `most` if given.
+ */
 async function countAfter(
   organizationId: string,
   after: ListPlace = beginning,
@@ -68,7 +71,9 @@ async function countAfter(
   return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
 }
 
-/** The places after those that are known, one short look at a time, so that others get their turn. */
+/**
+ * Adds positions after the known ones, one short query at a time, so that others get their turn.
+ */
 async function extend(
   ctx: Context,
   organizationId: string,
@@ -89,7 +94,10 @@ async function extend(
   }
 }
 
-/** Remembers the places; of too many organizations, not those that nobody has asked about for longest. */
+/**
+ * Remembers the positions. If too many organizations are stored, the least recently used are
+ * dropped.
+ */
 function remember({ scim }: Context, organizationId: string, places: ListPlaces): void {
   scim.places.delete(organizationId);
   scim.places.set(organizationId, places);

@@ -11,7 +11,10 @@ import { firstKey, readPage } from '../../../foundation/page.ts';
 import type { listScimUsersInput } from '../schema.ts';
 import { beginning } from './places.ts';
 
-/** Whom the organization's SCIM client sees: who they are to it, and whether they are members. */
+/**
+ * The users that the organization's SCIM client sees, with their data, and whether they are
+ * members.
+ */
 export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {
   const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
   const { items, nextCursor } = await readPage(

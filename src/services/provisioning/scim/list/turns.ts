@@ -1,14 +1,17 @@
 import { OutOfTime } from '../../../../database/select-within.ts';
 
-// Reads that may take long: one of an organization at a time and few at all, so that one client's filters delay
-// neither another's nor, on PostgreSQL, take all connections.
+// Slow reads run one per organization and few in total. So one client's filters neither delay
+// another's nor, on PostgreSQL, take all connections.
 
 const atOnce = 3;
 const last = new Map<string, Promise<unknown>>();
 const queue: (() => void)[] = [];
 let running = 0;
 
-/** Runs the read when it is the organization's turn and there is room; `OutOfTime` when that comes too late. */
+/**
+ * Runs the read when it is the organization's turn and there is room. Throws `OutOfTime` if that
+ * comes too late.
+ */
 export async function inListTurn<T>(
   organizationId: string,
   until: number,

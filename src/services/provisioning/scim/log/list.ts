@@ -7,7 +7,7 @@ import { readPage } from '../../../foundation/page.ts';
 import type { listScimRequestsInput } from '../schema.ts';
 import { writeRequests } from './write.ts';
 
-/** What the organization's SCIM client asked last, newest first. */
+/** The latest requests of the organization's SCIM client, newest first. */
 export async function listScimRequests(
   ctx: Context,
   input: z.output<typeof listScimRequestsInput>,

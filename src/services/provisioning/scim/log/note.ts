@@ -3,8 +3,9 @@ import type { Noted, ScimMemory } from '../../../../scim-memory.ts';
 const mostUnwritten = 2000;
 
 /**
- * Remembers a request until the clock writes it down; no request waits for that. Those without a right token, which
- * strangers can send, are remembered by themselves, so that they push out none of a client's.
+ * Remembers a request until a job writes it to the database; no request waits for that. Requests
+ * without a valid token, which strangers can send, are stored separately, so that they displace
+ * none of a client's.
  */
 export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
   const alike = noted.status === 401 ? rejected : requests;
@@ -12,7 +13,7 @@ export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): v
     ...noted,
     method: noted.method.slice(0, 20),
     path: noted.path.slice(0, 300),
-    // It can quote the client, and not every database can hold that.
+    // The reason can quote the client, and not every database can store such text.
     reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
   });
   if (alike.length > mostUnwritten) alike.shift();

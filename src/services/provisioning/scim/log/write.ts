@@ -6,13 +6,13 @@ import { ScimRequest } from '../../../../database/models/scim-request.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import type { Noted } from '../../../../scim-memory.ts';
 
-// Bounded, so that nobody fills the disk; and requests without a right token, which strangers can send, by themselves,
-// so that they cannot push out those of the client.
+// Bounded, so that the log cannot fill the disk. Requests without a valid token, which strangers
+// can send, are stored separately, so that they cannot displace the client's.
 
 const mostAccepted = 500;
 const mostRejected = 50;
 
-/** Writes down what was remembered, each organization's in a transaction of its own. */
+/** Writes the remembered requests, each organization's in its own transaction. */
 export async function writeRequests(ctx: Context): Promise<void> {
   const noted = [...ctx.scim.rejected.splice(0), ...ctx.scim.requests.splice(0)];
   const byOrganization = Map.groupBy(noted, ({ organizationId }) => organizationId);
@@ -21,7 +21,10 @@ export async function writeRequests(ctx: Context): Promise<void> {
   }
 }
 
-/** Those of the ids that are organizations': whoever has no right token can name any, and gets no transaction for it. */
+/**
+ * The ids that are organizations. A request without a valid token can name any id, and gets no
+ * transaction for it.
+ */
 async function findExisting(ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const organizations = await Organization.findAll({ where: { id: ids }, attributes: ['id'] });
@@ -29,7 +32,7 @@ async function findExisting(ids: string[]): Promise<string[]> {
 }
 
 async function write(organizationId: string, noted: Noted[]): Promise<void> {
-  // It may have gone in the meantime.
+  // The organization may have been deleted in the meantime.
   if ((await Organization.count({ where: { id: organizationId } })) === 0) return;
   const kept = [
     ...noted.filter(isRejected).slice(-mostRejected),

@@ -12,7 +12,7 @@ import { newScimTokenView, scimTokenView, viewScimToken } from './view.ts';
 
 const input = z.strictObject({ org: ref });
 
-/** Tells whether there is a SCIM token, its prefix and when it was last used (spec §2.4). */
+/** Shows whether there is a SCIM token, its prefix and its last use (spec §2.4). */
 export const showScimToken = operation({
   authority: 'scim.see',
   input,
@@ -22,9 +22,9 @@ export const showScimToken = operation({
 });
 
 /**
- * Gives the organization a new SCIM token, the one before stopping at once (spec §3.5). Members
- * from before there were records get theirs first, in transactions of their own: without a token no
- * client has asked for them.
+ * Gives the organization a new SCIM token, and revokes the old one at once (spec §3.5). Earlier
+ * members without a record get one first, in separate transactions: without a token no client has
+ * asked for them.
  */
 export const rotateScimToken = operation({
   authority: 'scim.rotate',
@@ -49,7 +49,7 @@ export const rotateScimToken = operation({
   },
 });
 
-/** Ends the organization's SCIM token: the connection is cut off (spec §3.5), the members stay. */
+/** Revokes the organization's SCIM token: the client is cut off (spec §3.5), the members stay. */
 export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,

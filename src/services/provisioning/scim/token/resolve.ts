@@ -12,8 +12,8 @@ interface Row {
 }
 
 /**
- * The provisioning client that the token makes of whoever asks about this organization, or null: for no token of ours,
- * another organization's, and an organization that is not there, alike. One read, past the ORM.
+ * The provisioning client of this token for this organization, or null. An unknown token, another
+ * organization's token and an unknown organization give the same answer. One read, without the ORM.
  */
 export async function findScimActor(
   ctx: Context,

@@ -3,17 +3,19 @@ import type { Context } from '../../../../context.ts';
 import { ScimToken } from '../../../../database/models/scim-token.ts';
 import { transaction } from '../../../../database/transaction.ts';
 
-// As with personal access tokens: the request remembers the use, the clock writes it down (security P13).
+// Like personal access tokens: the request remembers the use, a job writes it (security P13).
 
 const minuteMs = 60_000;
 
-/** Remembers that the token of this hash was used now, unless that is written down for this minute already. */
+/** Remembers that the token of this hash was used now, unless this minute is already stored. */
 export function noteScimTokenUse(ctx: Context, hash: string, lastUsedAt: Date | null): void {
   if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now))
     ctx.scim.tokenUses.set(hash, ctx.now);
 }
 
-/** Writes down what was remembered, each use in a transaction of its own; what fails is left for the next time. */
+/**
+ * Writes the remembered uses, each in its own transaction. A failed write is retried the next time.
+ */
 export async function writeScimTokenUses(ctx: Context): Promise<void> {
   for (const [hash, at] of [...ctx.scim.tokenUses]) {
     const stale = {

@@ -13,12 +13,12 @@ import { followResource } from './follow.ts';
 import type { AtUser } from './input.ts';
 import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
 
-/** What a resource is to become. */
+/** The new state of a resource. */
 export type Decided = Named & { active: boolean };
 
 /**
- * Changes one User as `decide` says, given what it is now and its record: record, membership and account in one
- * transaction. What changes nothing leaves version, lastModified and events alone.
+ * Changes one User as `decide` says, given its current state and its record. Record, membership and
+ * account change in one transaction. If nothing changes, version, lastModified and events stay.
  */
 export async function changeUser(
   ctx: Context,
@@ -29,12 +29,12 @@ export async function changeUser(
   const changing = transaction(async () => {
     const held = await requireHeld(organizationId, id);
     requireMatch(ifMatch, held.record.version);
-    // What the client saw, also where the takeover changes the record.
+    // The record as the client saw it, even if the takeover changes it.
     const seen = { ...held.record };
     const decided = () => decide({ ...resourceOf(held.record), active: held.record.active }, seen);
     const becoming = decided();
     const joins = becoming.active && !held.record.active;
-    // The record of a member of whom no client has spoken is written anew by it.
+    // If no client has written this member's record, the takeover rewrites it.
     const renamed = joins && (await reclaimHeld(ctx, held, nameSaid(held.record, becoming)));
     await apply(ctx, held, renamed ? decided() : becoming);
     return held.record;
@@ -42,7 +42,7 @@ export async function changeUser(
   return refusingDuplicate(changing, { message: 'There is a User of that userName already.' });
 }
 
-/** The name that the client gives the person; null where the record has only that of the account. */
+/** The name that the client gives the person. Null if the record only has the account's name. */
 function nameSaid(record: Entry, becoming: Named): string | null {
   const name = nameOf(becoming);
   return record.link === 'member' && name === nameOf(resourceOf(record)) ? null : name;
@@ -73,7 +73,9 @@ async function requireFreeName(record: Entry, resource: Named): Promise<void> {
   if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
 }
 
-/** The names of the attributes that differ; their values are the client's business. */
+/**
+ * The names of the attributes that differ, without their values, which are the client's business.
+ */
 function changes(before: object, after: object): { attributes: string[] } {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = new Set([...was.keys(), ...is.keys()]);

@@ -2,7 +2,7 @@ import { Refusal } from '../../../../errors.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { etag } from '../view.ts';
 
-/** Refuses when `If-Match` names other versions than this (RFC 7644 §3.14). */
+/** Refuses if `If-Match` names only other versions (RFC 7644 §3.14). */
 export function requireMatch(ifMatch: string | undefined, version: number): void {
   if (ifMatch === undefined || namesTag(ifMatch, etag(version))) return;
   throw new Refusal('version_mismatch', 'The User has changed since.', {
@@ -10,7 +10,10 @@ export function requireMatch(ifMatch: string | undefined, version: number): void
   });
 }
 
-/** Whether the header, a list of entity tags or `*`, names this one; weak or strong is all the same here. */
+/**
+ * Whether the header, a list of entity tags or `*`, names this one. Weak and strong tags count
+ * alike.
+ */
 export function namesTag(header: string, tag: string): boolean {
   return header.split(',').some((named) => named.trim() === '*' || opaque(named) === opaque(tag));
 }

@@ -22,8 +22,9 @@ import { type Presented, presentUser } from './present.ts';
 type Creation = ScimResource & { userName: string; active: boolean };
 
 /**
- * Provisions a person (spec §4.3): account, record and membership in one transaction. Whoever was deactivated is found
- * again, by name or address, under the same id. Of several at the same moment one succeeds.
+ * Provisions a person (spec §4.3): account, record and membership in one transaction. A deactivated
+ * person is found again, by name or address, under the same id. Of several parallel requests one
+ * succeeds.
  */
 export async function createUserResource(
   ctx: Context,
@@ -45,7 +46,7 @@ async function provision(ctx: Context, organizationId: string, resource: Creatio
   if (isNamed(known, resource) || !known.active || known.link === 'member') {
     return comeBack(ctx, known, resource);
   }
-  // Two people of one address are not made one: the second has an account that knows none.
+  // Two people with one address are not merged: the second gets an account without an address.
   const record = await admit(ctx, organizationId, resource, null);
   await recordEvent(ctx, {
     kind: 'scim.address.taken',
@@ -73,7 +74,7 @@ async function admit(
   return record;
 }
 
-/** The person of a record that is there already: refused while they are an active member. */
+/** Brings back the person of an existing record. Refused while they are an active member. */
 async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise<Entry> {
   const held = await holdRecord(found);
   if (held === null) return provision(ctx, found.organizationId, resource);

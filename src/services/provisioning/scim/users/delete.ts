@@ -8,7 +8,7 @@ import type { AtUser } from './input.ts';
 import { deactivateMember } from './membership.ts';
 
 /**
- * Deactivates a User, the same as `active` false (spec §4.3); once more, it changes nothing. Under
+ * Deactivates a User, the same as `active` false (spec §4.3). Repeating it changes nothing. Under
  * `scim.deleteMode: remove` the User is gone for the client too (RFC 7644 §3.6).
  */
 export async function deleteUserResource(

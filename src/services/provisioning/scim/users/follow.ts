@@ -8,10 +8,11 @@ import type { Held } from '../../../tenancy/scim-records/find.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
 
 /**
- * What a change of the record means to the account: an address for one that was made without, and a new name for one
- * that was made for this record, where the organization has verified the domain. Nothing else of an account is the
- * organization's to change (security I4). Call it before the record is changed: addresses are taken before names, as by
- * whoever makes an account and its record, so that on PostgreSQL nobody waits for each other.
+ * Carries a change of the record over to the account. An account made without an address gets one.
+ * An account made for this record gets the new name, if the organization has verified the domain.
+ * An organization may change nothing else of an account (security I4). Call it before the record
+ * changes: creating an account also locks addresses before names. The same order avoids a deadlock
+ * on PostgreSQL.
  */
 export async function followResource(
   ctx: Context,

@@ -1,6 +1,6 @@
 import type { Projection } from '../view.ts';
 
-// What the SCIM door hands to the operations: its bodies are read by the table of attributes, not by a schema (X6).
+// The input of the SCIM operations. The table of attributes reads their bodies, not a schema (X6).
 
 /** A request about the Users of an organization, named by its id. */
 export interface AtUsers extends Projection {

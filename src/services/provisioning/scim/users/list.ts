@@ -9,7 +9,7 @@ import type { AtUsers } from './input.ts';
 import { mostInPage } from './most.ts';
 import { presentUser } from './present.ts';
 
-/** The query of a list (RFC 7644 §3.4.2), numbers as they were asked for. */
+/** The query of a list (RFC 7644 §3.4.2), with numbers as requested. */
 export interface ListQuery extends AtUsers {
   filter?: string | undefined;
   sortBy?: string | undefined;
@@ -21,7 +21,7 @@ export interface ListQuery extends AtUsers {
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const usual = 100;
 
-/** The Users of the organization, members and those who were; a page of them, with the number of all. */
+/** A page of the organization's Users, current and former members, with the total. */
 export async function listUserResources(ctx: Context, input: ListQuery): Promise<ScimResource> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);

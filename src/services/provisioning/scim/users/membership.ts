@@ -13,8 +13,8 @@ import { addMembership } from '../../../tenancy/memberships/join.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/find.ts';
 
 /**
- * Reclaims the account of a person who is about to become a member (security I3). Whether it did; the record is then as
- * it has become. Call it before the record is changed.
+ * Reclaims the account of a person who is about to become a member (security I3). Returns whether
+ * it did; the record is then updated. Call it before the record changes.
  */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
   const { record, account } = held;
@@ -23,9 +23,12 @@ export async function reclaimHeld(ctx: Context, held: Held, name: string | null)
   return true;
 }
 
-// Call the others after the record says so, in the transaction in which it does.
+// Call the following functions after the record changes, in the same transaction.
 
-/** Makes the person a member with role Member, whatever took them out (spec §3.2, security I5). */
+/**
+ * Makes the person a member with role Member, whatever ended their last membership (spec §3.2,
+ * security I5).
+ */
 export async function activateMember(
   ctx: Context,
   { record, account }: Held,
@@ -36,7 +39,8 @@ export async function activateMember(
   // An account that was just made has none.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Not those of a person who is pushed on it: such a membership ends nothing that another cannot make again (security O8).
+    // Only for an owned address. A membership forced on a person may end nothing that another
+    // cannot make again (security O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }
@@ -46,7 +50,10 @@ export async function activateMember(
   });
 }
 
-/** Ends the membership, the last owner's too (spec §3.2: always); that nobody owns the organization any more is an event. */
+/**
+ * Ends the membership, even the last owner's (spec §3.2: always). An event records that the
+ * organization has no owner.
+ */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
   const role = await endMembership(ctx, record.organizationId, account);
@@ -58,7 +65,7 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
     await recordEvent(ctx, about(held, 'organization.ownerless'));
 }
 
-/** What happened to the person, in the name that the client gives them. */
+/** The event's subject: the person, under the client's name for them. */
 export function about<Kind extends EventName>({ record, account }: Held, kind: Kind) {
   const name = calledBy(resourceOf(record));
   return {

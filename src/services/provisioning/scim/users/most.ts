@@ -1,2 +1,2 @@
-/** The Users of one page at most. */
+/** The most Users on one page. */
 export const mostInPage = 200;

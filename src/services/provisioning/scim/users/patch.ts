@@ -8,7 +8,7 @@ import { changeUser, type Decided } from './change.ts';
 import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';
 
-/** Changes a User operation by operation, all of them or none (RFC 7644 §3.5.2, spec §4.3). */
+/** Applies all operations to a User, or none (RFC 7644 §3.5.2, spec §4.3). */
 export async function patchUser(
   ctx: Context,
   input: AtUser & { body: unknown },
@@ -21,7 +21,7 @@ export async function patchUser(
   return presentUser(ctx, record, project);
 }
 
-/** What clients see as the id and meta of the record. */
+/** The record's id and meta as clients see them. */
 function ownOf(ctx: Context, record: Entry): Own {
   const { meta } = presentUser(ctx, record, (view) => view).body;
   return { id: record.id, meta: isComplex(meta) ? meta : {} };

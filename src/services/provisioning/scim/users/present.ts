@@ -5,7 +5,7 @@ import type { Entry } from '../../../tenancy/scim-records/record.ts';
 import { baseOf } from '../base.ts';
 import { etag, viewScimUser } from '../view.ts';
 
-/** A User as the door sends it. */
+/** A User as the SCIM API sends it. */
 export interface Presented {
   body: ScimResource;
   etag: string;

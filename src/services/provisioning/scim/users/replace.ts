@@ -6,7 +6,7 @@ import { changeUser } from './change.ts';
 import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';
 
-/** Replaces a User (spec §4.3): active unless the body says otherwise. */
+/** Replaces a User (spec §4.3). `active` defaults to true. */
 export async function replaceUser(
   ctx: Context,
   input: AtUser & { body: unknown },

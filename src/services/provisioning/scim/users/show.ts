@@ -5,7 +5,7 @@ import { readProjection } from '../view.ts';
 import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';
 
-/** One User (RFC 7644 §3.4.1). */
+/** Shows one User (RFC 7644 §3.4.1). */
 export async function showUserResource(ctx: Context, input: AtUser): Promise<Presented> {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
