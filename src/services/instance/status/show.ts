@@ -59,7 +59,7 @@ async function askDaemon(ctx: Context, idle: boolean) {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { host } = new URL(ctx.config.baseUrl);
-    const stopped = `not running (nothing listens on ${host}). Start it: idctl serve`;
+    const stopped = `nothing listens on ${host}. Start it: idctl serve`;
     const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
     return { ready: false, message };
   }
