@@ -41,7 +41,7 @@ export function verb(parent: Command, signature: string, spec: Verb): void {
     else command.requiredOption(flags, `${help} (required)`);
   }
   for (const [flags, help] of Object.entries(spec.options ?? {})) command.option(flags, help);
-  if (spec.destroys) command.option('--dry-run', 'only show what would be gone');
+  if (spec.destroys) command.option('--dry-run', 'only show what would be removed');
   if (spec.rehearsable) command.option('--dry-run', 'only show what would happen');
   command.action(async () => {
     const [{ beginCall }, { fillOrganization }] = await Promise.all([

@@ -125,7 +125,7 @@ async function readSecret(path: string): Promise<string | null> {
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (cause) {
     if (isMissing(cause)) return null;
-    const hint = 'The file of a secret is for the user that idctl runs as, and nobody else.';
+    const hint = 'Only the user that idctl runs as may read the file of a secret.';
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, { hint, cause });
   }
 }

@@ -197,7 +197,7 @@ async function warningsOf(
   const warnings: string[] = [];
   if (config.trust.domains === 'off') {
     warnings.push(
-      'trust.domains is off: whoever configures single sign-on can sign in as any address',
+      'trust.domains is off: an admin who configures single sign-on can sign in as any address',
     );
   }
   const { protocol, hostname } = new URL(config.baseUrl);
@@ -209,7 +209,7 @@ async function warningsOf(
   const metrics = config.metrics.listen?.replace(/:\d+$/, '');
   if (metrics !== undefined && !isLoopback(metrics)) {
     warnings.push(
-      `metrics.listen ${config.metrics.listen} is open to others: whoever reaches it may read them`,
+      `metrics.listen ${config.metrics.listen} is open to others: anyone who can reach it can read them`,
     );
   }
   if (

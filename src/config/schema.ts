@@ -126,7 +126,7 @@ const allSettings = z.strictObject({
     .strictObject({
       smtpUrl: help(
         smtpUrl.optional(),
-        'Server that mail is sent by; without one, no mail is sent',
+        'SMTP server for outgoing mail; without one, no mail is sent',
         {
           secret: true,
         },

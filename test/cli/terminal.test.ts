@@ -163,9 +163,9 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
 
   it('totp enroll asks again after a wrong code', async () => {
     const { shown } = await idctl('totp enroll --user admin@idctl.test', [
-      ['Code that it shows', '000000\r'],
+      ['Code from the app', '000000\r'],
       ['Enter the code that it shows now', ''],
-      ['Code that it shows', '\u0003'],
+      ['Code from the app', '\u0003'],
     ]);
     expect(shown).toContain('Enter the code that it shows now.');
   });

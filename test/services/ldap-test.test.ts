@@ -119,11 +119,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
         'base',
         'is not there, or the service account may not see it',
       ],
-      [
-        { searchFilter: '(roomNumber={username})' },
-        'filter',
-        'no entry matches it, whatever the user name',
-      ],
+      [{ searchFilter: '(roomNumber={username})' }, 'filter', 'the filter matches no entry'],
       [{ username: 'nobody' }, 'filter', 'no entry matches it with this user name'],
       [{ emailAttribute: 'mailbox' }, 'attributes', 'nothing in mailbox'],
       [

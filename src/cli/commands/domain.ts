@@ -74,7 +74,7 @@ export function addDomainCommands(program: Command): void {
     options: {
       '--wait': 'look again until it is there',
       '--timeout <time>': 'how long to wait, such as 30s, 10m, 2h (default: 10m)',
-      '--assert': "take the operator's word instead, recorded as such",
+      '--assert': 'mark it verified without the DNS; the event says so',
     },
     example: 'idctl domain verify acme.com --org acme --wait --timeout 30m',
     run: async (call) => call.show(await verify(call), block),

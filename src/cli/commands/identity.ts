@@ -50,7 +50,7 @@ export function addIdentityCommands(program: Command): void {
       await call.destroy(unlinkIdentities, {
         fields: unlinked,
         question: (view) =>
-          `Unlink ${count(view)} of ${whose(view)}? Whoever the provider then says has this address is linked.`,
+          `Unlink ${count(view)} of ${whose(view)}? Then the account is linked again by the address that the provider names.`,
         done: (view) => `Unlinked ${count(view)} of ${whose(view)}.`,
       });
     },

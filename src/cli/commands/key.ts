@@ -79,7 +79,7 @@ export function addKeyCommands(program: Command): void {
     },
   });
   verb(rotate, 'signing', {
-    summary: 'Sign sessions with a new key; nobody is signed out',
+    summary: 'Sign sessions with a new key; sessions go on',
     example: 'idctl key rotate signing',
     run: async (call) => {
       const { rotateSigningKey } = await import('../../services/foundation/keys/operations.ts');

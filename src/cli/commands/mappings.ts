@@ -107,7 +107,7 @@ function addPreview(mappings: Command): void {
     summary: "Show what a person's next sign-in would do; writes nothing",
     required: org,
     options: {
-      '--user <user>': 'for whom, by address or id',
+      '--user <user>': 'the account, by address or id',
       '--groups <list>': 'plan with these groups, separated by commas',
       '--group <group...>': 'plan with this group; once for each',
       '--from-attempt <id>': 'plan with the groups of an attempt, by its id or reference',

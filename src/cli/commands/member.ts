@@ -56,7 +56,7 @@ export function addMemberCommands(program: Command): void {
     },
   });
   verb(member, 'remove <user>', {
-    summary: 'Take a member out of an organization; the account stays',
+    summary: 'Remove a member from an organization; the account stays',
     required: org,
     destroys: true,
     example: 'idctl member remove ada@example.com --org acme --yes',

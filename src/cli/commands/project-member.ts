@@ -49,7 +49,7 @@ export function addProjectMemberCommands(program: Command): void {
     run: async (call) => {
       const { listProjectMembers } = await import('../../services/tenancy/projects/members.ts');
       const views = await call.every(listProjectMembers);
-      call.table(views, fields, 'Nobody belongs to the project.');
+      call.table(views, fields, 'The project has no members.');
     },
   });
   verb(member, 'role <user>', {
@@ -72,7 +72,7 @@ async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
 
 function addRemove(member: Command): void {
   verb(member, 'remove <user>', {
-    summary: 'Take a member out of a project',
+    summary: 'Remove a member from a project',
     required: at,
     destroys: true,
     example:

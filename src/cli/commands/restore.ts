@@ -37,7 +37,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
 /** Declares `idctl restore`. */
 export function addRestoreCommand(program: Command): void {
   verb(program, 'restore <file>', {
-    summary: 'Bring a backup back into an empty database, with the same key',
+    summary: 'Restore a backup into an empty database, with the same key',
     options: {
       '--check': 'only see that it is whole and fits the key, and say what is in it',
       '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',

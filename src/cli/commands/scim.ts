@@ -57,7 +57,11 @@ export function addScimCommands(program: Command): void {
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
       const { listScimUsersInput } = await import('../../services/provisioning/scim/schema.ts');
-      call.table(await call.every(by(listScimUsersInput, listScimUsers)), user, 'There is nobody.');
+      call.table(
+        await call.every(by(listScimUsersInput, listScimUsers)),
+        user,
+        'There are no users.',
+      );
     },
   });
   verb(scim, 'log', {

@@ -270,7 +270,7 @@ function addRelink(sso: Command): void {
       await call.destroy(relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
-          `Forget how ${persons(people)} signed in at ${fromIssuer}? Whoever ${issuer} then says has their address is linked.`,
+          `Forget how ${persons(people)} signed in at ${fromIssuer}? Then a person is linked again by the address that ${issuer} names.`,
         done: ({ people }) =>
           `${persons(people)} ${people.length === 1 ? 'is' : 'are'} linked anew at the next sign-in.`,
       });

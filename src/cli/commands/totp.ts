@@ -56,7 +56,7 @@ async function enroll(call: Call): Promise<void> {
   process.stderr.write(`\n${await drawQr(enrolment.otpauthUri)}\n`);
   call.note('Scan the QR with an authenticator app, or type the secret into it.');
   for (let wrong = true; wrong; ) {
-    call.input['code'] = await askCode('Code that it shows');
+    call.input['code'] = await askCode('Code from the app');
     wrong = await confirm(call).then(
       () => false,
       (error: unknown) => tellWrongCode(call, error),

@@ -220,7 +220,7 @@ const link: Fields<z.output<typeof loginLinkView>> = [
 
 function addLoginLink(user: Command): void {
   verb(user, 'login-link <user>', {
-    summary: 'Make a link that signs somebody in once, within ten minutes',
+    summary: 'Make a link that signs the account in once, within ten minutes',
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');

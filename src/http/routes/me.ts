@@ -12,7 +12,7 @@ export const meRoutes = [
     summary: 'Change name or locale',
   }),
   route('POST', '/api/v1/me/password', changePassword, {
-    summary: 'Change the password, which takes the current one; all other sessions end',
+    summary: 'Change the password; needs the current one; all other sessions end',
   }),
   route('GET', '/api/v1/me/sessions', listSessions, {
     summary: 'The live sessions of the person signed in',

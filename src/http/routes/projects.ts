@@ -18,7 +18,7 @@ export const projectRoutes = [
     cli: 'project list',
   }),
   route('POST', '/api/v1/orgs/:org/projects', createProject, {
-    summary: 'Create a project, which nobody belongs to yet',
+    summary: 'Create a project without members',
     status: 201,
     cli: 'project create',
   }),
@@ -39,7 +39,7 @@ export const projectRoutes = [
     cli: 'project-member add',
   }),
   route('DELETE', '/api/v1/orgs/:org/projects/:project/members/:user', removeProjectMember, {
-    summary: 'Take a member out of a project',
+    summary: 'Remove a member from a project',
     cli: 'project-member remove',
   }),
 ];

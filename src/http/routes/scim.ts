@@ -31,7 +31,7 @@ export const scimRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/orgs/:org/scim-users',
-    summary: 'Whom the SCIM client sees, members and those who were',
+    summary: 'The users SCIM can see, including former members',
     access: 'scim.see',
     input: listScimUsersInput,
     output: scimUserPage,

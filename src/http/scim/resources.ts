@@ -55,7 +55,7 @@ const places: Record<string, ((id: string | undefined) => Place) | undefined> = 
       return id.toLowerCase() === '.search' ? { POST: search } : one(id);
     },
     '.search': only({ POST: search }),
-    me: () => errorReply(501, 'A SCIM token is nobody, so there is no /Me.'),
+    me: () => errorReply(501, 'A SCIM token has no account, so there is no /Me.'),
     bulk: () => errorReply(501, 'Bulk requests are not supported.'),
     serviceproviderconfig: only({
       GET: described(async (ctx, org) => describeService(ctx, { org })),

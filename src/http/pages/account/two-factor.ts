@@ -71,7 +71,7 @@ ${content}
 }
 
 function confirmation(draft: Draft): Html {
-  const content = html`${codeField(draft, 'code', { label: 'Six-digit code that it shows' })}
+  const content = html`${codeField(draft, 'code', { label: 'Six-digit code from the app' })}
 <button type="submit">Turn on</button>`;
   return postForm(draft, '/account/two-factor/confirm', content);
 }

@@ -64,7 +64,7 @@ export const eventKinds = {
     {},
   ),
 
-  'member.added': inOrg('user', 'Somebody became a member', {
+  'member.added': inOrg('user', 'An account became a member', {
     role,
     origin: text,
     record: text.optional(),
@@ -89,18 +89,18 @@ export const eventKinds = {
   'project.deleted': inOrg('project', 'A project was deleted, with so many members', {
     members: number,
   }),
-  'project.member.added': inOrg('user', 'Somebody came into a project', {
+  'project.member.added': inOrg('user', 'An account was added to a project', {
     project: text,
     role: text,
     origin: text,
   }),
-  'project.member.role.changed': inOrg('user', 'Somebody has another role in a project', {
+  'project.member.role.changed': inOrg('user', 'An account has another role in a project', {
     project: text,
     from: text,
     to: text,
     wasSynced: flag.optional(),
   }),
-  'project.member.removed': inOrg('user', 'Somebody was taken out of a project', {
+  'project.member.removed': inOrg('user', 'An account was removed from a project', {
     project: text,
     role: text,
     wasSynced: flag.optional(),
@@ -208,20 +208,20 @@ export const eventKinds = {
     'The SCIM client was cut off until its token is rotated: a backup was restored',
     {},
   ),
-  'scim.user.provisioned': inOrg('user', 'SCIM made somebody a member (spec §4.3)', {
+  'scim.user.provisioned': inOrg('user', 'SCIM made an account a member (spec §4.3)', {
     role,
     origin: z.literal('scim'),
     record: text,
     userName: text,
   }),
-  'scim.user.deactivated': inOrg('user', 'SCIM took somebody out (spec §3.2)', {
+  'scim.user.deactivated': inOrg('user', 'SCIM deactivated a member (spec §3.2)', {
     record: text,
     userName: text,
   }),
   'scim.user.updated': inOrg('user', 'SCIM changed these attributes of its record', {
     attributes: list,
   }),
-  'scim.user.recorded': inOrg('user', 'SCIM created somebody who is not active, so no member', {}),
+  'scim.user.recorded': inOrg('user', 'SCIM created a User who is not active, so not a member', {}),
   'scim.address.taken': inOrg('user', 'The address is another record’s; the account has none', {
     email: text.nullable(),
     record: text,
@@ -278,14 +278,10 @@ export const eventKinds = {
     },
   ),
 
-  'session.started': either(
-    'user',
-    'Somebody signed in; in the organization when by its connection',
-    {
-      method: text,
-      session: text,
-    },
-  ),
+  'session.started': either('user', 'A session began; in the organization if by its connection', {
+    method: text,
+    session: text,
+  }),
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
   'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
     session: text,
@@ -320,15 +316,11 @@ export const eventKinds = {
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
   'user.unlocked': onInstance('user', 'The limits of an account were lifted', {}),
-  'user.password.changed': onInstance('user', 'Somebody changed their password', {}),
+  'user.password.changed': onInstance('user', 'A person changed their password', {}),
   'user.password.set': onInstance('user', 'The operator set a password', {
     tokensEnded: number.optional(),
   }),
-  'user.password.reset': onInstance(
-    'user',
-    'Somebody chose a new password by a code that was mailed',
-    {},
-  ),
+  'user.password.reset': onInstance('user', 'A person set a new password with a mailed code', {}),
   'user.email.verified': onInstance(
     'user',
     'A code that was mailed has proved the address of an account',
@@ -336,11 +328,7 @@ export const eventKinds = {
   ),
   'user.totp.enabled': onInstance('user', 'A second factor was switched on', {}),
   'user.totp.disabled': onInstance('user', 'A second factor was switched off', {}),
-  'user.login_link.created': onInstance(
-    'user',
-    'The operator made a link that lets somebody in once',
-    {},
-  ),
+  'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
   'user.totp.reset': onInstance('user', 'The operator took a second factor off', {}),
 
   'token.created': onInstance('token', 'An access token was made; by an app, a bot token', {

@@ -116,7 +116,7 @@ function values(
 ): Attribute {
   return list(name, description, types, [
     text('value', 'The value itself.', value),
-    text('display', 'The value in words for people.'),
+    text('display', 'A readable form of the value.'),
   ]);
 }
 

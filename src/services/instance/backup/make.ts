@@ -127,7 +127,10 @@ async function recordMade(ctx: Context, bytes: number): Promise<void> {
 function explained(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   if (code === 'EPIPE')
-    return invalid('Whoever reads the backup stopped reading.', 'What it has is not whole.');
+    return invalid(
+      'The program that reads the backup stopped reading.',
+      'What it has is not whole.',
+    );
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
     hint: 'It needs as much as the database twice; make room, or name another folder.',

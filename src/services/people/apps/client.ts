@@ -83,7 +83,7 @@ export function clientRefused(reason: string | null): Refusal {
     'invalid_client',
     'The client id or secret is not valid, or the app was revoked.',
     {
-      hint: 'Its owner gives the app a new secret (idctl app regenerate), or registers another.',
+      hint: 'Ask the owner of the app to run idctl app regenerate, or to register another.',
       cause: { reason },
     },
   );

@@ -46,7 +46,8 @@ export const previewMappings = operation({
     const attempt =
       input.attempt === undefined ? null : await requireAttempt(organization, input.attempt);
     const user = input.user ?? attempt?.email;
-    if (!user) throw refuseField('user', 'is required', 'Say for whom, by e-mail address or id.');
+    if (!user)
+      throw refuseField('user', 'is required', 'Name the account, by e-mail address or id.');
     const accountId = await findMember(organization, user);
     const sources = await findSources(organization.id);
     const last = await lastSaid(sources, accountId);

@@ -36,7 +36,7 @@ const serviceProviderConfig: Attribute[] = [
     supported,
     number('maxResults', 'How many resources one answer has at most.'),
   ]),
-  part('changePassword', 'Whether passwords are changed.', [supported]),
+  part('changePassword', 'Whether clients can change passwords.', [supported]),
   part('sort', 'Whether lists are sorted.', [supported]),
   part('etag', 'Whether resources have versions.', [supported]),
   part(

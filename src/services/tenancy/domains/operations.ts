@@ -60,7 +60,7 @@ export const addDomain = operation({
     const why = whyShared(input.domain);
     if (why === null) return claim(ctx, input.domain, standing, {});
     throw new Refusal('domain_shared', `${input.domain} ${why}.`, {
-      hint: 'Add a domain of your own; the operator can insist with: idctl domain add --override',
+      hint: 'Add a domain of your own; the operator can add it anyway: idctl domain add --override',
     });
   },
 });

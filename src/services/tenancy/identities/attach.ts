@@ -163,7 +163,7 @@ export async function attachSocial(
     // The same refusal with and without an account of the address.
     throw connectFirst(
       provider,
-      `${providerNames[provider]} does not vouch for the address ${email}.`,
+      `${providerNames[provider]} has not verified the address ${email}.`,
     );
   }
   const holder = linkTo === undefined ? await findByEmail(email) : await Account.findByPk(linkTo);
@@ -181,7 +181,7 @@ export async function attachSocial(
   if (linkTo === undefined && !isProvedForGood(holder)) {
     throw connectFirst(
       provider,
-      `The organization that vouched for ${email} has given its domain up.`,
+      `The organization that verified ${email} has given up its domain.`,
     );
   }
   const other = await Identity.count({ where: { connectionId: provider, accountId: holder.id } });

@@ -162,7 +162,7 @@ async function organizationOf(ctx: Context, invitationId: string): Promise<strin
 }
 
 function notWaiting(invitationId: string): Refusal {
-  return new Refusal('not_found', `There is no invitation ${invitationId} that waits.`, {
+  return new Refusal('not_found', `There is no pending invitation ${invitationId}.`, {
     hint: 'idctl invitation list --org ORG shows them.',
   });
 }

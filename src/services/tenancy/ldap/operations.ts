@@ -61,7 +61,7 @@ export const saveLdap = operation({
           : stored.update(values);
       const connection = await refusingDuplicate(writing, {
         code: 'conflict',
-        message: 'Somebody else has just saved a connection of this organization.',
+        message: 'Another admin has just saved a connection of this organization.',
         hint: 'Look at it, then save again.',
       });
       await recordEvent(ctx, {

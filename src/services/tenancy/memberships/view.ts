@@ -6,7 +6,7 @@ import { pageOf } from '../../foundation/page.ts';
 
 export const originView = z.object({
   kind: z.enum(originKinds),
-  by: z.string().optional().describe('The account or connection that did it.'),
+  by: z.string().optional().describe('The account or connection that added the member.'),
   group: z.string().optional(),
   mappingId: id.optional(),
 });

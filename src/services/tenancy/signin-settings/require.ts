@@ -36,7 +36,7 @@ export async function requireMethodAllowed(
   if (allowed) {
     throw new Refusal(
       'signin_method_off',
-      `${name} does not vouch for an address of your organization.`,
+      `${name} has not verified an address of your organization.`,
       {
         hint: `Use the ${name} account that has one, or sign in another way.`,
         extra: { methods },

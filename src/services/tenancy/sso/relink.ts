@@ -40,10 +40,10 @@ async function nobodyLinked(
   issuer: string,
 ): Promise<Refusal> {
   const others = await Identity.findAll({ where, attributes: ['issuer'], group: 'issuer' });
-  return new Refusal('not_found', `Nobody is linked by ${issuer}.`, {
+  return new Refusal('not_found', `No account is linked by ${issuer}.`, {
     hint:
       others.length === 0
-        ? 'Nobody is linked through this connection: there is nobody to link anew.'
+        ? 'No account is linked through this connection, so there is nothing to relink.'
         : `People are linked by: ${others.map((other) => other.issuer).join(', ')}`,
   });
 }

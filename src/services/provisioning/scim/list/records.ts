@@ -56,7 +56,7 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
     [organizationId, id],
   );
   if (place !== undefined) return place;
-  throw new Refusal('invalid_input', 'cursor: whom it stood for is gone', {
+  throw new Refusal('invalid_input', 'cursor: its User was deleted', {
     hint: 'Begin without a cursor.',
   });
 }

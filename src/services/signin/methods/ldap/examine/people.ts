@@ -97,6 +97,6 @@ function lookAtAttributes(
   return found(
     null,
     'all there',
-    `None of these entries has ${groups}: nobody among them is in a group, or it has another name.`,
+    `None of these entries has ${groups}: no entry is in a group, or the attribute has another name.`,
   );
 }

@@ -91,7 +91,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
 /** What is wrong with the result of a search. */
 export const searchWords: Record<'nobody' | Missing, Words> = {
   nobody: {
-    seen: 'no entry matches it, whatever the user name',
+    seen: 'the filter matches no entry',
     hint: 'Check the attributes in the filter, and that the service account may read the entries.',
   },
   user_not_found: {
@@ -108,7 +108,7 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
   },
   entry_malformed: {
     seen: 'the DN or the entryUUID of the entry is too long, or holds control characters',
-    hint: 'Mend the entry: a DN and an entryUUID have at most 2000 bytes.',
+    hint: 'Correct the entry: a DN and an entryUUID have at most 2000 bytes.',
   },
 };
 
