@@ -43,7 +43,7 @@ export interface Wire {
   failure: DirectoryFailure | null;
   /** A result said that there are more entries than requested. */
   cutShort: boolean;
-  /** Ends it for this reason, unless it has already ended. */
+  /** Ends the connection for this reason, unless it has already ended. */
   fail(reason: DirectoryFailure): void;
   close(): void;
 }

@@ -1,3 +1,5 @@
+// How long things last, in one place.
+
 /** Durations in seconds (interface page, "Sessions and accounts"). */
 export const accessTokenSeconds = 15 * 60;
 /** How long an unused refresh token is valid. */

@@ -49,11 +49,12 @@ import { acceptState } from './redirect/accept.ts';
 import type { callbackInput } from './redirect/schema.ts';
 import { reasonOfFailure, reasonToRecord, recordRefusedSignIn } from './refused.ts';
 
-// Every sign-in takes the same steps:
+// Every sign-in takes these steps. A mailed code and the operator's link prove and count elsewhere:
+// their functions name the file.
 // 1. Count the try, so that guessing is limited.
 // 2. Prove who the person is. The files in methods/ do this; the result is an `Arrival`.
 // 3. Let the person in (`admit`): find the account, check the second factor, begin the session.
-// 4. If this fails, record the refusal.
+// 4. If this fails, record the refusal. The second of two steps records only for single sign-on.
 // Only `beginSession` issues a session. Only `attachIdentity` and `attachSocial` find the account
 // of an external identity.
 

@@ -40,7 +40,7 @@ interface KeySet {
   keys: Map<string, ReadyKey>;
 }
 
-// By keyring, which is one per process.
+// One cached key set per keyring.
 const sets = new WeakMap<Keyring, Promise<KeySet>>();
 const missedAt = new WeakMap<Keyring, number>();
 

@@ -65,7 +65,7 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
   if (seconds > 0) throw tooMany(seconds);
 }
 
-/** How long until none of the limits is used up; 0 if none is. */
+/** Seconds until every limit has room; 0 if all have. */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];

@@ -209,7 +209,7 @@ export const acceptInvitation = operation({
 
 async function join(ctx: Context, invitation: Invitation, account: Account): Promise<void> {
   if (invitation.acceptedAt !== null) {
-    // An account that was removed since does not return by it.
+    // An accepted invitation does not let a removed member back in.
     if (await isMember(invitation.organizationId, account.id)) return;
     throw invitationInvalid();
   }

@@ -158,7 +158,7 @@ export const deleteUser = operation({
   },
 });
 
-/** The organizations without another owner, each with the name it knows the account by. */
+/** Organizations whose last owner is this account, with the name each shows for it. */
 async function findLeftOwnerless(account: Account) {
   const where = { accountId: account.id, role: 'owner' };
   const owned = await Membership.findAll({ where, order: ['organizationId'] });

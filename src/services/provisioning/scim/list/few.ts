@@ -28,7 +28,7 @@ export function recordsWith(keys: Key[], bind: unknown[]): string {
     const given = bind.push(stored(value));
     return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
   });
-  // No record's id is null.
+  // Matches no record.
   return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');
 }
 
