@@ -98,6 +98,16 @@ test('L8 five wrong passwords of one person are all there are, whatever names th
   expect(tried()).toBe(6);
 });
 
+test('X5 L8 one try too many is recorded with the entry that it was for', async () => {
+  const { org, dn, signIn } = await findingOne();
+  for (let at = 0; at < 6; at += 1) await signIn(`alias-${at}`, 'wrong');
+  const input = { org, kind: 'ldap.signin.refused' as const, limit: 10 };
+  const { items } = await listEvents(idctl.operator(), input);
+  expect(items.map(({ data }) => data)).toContainEqual(
+    expect.objectContaining({ reason: 'too_many_tries', entry: dn }),
+  );
+});
+
 test('L8 a right password costs no try, by however many names', async () => {
   const { signIn } = await findingOne();
   for (let at = 0; at < 8; at += 1)

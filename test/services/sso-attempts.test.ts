@@ -89,6 +89,16 @@ describe('what is kept of a sign-in', () => {
     expect(events.body.items).toMatchObject([{ data: { references: [reference] } }]);
   });
 
+  test('X5 the event of a refused code says why the provider refused it', async () => {
+    const { domain, org, owner } = await watched();
+    const client = idctl.client({ keepCookies: true });
+    const state = new URL(await start(client, domain)).searchParams.get('state') ?? '';
+    const back = new URLSearchParams({ state, code: fresh('wrong'), iss: provider.issuer });
+    expect((await comeBack(client, `http://idctl/auth/sso/callback?${back}`)).status).toBe(401);
+    const events = await owner.get(`/api/v1/orgs/${org.slug}/events?kind=sso.signin.refused`);
+    expect(events.body.items).toMatchObject([{ data: { reason: 'invalid_grant' } }]);
+  });
+
   test('one that succeeded: stage, address and groups as received, and nothing else of the claims', async () => {
     const { domain, org, attempts } = await watched();
     const { email, answer } = await arrive(domain, {

@@ -82,7 +82,14 @@ async function prove(ctx: Context, authority: Authority, input: Record<string, u
   if (authority === 'public') return undefined;
   if (authority === 'operator') return requireOperator(ctx);
   if (isAboutOneself(authority)) return requireUser(ctx, authority);
-  const org = String(input['org']);
+  const org = text(input, 'org');
   if (!isAboutProject(authority)) return requireAuthority(ctx, authority, org);
-  return requireProjectAuthority(ctx, authority, { org, project: String(input['project']) });
+  return requireProjectAuthority(ctx, authority, { org, project: text(input, 'project') });
+}
+
+/** The reference that an operation of this authority has in its input. */
+function text(input: Record<string, unknown>, field: 'org' | 'project'): string {
+  const value = input[field];
+  if (typeof value === 'string') return value;
+  throw new Error(`an operation about an organization or a project has no ${field} in its input`);
 }

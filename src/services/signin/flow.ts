@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
-import { LdapConnection } from '../../database/models/ldap-connection.ts';
-import { transaction, transactionIf } from '../../database/transaction.ts';
+import { assertNoTransaction, transaction, transactionIf } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { knownClient } from '../foundation/limits/known-client.ts';
@@ -136,10 +135,11 @@ export async function signInByLdap(
   if (connection === null) throw inWordsOf('ldap', signInFailed('no_directory'));
   let found: DirectoryPerson | null = null;
   try {
-    const person = await provePerson(ctx, connection, input, (entry, limit) => {
-      // The entry has a limit of its own, whatever name found it.
-      found = entry;
-      limits.push(limit);
+    const person = await provePerson(ctx, connection, input, {
+      found: (entry) => {
+        found = entry;
+      },
+      counted: (limit) => limits.push(limit),
     });
     const arrival: Arrival = {
       by: 'ldap',
@@ -268,7 +268,8 @@ interface Admission {
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, totpCode, inTwoSteps, before, afterwards } = admission;
-  const known = account !== undefined && account.totpEnabledAt !== null;
+  const known =
+    arrival.by === 'password' && account !== undefined && account.totpEnabledAt !== null;
   // If the account is known to have a second factor, the first run is left out.
   let begun: Begun = known ? { asks: account.id } : await enter(ctx, arrival, admission, null);
   if ('asks' in begun) {
@@ -299,6 +300,8 @@ function enter(
   { account, before, within }: Pick<Admission, 'account' | 'before' | 'within'>,
   answer: SecondFactor | null,
 ): Promise<Begun> {
+  // Inside another transaction nothing could be taken back.
+  assertNoTransaction('a sign-in');
   const begin = async () => {
     await before?.();
     const begun = await enterBy(ctx, arrival, account, answer);
@@ -335,10 +338,8 @@ async function sessionOf<Session extends { user: { id: string } }>(
   const { id } = session.user;
   if (arrival.by === 'sso')
     await syncGroups(ctx, arrival.state.connection, id, arrival.said.groups);
-  if (arrival.by === 'ldap') {
-    const connection = await LdapConnection.findByPk(arrival.connection.id);
-    if (connection !== null) await syncDirectoryGroups(ctx, connection, id, arrival.person.groups);
-  }
+  if (arrival.by === 'ldap')
+    await syncDirectoryGroups(ctx, arrival.connection.id, id, arrival.person.groups);
   return { ...session, returnTo: returnToOf(arrival) };
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Membership, type Origin } from '../../../database/models/membership.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
@@ -33,15 +33,17 @@ export async function syncGroups(
 /** Group sync at an LDAP sign-in, with the groups of the entry; null if there are too many. */
 export async function syncDirectoryGroups(
   ctx: Context,
-  connection: LdapConnection,
+  connectionId: string,
   accountId: string,
   said: string[] | null,
 ): Promise<void> {
-  if (connection.groupsAttribute === null) return;
   const groups: Groups =
     said === null ? { known: false, why: 'too_many' } : { known: true, groups: said };
-  const sync = { source: ldapSource(connection), groups: () => groups, everyTime: true };
-  await syncSafely(ctx, accountId, async () => sync);
+  await syncSafely(ctx, accountId, async () => {
+    const connection = await LdapConnection.findByPk(connectionId);
+    if (connection === null || connection.groupsAttribute === null) return null;
+    return { source: ldapSource(connection), groups: () => groups, everyTime: true };
+  });
 }
 
 /** The groups of a sign-in, and whether they count every time or only at the first one. */

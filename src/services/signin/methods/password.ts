@@ -48,7 +48,8 @@ export async function arriveByPassword(
   const raised = await ctx.passwords.hash(given.password, given.client);
   const where = { id, passwordHash: hash };
   await transaction(() => Account.update({ passwordHash: raised }, { where }));
-  await account.reload();
+  // Without the account, or with another hash, `enterByPassword` refuses.
+  account.passwordHash = (await Account.findByPk(id))?.passwordHash ?? null;
   return { ...arrival, checked: proofOf(raised) };
 }
 

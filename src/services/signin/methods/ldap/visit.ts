@@ -18,7 +18,7 @@ export async function provePerson(
   ctx: Context,
   connection: LdapConnection,
   given: { username: string; password: string },
-  found: (person: DirectoryPerson, limit: Limit) => void,
+  told: { found: (person: DirectoryPerson) => void; counted: (limit: Limit) => void },
 ): Promise<DirectoryPerson> {
   const visit = await ctx.outbound.visitDirectory(connection);
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
@@ -32,7 +32,8 @@ export async function provePerson(
   if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
   const one = onePerson(search.value, connection);
   if (!one.ok) throw signInFailed(one.reason);
-  found(one.person, await spendTry(ctx, connection, one.person));
+  told.found(one.person);
+  told.counted(await spendTry(ctx, connection, one.person));
   const proved = await visit.prove({ dn: one.person.dn, password: given.password });
   if (!proved.ok) throw signInFailed(proved.reason);
   return one.person;

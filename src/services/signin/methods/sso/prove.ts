@@ -60,6 +60,10 @@ export async function recordRefusedBySso(
 
 function reasonOf(refusal: Refusal): string {
   const { cause, extra } = refusal;
+  // What the provider was refused for is one level deeper.
+  const inner =
+    typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
+  if (inner instanceof Refusal) return reasonOf(inner);
   if (typeof cause === 'object' && cause !== null && 'reason' in cause) return String(cause.reason);
   return String(extra['reason'] ?? refusal.code);
 }
