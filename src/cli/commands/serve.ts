@@ -62,12 +62,12 @@ async function serveUntilSignal(call: Call, given: Given, app: App): Promise<voi
   ]);
   const metrics = await openMetrics(app, config.metrics.listen);
   const server = createServer(app, { ...surface, ...(metrics ? { watch: metrics.watch } : {}) });
+  // Catches signals before a client can see that the daemon is ready.
+  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
   await server.listen(config.listen).catch((error) => notTwice(error, config.listen));
   const stopJobs = startJobs(app);
   const file = configurationFile(given.loaded);
   const presence = file && (await startPresence(app, server.url ?? config.listen, file));
-  // Catch signals before the daemon reports that it runs.
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), terminalGone()]);
   process.on('SIGHUP', () => {
     if (!isTerminalGone()) void reloadConfiguration(app, given.read, presence);
   });
