@@ -14,7 +14,7 @@ import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { password } from '../support/builders.ts';
-import { copyOfDatabase, freshDatabaseUrl } from '../support/database.ts';
+import { copyOfDatabase, migratedDatabaseUrl } from '../support/database.ts';
 import type { Answer, Client } from '../support/http.ts';
 import type { Place } from '../support/idctl.ts';
 import { settingsFor, signInByLdap } from '../support/ldap.ts';
@@ -56,7 +56,7 @@ export type Scene = Awaited<ReturnType<typeof play>>;
 /** Starts the counterparts, plays the scene once, and leaves it. */
 export async function prepare(): Promise<{ world: World; scene: Scene }> {
   const folder = await mkdtemp(join(tmpdir(), 'idctl-kill-'));
-  const place = { url: await freshDatabaseUrl(), keyFile: join(folder, 'master.key') };
+  const place = { url: await migratedDatabaseUrl(), keyFile: join(folder, 'master.key') };
   await createKeyFile(place.keyFile);
   const at = async (path: string, client: { clientId: string; clientSecret: string }) =>
     startOpenIdProvider({

@@ -9,7 +9,7 @@ import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
 import { password } from '../support/builders.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
-import { freshDatabaseUrl } from '../support/database.ts';
+import { migratedDatabaseUrl } from '../support/database.ts';
 import { createClient } from '../support/http.ts';
 
 const email = 'ada@example.test';
@@ -20,7 +20,7 @@ async function twoDaemons(): Promise<Daemon[]> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = await freshDatabaseUrl();
+  const database = await migratedDatabaseUrl();
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const config = {
     ...settings,

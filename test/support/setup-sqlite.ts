@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { migrateTemplate } from './template.ts';
 
 let folder: string | undefined;
 
 /** Makes the folder of the run's SQLite files. */
-export function setup(project: TestProject): void {
+export async function setup(project: TestProject): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'idctl-sqlite-'));
   project.provide('databases', `sqlite:${folder}`);
   project.provide('run', '');
+  project.provide('migrated', await migrateTemplate(`sqlite:${folder}/template.db`));
 }
 
 /** Removes it. */

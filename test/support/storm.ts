@@ -10,7 +10,7 @@ import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
 import { password } from './builders.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
-import { freshDatabaseUrl } from './database.ts';
+import { migratedDatabaseUrl } from './database.ts';
 import { createClient } from './http.ts';
 
 /** The people of the storm: one who signs in from home, one who floods. */
@@ -22,7 +22,7 @@ export async function twoDaemons(): Promise<[Daemon, Daemon]> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const database = await freshDatabaseUrl();
+  const database = await migratedDatabaseUrl();
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const stored = { ...settings.database, url: database };
   const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database: stored };
