@@ -20,10 +20,9 @@ import {
   enableUser,
   setUserPassword,
 } from '../../src/services/people/users/operations.ts';
-import { admit } from '../../src/services/signin/flow.ts';
-import { enter, seenAs } from '../../src/services/signin/methods/ldap/enter.ts';
+import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
+import { enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join.ts';

@@ -12,7 +12,7 @@ import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findMethods } from '../tenancy/signin-settings/methods.ts';
 import { isTrusted } from '../tenancy/sso/trusted.ts';
-import { asksOwnSecondFactor } from './methods/sso/own-second-factor.ts';
+import { asksOwnSecondFactor } from './methods/sso.ts';
 
 /**
  * Describes what the account page shows beside the API views: the password, single sign-on, and

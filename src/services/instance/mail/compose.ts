@@ -10,7 +10,7 @@ import { after } from '../../foundation/time.ts';
 import { findByEmail } from '../../people/accounts/find.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
-import { admitSignUp } from '../../signin/methods/codes/admit-sign-up.ts';
+import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
 import { accountLetter, codeLetter, invitationLetter } from './letters.ts';
 import { renderLetter } from './render.ts';

@@ -12,7 +12,7 @@ import { reseal } from '../../foundation/keys/reseal.ts';
 import { epochSeconds } from '../../foundation/limits/count.ts';
 import { after } from '../../foundation/time.ts';
 import { sweepCredentials } from '../../people/credentials/credentials.ts';
-import { attemptDays } from '../../signin/attempts/attempt.ts';
+import { attemptDays } from '../../signin/attempts.ts';
 import { sweepDeliveries } from '../../tenancy/webhooks/delivery/deliver.ts';
 import { sweepUnconfirmed } from './unconfirmed.ts';
 

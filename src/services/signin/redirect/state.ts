@@ -4,6 +4,59 @@ import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/equal.ts';
 import { randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
+import { domain } from '../../foundation/fields.ts';
+import { after } from '../../foundation/time.ts';
+
+// The input of the two public steps of a sign-in by redirect, for every provider (RFC 6749 §4.1,
+// RFC 9207).
+
+/** The fields of the first step. */
+export const startFields = {
+  returnTo: z.string().max(2000).optional(),
+  flow: z.string().max(200).optional(),
+};
+
+/** The URL that the person is sent to. */
+export const startView = z.object({ authorizationUrl: z.string() });
+
+/** The parameters that the person brings back. */
+export const callbackInput = z.strictObject({
+  state: z.string().max(4096).optional(),
+  code: z.string().max(4096).optional(),
+  iss: z.string().max(2000).optional(),
+  error: z.string().max(200).optional(),
+  flow: z.string().max(200).optional(),
+  fromBrowser: z.boolean(),
+});
+
+export const startSsoInput = z.strictObject({ domain, ...startFields });
+
+const flowCookie = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Begins a sign-in by redirect: a fresh state with its secrets, and the flow cookie that binds it
+ * to this browser. A browser keeps the cookie it has, so that two tabs do not disturb each other.
+ */
+export function beginFlow(
+  ctx: Context,
+  kind: Flow,
+  what: Omit<FlowState, 'id' | 'browser' | 'expires'>,
+  given: string | undefined,
+) {
+  const flow = given !== undefined && flowCookie.test(given) ? given : randomToken(256);
+  const id = newStateId();
+  const expires = Math.ceil(after(ctx.now, stateSeconds).getTime() / 1000);
+  const state = sealState(ctx, kind, {
+    ...what,
+    id,
+    browser: browserProof(ctx, id, flow),
+    expires,
+  });
+  return {
+    request: { state, ...secretsOf(ctx, id) },
+    cookie: { flow, flowExpiresIn: stateSeconds },
+  };
+}
 
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So
 // starting a sign-in costs no write. Code verifier and nonce follow from its id (security S2).
@@ -34,12 +87,12 @@ const payload = z.strictObject({
 export type FlowState = z.output<typeof payload>;
 
 /** Makes a state id of 256 random bits. */
-export function newStateId(): string {
+function newStateId(): string {
   return randomToken(256);
 }
 
 /** Signs the state as the provider carries it. */
-export function sealState(ctx: Context, flow: Flow, state: FlowState): string {
+function sealState(ctx: Context, flow: Flow, state: FlowState): string {
   return signState(ctx.keyring.derive(`${flow}-state`), state);
 }
 
@@ -61,7 +114,7 @@ export function secretsOf(ctx: Context, stateId: string): { codeVerifier: string
 }
 
 /** The proof of the flow cookie that the state keeps. */
-export function browserProof(ctx: Context, stateId: string, flow: string): string {
+function browserProof(ctx: Context, stateId: string, flow: string): string {
   return createHmac('sha256', ctx.keyring.derive('sso-browser'))
     .update(`${stateId}|${flow}`)
     .digest('base64url');

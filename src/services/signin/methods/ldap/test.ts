@@ -3,8 +3,9 @@ import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../../database/models/organization.ts';
+import { rehearse } from '../../../../database/transaction.ts';
 import { refuseField } from '../../../../errors.ts';
-import type { Step } from '../../../../finding.ts';
+import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
@@ -15,9 +16,12 @@ import { requireDirectory } from '../../../tenancy/ldap/find.ts';
 import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
 import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secret.ts';
 import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
+import { reasonOfFailure } from '../../refused.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
-import { type DirectoryExamination, examineDirectory, type Trial } from './examine/directory.ts';
-import { rehearseSignIn } from './examine/rehearse.ts';
+import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';
+import type { DirectoryPerson } from './person.ts';
+import { enter } from './sign-in.ts';
+import { refusalWords } from './words.ts';
 
 type Input = z.output<typeof testLdapInput>;
 
@@ -110,4 +114,28 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
   const returned = entries === 1 ? '1 sample entry was' : `${entries} sample entries were`;
   const end = wholeSignIn ? ' The person would be let in.' : '';
   return `The connection worked; ${returned} returned.${end}`;
+}
+
+/** Rehearses the sign-in of a proven person as steps of an examination, and rolls it back. */
+async function rehearseSignIn(
+  ctx: Context,
+  connection: { id: string; organizationId: string; uri: string },
+  person: DirectoryPerson,
+): Promise<Step[]> {
+  const asked = rehearse(() => enter(ctx, connection, person, null));
+  const reason = await asked.then(() => null, reasonOf);
+  const address = (finding: Finding) =>
+    stepOf('e-mail', 'an address on a verified domain of the organization', finding);
+  const words = reason === null ? undefined : refusalWords[reason];
+  if (words !== undefined && reason?.startsWith('email_'))
+    return [address({ ok: false, ...words })];
+  const entered: Finding = words === undefined ? right('let in') : { ok: false, ...words };
+  return [address(right('there')), stepOf('account', 'the person is let in', entered)];
+}
+
+/** Why the sign-in would be refused, as a key of `refusalWords`. */
+function reasonOf(error: unknown): string {
+  const reason = reasonOfFailure(error);
+  if (reason === null || !Object.hasOwn(refusalWords, reason)) throw error;
+  return reason;
 }

@@ -1,5 +1,13 @@
-import type { DirectoryFailure, DirectoryReason } from '../../../../../outbound/outbound.ts';
-import type { Missing } from '../person.ts';
+import { Refusal } from '../../../../errors.ts';
+import { type Finding, wrong } from '../../../../finding.ts';
+import type {
+  DirectoryFailure,
+  DirectoryPlace,
+  DirectoryQuery,
+  DirectoryReason,
+  DirectoryVisit,
+} from '../../../../outbound/outbound.ts';
+import type { Missing } from './person.ts';
 
 // One sentence for each fault of a directory, and the one thing to change (security L9). The
 // directory's own text is never part of it.
@@ -115,7 +123,7 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
 
 /** What to change if a directory cannot be reached. */
-export const failureHints: Record<DirectoryFailure, string> = {
+const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
   too_large: 'Use a narrower base, or attributes of less size.',
   redirected: elsewhere,
@@ -153,3 +161,30 @@ export const refusalWords: Record<string, Words> = {
   },
   account_disabled: { seen: 'the account is disabled here', hint: 'idctl user enable EMAIL.' },
 };
+
+/** Searches as the service account of the trial. */
+export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryVisit['search']>;
+
+/**
+ * A finding for a refusal by the directory, with its result code. `seen` replaces the sentence of
+ * the reason.
+ */
+export function refusedWith(
+  { reason, code }: { reason: DirectoryReason; code: number },
+  seen = reasonWords[reason].seen,
+): Finding<never> {
+  return wrong(`${seen} (LDAP result code ${code})`, reasonWords[reason].hint);
+}
+
+/** Where and why a directory could not be reached; any other error is a bug and is thrown again. */
+export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
+  const { message: seen, extra } = error;
+  if (error.code === 'outbound_refused') {
+    const at = extra['reason'] === 'plaintext' ? 'TLS' : 'name';
+    return { at, finding: wrong(seen, error.hint ?? failureHints.unreachable) };
+  }
+  // Only the outbound code writes these fields, from these two sets.
+  const { at, reason } = extra as { at: DirectoryPlace; reason: DirectoryFailure };
+  return { at, finding: wrong(seen, failureHints[reason]) };
+}

@@ -1,17 +1,41 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
-import { orderedId } from '../../../crypto/id.ts';
-import {
-  type AttemptStage,
-  attemptStages,
-  SsoAttempt,
-} from '../../../database/models/sso-attempt.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { transaction } from '../../../database/transaction.ts';
-import { Refusal } from '../../../errors.ts';
-import type { Said } from '../methods/sso/claims.ts';
-import { claimsToKeep, type KeptClaims } from './claims.ts';
+import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
+import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/models/sso-attempt.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { requireAuthority } from '../foundation/authority/require.ts';
+import { id, instant, ref } from '../foundation/fields.ts';
+import { pageInput, pageOf, readPage } from '../foundation/page.ts';
+import { requireSsoConnection } from '../tenancy/sso/find.ts';
+import { claimsToKeep, type KeptClaims, type Said } from './methods/sso-claims.ts';
+
+/** `reference` is the one shown on the page of a refused sign-in. */
+export const listAttemptsInput = z.strictObject({
+  org: ref,
+  reference: z.string().max(100).optional(),
+  ...pageInput,
+});
+
+export const attemptView = z.object({
+  id,
+  at: instant,
+  connection: id,
+  /** How far the sign-in came. */
+  stage: z.enum(attemptStages),
+  ok: z.boolean(),
+  /** Why it was refused. */
+  code: z.string().optional(),
+  email: z.string().optional(),
+  /** As received; null if the claim was unreadable. */
+  groups: z.array(z.string()).nullable().optional(),
+  /** The page of a refused sign-in shows it, and the events keep it. */
+  reference: z.string().optional(),
+});
+
+export const attemptPage = pageOf(attemptView);
 
 // Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
 // state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
@@ -124,4 +148,39 @@ function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
     default:
       return reason.startsWith('email_') ? 'claims' : 'session';
   }
+}
+
+/** Lists the last sign-ins through the organization's connection, newest first. */
+export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {
+  const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
+  const { id: connectionId } = await requireSsoConnection(organization);
+  const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+  const wanted = input.reference === undefined ? {} : { reference: input.reference };
+  return readPage(
+    input,
+    (_, limit) =>
+      SsoAttempt.findAll({
+        where: { connectionId, ...wanted, ...before },
+        order: [['id', 'DESC']],
+        limit,
+      }),
+    ({ id }) => id,
+    view,
+  );
+}
+
+function view(attempt: SsoAttempt) {
+  const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } =
+    attempt;
+  return {
+    id,
+    at: at.toISOString(),
+    connection: connectionId,
+    stage,
+    ok,
+    ...(code === null ? {} : { code }),
+    ...(email === null ? {} : { email }),
+    ...(groups === null && !groupsMalformed ? {} : { groups }),
+    ...(reference === null ? {} : { reference }),
+  };
 }

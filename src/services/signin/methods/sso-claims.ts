@@ -1,8 +1,8 @@
-import type { Proof } from '../../../../outbound/outbound.ts';
-import { canonicalEmail, domainOf } from '../../../foundation/domain-names/canonical.ts';
-import { name as nameField } from '../../../foundation/fields.ts';
-import { type Groups, readGroups } from '../../../provisioning/mappings/groups.ts';
-import { answersFor } from '../../redirect/answers-for.ts';
+import type { Proof } from '../../../outbound/outbound.ts';
+import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
+import { name as nameField } from '../../foundation/fields.ts';
+import { type Groups, readGroups } from '../../provisioning/mappings/groups.ts';
+import { answersFor } from '../redirect/provider.ts';
 
 /**
  * The claims that idctl uses of a person, and all that is kept of them while a second factor is
@@ -81,4 +81,23 @@ function nameIn({
     if (parsed.success) return parsed.data;
   }
   return null;
+}
+
+/** What an attempt keeps of a person: the address and the groups, and no other claim. */
+export interface KeptClaims {
+  /** Canonical; null if the provider gave none. */
+  email: string | null;
+  /** As received; null if there was no claim, or an unreadable one. */
+  groups: string[] | null;
+  /** The groups claim was there, but unreadable (security I7). */
+  groupsMalformed: boolean;
+}
+
+/** Reduces the provider's claims to those that an attempt keeps. */
+export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>): KeptClaims {
+  return {
+    email: 'address' in email ? email.address : null,
+    groups: groups.known ? groups.groups : null,
+    groupsMalformed: !groups.known && groups.why !== 'absent',
+  };
 }

@@ -1,5 +1,8 @@
-import type { Context } from '../../../context.ts';
-import { refuseField } from '../../../errors.ts';
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { refuseField } from '../../errors.ts';
+import { refreshSession } from '../people/sessions/operations.ts';
+import type { resumeInput } from '../people/sessions/schema.ts';
 
 /** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
 export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
@@ -34,4 +37,10 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
  */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
+}
+
+/** Refreshes the session for a page without script, and sends the page back to where it was. */
+export async function resumeSession(ctx: Context, input: z.output<typeof resumeInput>) {
+  const returnTo = requireReturnTo(ctx, input.returnTo);
+  return { ...(await refreshSession(ctx, input)), returnTo };
 }
