@@ -12,7 +12,7 @@ import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
-import { composeMail } from '../../src/services/instance/mail/compose.ts';
+import { composeMail } from '../../src/services/instance/mail/deliver.ts';
 import { forgetProofs } from '../../src/services/people/accounts/forget-proofs.ts';
 import { lockAccount } from '../../src/services/people/accounts/lock.ts';
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { disableUser, unlockUser } from '../../src/services/people/users/operations.ts';
 import { requestPasswordReset } from '../../src/services/signin/methods/codes.ts';
 import { admitSignUp } from '../../src/services/signin/sign-up/sign-up.ts';

@@ -15,22 +15,18 @@ import { secondFactorRequired } from '../people/two-factor/refusals.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import { keepAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';
+import type { Said } from './methods/claims.ts';
 import type { DirectoryPerson } from './methods/ldap/person.ts';
 import { enterByDirectory, type SeenConnection } from './methods/ldap/sign-in.ts';
 import { enterByLink } from './methods/link.ts';
 import { enterByPassword } from './methods/password.ts';
 import { enterBySocial, type SocialPerson } from './methods/social.ts';
 import { enterBySso } from './methods/sso.ts';
-import type { Said } from './methods/sso-claims.ts';
 import type { FlowState } from './redirect/state.ts';
 
-// Lets a proven person in, whatever the method: at once, or in a second step with the code of the
-// second factor.
+// Lets a proven person in, at once or in a second step with the code of the second factor.
 
-/**
- * How a person has proved who they are. If the code comes later, the sign-in continues from this;
- * its size is bounded.
- */
+/** How a person has proved who they are; a second step continues from it. Its size is bounded. */
 export type Arrival =
   | { by: 'sso'; state: FlowState; said: Said }
   | { by: 'social'; state: FlowState; person: SocialPerson }
@@ -119,10 +115,7 @@ function enterBy(
   return enterByPassword(ctx, account, arrival, answer);
 }
 
-/**
- * Returns the answer to a sign-in. Group sync runs first and never fails the sign-in (spec §4.1
- * step 6).
- */
+/** Returns the answer. Group sync runs first and never fails the sign-in (spec §4.1 step 6). */
 async function sessionOf<Session extends { user: { id: string } }>(
   ctx: Context,
   arrival: Arrival,
@@ -168,15 +161,8 @@ export async function answerPendingSignIn(ctx: Context, input: z.output<typeof s
   });
 }
 
-/**
- * Keeps an arrival until its code comes. Returns the refusal that asks for the code, with the token
- * to answer with.
- */
-export async function holdForSecondFactor(
-  ctx: Context,
-  accountId: string,
-  arrival: Arrival,
-): Promise<Refusal> {
+/** Keeps an arrival until its code comes. Returns the refusal that asks for it, with the token. */
+export async function holdForSecondFactor(ctx: Context, accountId: string, arrival: Arrival) {
   const token = randomToken(256);
   const row = {
     id: idOf(token),
@@ -208,9 +194,7 @@ async function spendPending(id: string): Promise<void> {
 }
 
 function nothingPending(): Refusal {
-  return new Refusal('invalid_credential', 'This sign-in has expired.', {
-    hint: 'Sign in again.',
-  });
+  return new Refusal('invalid_credential', 'This sign-in has expired.', { hint: 'Sign in again.' });
 }
 
 function idOf(token: string): string {

@@ -10,7 +10,7 @@ import { requireAuthority } from '../foundation/authority/require.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
 import { requireSsoConnection } from '../tenancy/sso/find.ts';
-import { claimsToKeep, type KeptClaims, type Said } from './methods/sso-claims.ts';
+import { claimsToKeep, type KeptClaims, type Said } from './methods/claims.ts';
 
 /** `reference` is the one shown on the page of a refused sign-in. */
 export const listAttemptsInput = z.strictObject({
@@ -47,10 +47,7 @@ export const attemptDays = 7;
 const mostNamed = 400;
 const mostNameless = 100;
 
-/**
- * Runs a sign-in whose state was accepted, and keeps how far it came. `learn` takes what the
- * provider said.
- */
+/** Runs a sign-in whose state was accepted, and keeps how far it came and what was learnt. */
 export async function keepAttempt<T>(
   ctx: Context,
   connectionId: string,
@@ -118,9 +115,7 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
 const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
 const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
 
-/**
- * Where the sign-in ended and why, in codes of our own. `at` is the stage if the error names none.
- */
+/** Where and why the sign-in ended, in our own codes; at `at` if the error names no stage. */
 function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
   if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
   const told = reasoned.safeParse(error.cause).data;

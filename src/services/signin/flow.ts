@@ -184,10 +184,7 @@ export function finishSso(ctx: Context, input: z.output<typeof callbackInput>) {
   });
 }
 
-/**
- * Finishes a social sign-in, at the callback (spec §5.4). As with single sign-on, the state is
- * spent before the provider is asked.
- */
+/** Finishes a social sign-in (spec §5.4). The state is spent before the provider is asked. */
 export function finishSocial(
   ctx: Context,
   provider: SocialProvider,
@@ -207,10 +204,7 @@ export function finishSocial(
   });
 }
 
-/**
- * Signs in by the operator's link and uses it up. The account's second factor, if any, is still
- * asked for.
- */
+/** Signs in by the operator's link and uses it up. A second factor is still asked for. */
 export async function openLoginLink(ctx: Context, { token }: z.output<typeof openLoginLinkInput>) {
   const account = await requireLinked(ctx, token);
   const before = () => spendLink(account, token);

@@ -22,8 +22,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '')
     return target.href;
-  // An employee sees no configuration key; the operator finds it in this log, with the origin to
-  // add.
+  // An employee sees no configuration key; the operator finds it in this log.
   if (target !== null && target.origin !== new URL(baseUrl).origin) {
     const host = place.slice(0, 300);
     ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');
@@ -31,10 +30,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
 }
 
-/**
- * Refuses `//host` and what a browser reads as that. The normal form is checked too, as `/.//host`
- * becomes `//host`.
- */
+/** Refuses `//host` and what browsers read so; also of the normal form, as `/.//host` gives it. */
 function isPath(text: string): boolean {
   return /^\/(?![/\\])/.test(text);
 }

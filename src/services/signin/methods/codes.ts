@@ -135,12 +135,7 @@ export async function answerCode<T>(
   }
 }
 
-async function open(
-  ctx: Context,
-  email: string,
-  code: RightCode,
-  limits: Limit[],
-): Promise<Account> {
+async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]) {
   const account = await lockAccount(code.accountId);
   if (account === null || account.disabledAt !== null || !(await spendCode(code)))
     throw codeInvalid();
@@ -161,11 +156,7 @@ function codeInvalid(): Refusal {
  * what an earlier holder left, unless the client that confirms its own sign-up left it
  * (security P11). Call it with the account locked.
  */
-export async function proveAddress(
-  ctx: Context,
-  account: Account,
-  by: 'signup' | 'another code',
-): Promise<void> {
+export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
   if (isProved(account)) return;
   if (by !== 'signup') {
     await takeOver(ctx, account, { by: 'mail' });
@@ -180,10 +171,7 @@ export async function proveAddress(
   await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
 }
 
-/**
- * Removes the name and language that an earlier holder chose; those from provisioning stay
- * (security I4).
- */
+/** Removes what an earlier holder chose; names from provisioning stay (security I4). */
 async function forgetName(ctx: Context, account: Account): Promise<void> {
   if (await isNamedByClient(account.id)) return;
   await account.update({ name: localPart(account), locale: defaultLocale });
@@ -211,14 +199,8 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
   });
 }
 
-/**
- * Sets a new password by a mailed code, and by the second factor if that is on. It ends all
- * sessions of the account and every other code.
- */
-export async function resetPassword(
-  ctx: Context,
-  input: z.output<typeof resetPasswordInput>,
-): Promise<void> {
+/** Sets a new password by a mailed code. It ends all sessions and every other code. */
+export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>) {
   await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
     // An unproved account's second factor belongs to an earlier holder (security P11).
     const own = isProved(found);

@@ -47,10 +47,7 @@ export async function arriveByPassword(
   return { ...arrival, checked: proofOf(raised) };
 }
 
-/**
- * Begins the session, unless the password was changed since it was checked. Call it inside the
- * sign-in's transaction.
- */
+/** Begins the session, in the sign-in's transaction, unless the password was changed meanwhile. */
 export async function enterByPassword(
   ctx: Context,
   account: Account,

@@ -21,9 +21,16 @@ import {
 } from '../../tenancy/identities/providers.ts';
 import { joinByDomain } from '../../tenancy/signin-settings/join-by-domain.ts';
 import { type Begun, beginSession } from '../begin.ts';
-import { answersFor, redeemCode, toldOfFailure } from '../redirect/provider.ts';
-import { beginFlow, type callbackInput, type FlowState, startFields } from '../redirect/state.ts';
+import {
+  beginFlow,
+  type callbackInput,
+  type FlowState,
+  redeemCode,
+  startFields,
+  toldOfFailure,
+} from '../redirect/state.ts';
 import { requireReturnTo } from '../return-to.ts';
+import { answersFor } from './claims.ts';
 
 export const startSocialInput = z.strictObject(startFields);
 
@@ -35,10 +42,7 @@ export const noSocialInput = z.strictObject({});
 
 type Input = z.output<typeof startSocialInput>;
 
-/**
- * Starts a social sign-in: returns the provider's URL, and the flow cookie that binds the sign-in
- * to this browser.
- */
+/** Starts a social sign-in: the provider's URL, and the cookie that binds it to this browser. */
 export function startSocial(ctx: Context, provider: SocialProvider, input: Input) {
   return begin(ctx, provider, input, {});
 }
@@ -70,10 +74,7 @@ async function begin(
   return { authorizationUrl, ...cookie };
 }
 
-/**
- * Redeems the returned code for the person that the provider names (spec §5.4). Refuses
- * `signin_failed`.
- */
+/** Redeems the code for the person it names (spec §5.4). Refuses `signin_failed`. */
 export async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
@@ -114,17 +115,12 @@ export interface SocialPerson {
   subject: string;
   /** Canonical. */
   email: string;
-  /**
-   * Whether the provider guarantees that the address is theirs today. If not, only the key
-   * identifies them.
-   */
+  /** Whether the provider guarantees the address today. If not, only the key identifies them. */
   proven: boolean;
   name: string;
 }
 
-/**
- * The person that the provider names, if it says that it has verified their address (security O5).
- */
+/** The person that the provider names, if it has verified their address (security O5). */
 function requirePerson(word: SocialWord): SocialPerson {
   const { issuer, subject, email, emailVerified, name } = word;
   if (email === null) throw signInFailed('email_missing');

@@ -16,20 +16,19 @@ import { openClientSecret } from '../../tenancy/sso/secret.ts';
 import { isTrusted } from '../../tenancy/sso/trusted.ts';
 import { redirectUriOf } from '../../tenancy/sso/view.ts';
 import { type Begun, beginSession } from '../begin.ts';
-import { type Failure, redeemCode, toldOfFailure } from '../redirect/provider.ts';
 import {
   beginFlow,
   type callbackInput,
   type FlowState,
+  type ProviderFailure,
+  redeemCode,
   type startSsoInput,
+  toldOfFailure,
 } from '../redirect/state.ts';
 import { requireReturnTo } from '../return-to.ts';
-import { type Profile, profileOf, readProof, type Said } from './sso-claims.ts';
+import { type Profile, profileOf, readProof, type Said } from './claims.ts';
 
-/**
- * Starts single sign-on (spec §4.1 start): returns the provider's URL, and the flow cookie that
- * binds the sign-in to this browser.
- */
+/** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
   const connection = await SsoConnection.findOne({
@@ -53,10 +52,7 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   return { authorizationUrl: await authorizationUrl, ...cookie };
 }
 
-/**
- * Redeems the returned code for the provider's claims about the person (spec §4.1 step 4). Refuses
- * `signin_failed`.
- */
+/** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses `signin_failed`. */
 export async function proveBySso(
   ctx: Context,
   input: z.output<typeof callbackInput>,
@@ -72,10 +68,7 @@ export async function proveBySso(
   return readProof(proof, groupsClaim);
 }
 
-/**
- * Records a refused sign-in: one event per connection and reason in a quarter of an hour
- * (security X5).
- */
+/** Records a refused sign-in: an event per connection, reason and quarter hour (security X5). */
 export async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,
@@ -96,10 +89,7 @@ function reasonOf(refusal: Refusal): string {
   return String(extra['reason'] ?? refusal.code);
 }
 
-/**
- * Lets the person in by the connection and the domain as they are at this moment (security S6).
- * Call it inside the sign-in's transaction.
- */
+/** Lets the person in by connection and domain as they are in this transaction (security S6). */
 export async function enterBySso(
   ctx: Context,
   { state, said }: { state: FlowState; said: Said },
@@ -109,8 +99,7 @@ export async function enterBySso(
   const account = await attach(ctx, connection, said);
   // Locked before its memberships are read: the account may be joining another organization now.
   await lockAccount(account.id);
-  // `beginSession` comes before the membership: it refuses a tombstoned person, who is then not
-  // added again.
+  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
   const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
   const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
   if ('session' in begun)
@@ -147,10 +136,7 @@ function profileOn({ emailDomain, ignoreEmailVerified }: SsoConnection, said: Sa
  * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
  * cannot be removed until that ends, so that no session outlives it.
  */
-export async function requireSameConnection(
-  ctx: Context,
-  state: FlowState,
-): Promise<SsoConnection> {
+export async function requireSameConnection(ctx: Context, state: FlowState) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
   // Locked after the domain, in the same order as all code that locks both.
@@ -160,11 +146,7 @@ export async function requireSameConnection(
   return held;
 }
 
-function requireSame(
-  ctx: Context,
-  state: FlowState,
-  connection: SsoConnection | null,
-): SsoConnection {
+function requireSame(ctx: Context, state: FlowState, connection: SsoConnection | null) {
   const same =
     connection?.enabled === true &&
     connection.issuer === state.issuer &&
@@ -174,10 +156,7 @@ function requireSame(
   return connection;
 }
 
-/**
- * Whether sign-in through the connection asks for the account's own second factor; if not, the
- * provider's is trusted (security P12).
- */
+/** Whether the account's own second factor is asked, not only the provider's (security P12). */
 export async function asksOwnSecondFactor(
   { requireLocalTwoFactor, organizationId }: SsoConnection,
   accountId: string,
@@ -199,7 +178,11 @@ export function toldOfConnection(ctx: Context, connectionId: string, error: unkn
   );
 }
 
-async function recordFailed(ctx: Context, connectionId: string, failure: Failure): Promise<void> {
+async function recordFailed(
+  ctx: Context,
+  connectionId: string,
+  failure: ProviderFailure,
+): Promise<void> {
   await transaction(async () => {
     const connection = await SsoConnection.findByPk(connectionId);
     if (connection === null) return;

@@ -47,10 +47,7 @@ export async function acceptState<T>(
   }
 }
 
-/**
- * A browser must always send its cookie. So must every client if the connection to idctl is not
- * encrypted.
- */
+/** A browser must send its cookie. So must every client if its connection is not encrypted. */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));

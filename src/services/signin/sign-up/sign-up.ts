@@ -77,10 +77,7 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/**
- * Returns the invitation that lets this person sign up, or null where all may; refuses
- * `signup_closed`.
- */
+/** The invitation that lets this person sign up; null where all may. Refuses `signup_closed`. */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
@@ -99,19 +96,12 @@ export async function requireAdmitted(
   });
 }
 
-async function findInvitation(
-  ctx: Context,
-  email: string,
-  token: string,
-): Promise<Invitation | null> {
+async function findInvitation(ctx: Context, email: string, token: string) {
   const invitation = await findByToken(ctx, token);
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-/**
- * Only the organization that has verified a domain decides how its people get accounts
- * (security O1).
- */
+/** The organization that has verified a domain decides who gets accounts there (security O1). */
 async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
   const owner = await findOwner(domain);
   return owner === null || owner === organizationId;

@@ -46,10 +46,7 @@ export interface DirectoryExamination {
   person: DirectoryPerson | null;
 }
 
-/**
- * Examines a directory step by step (spec §4.2, security L9). A failed step is a result, not a
- * refusal.
- */
+/** Examines a directory step by step (spec §4.2, security L9). A failed step is no refusal. */
 export async function examineDirectory(
   visit: DirectoryVisit,
   trial: Trial,
@@ -126,10 +123,7 @@ function entryAt(base: string): DirectoryQuery {
   return { base, scope: 'base', filter: '(objectClass=*)', attributes: ['1.1'], limit: 1 };
 }
 
-/**
- * Whether the base exists. If not, the finding names its deepest existing parent, as the admin
- * wrote it (security L9).
- */
+/** Whether the base exists; if not, its deepest parent, as the admin wrote it (security L9). */
 async function judgeBase(
   ask: Ask,
   base: string,
@@ -143,10 +137,7 @@ async function judgeBase(
   return answer.ok ? wrong(seen, reasonWords.base_missing.hint) : refusedWith(answer, seen);
 }
 
-/**
- * Each parent costs another connection and bind, so a base of absurd depth is not followed to its
- * root.
- */
+/** Each parent costs another connection and bind, so a deep base is not followed to its root. */
 const mostParents = 12;
 
 async function deepestParent(ask: Ask, base: string): Promise<string | null> {
@@ -169,10 +160,7 @@ type Sought = Reading & { username: string | undefined };
 
 const sampleSize = 10;
 
-/**
- * Runs the steps about people: the filter, their attributes, and a count. Null if one of them
- * failed.
- */
+/** Runs the steps about people: filter, attributes, count. Null if one of them failed. */
 async function lookAtPeople(ask: Ask, trial: Sought, step: Take): Promise<People | null> {
   const one = trial.username !== undefined;
   const filtered = await step(

@@ -78,10 +78,7 @@ export function seenAs(connection: LdapConnection): SeenConnection {
   return { id: connection.id, settings: proofOf(connection) };
 }
 
-/**
- * Lets the person in if the connection is still the one that was asked. Call it inside the
- * sign-in's transaction.
- */
+/** Lets the person in, inside the sign-in's transaction, if the connection has not changed. */
 export async function enterByDirectory(
   ctx: Context,
   { connection: seen, person }: { connection: SeenConnection; person: DirectoryPerson },
@@ -91,10 +88,7 @@ export async function enterByDirectory(
   return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
 }
 
-/**
- * Writes the sign-in inside its transaction, or refuses `signin_failed`. `hold` locks the
- * connection, if it is stored.
- */
+/** Writes the sign-in inside its transaction, or refuses. `hold` locks a stored connection. */
 export async function enter(
   ctx: Context,
   connection: { id: string; organizationId: string; uri: string },
@@ -115,8 +109,7 @@ export async function enter(
     name: person.name ?? email.slice(0, email.indexOf('@')),
   });
   if (account === null) throw signInFailed('identity_conflict');
-  // `beginSession` comes before the membership: it refuses a tombstoned person, who is then not
-  // added again.
+  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
   const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
@@ -134,10 +127,7 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/**
- * Keeps the connection from being removed until the transaction ends, so that no session outlives
- * it.
- */
+/** Keeps the connection until the transaction ends, so that no session outlives it. */
 async function holdConnection({ id }: LdapConnection): Promise<void> {
   const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
   if (held === null) throw signInFailed('connection_changed');
@@ -150,11 +140,7 @@ function proofOf(connection: LdapConnection): string {
 }
 
 /** The first address on a domain that the organization has verified now (security L6, I2). */
-async function requireEmail(
-  ctx: Context,
-  organizationId: string,
-  emails: string[],
-): Promise<string> {
+async function requireEmail(ctx: Context, organizationId: string, emails: string[]) {
   const [first] = emails;
   if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
   // One query, as an entry may hold a thousand addresses.
@@ -181,15 +167,8 @@ export async function recordRefusedByDirectory(
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
 }
 
-/**
- * The error that the person sees. Only the organization's admins learn where the directory is and
- * why it could not be reached (security L7).
- */
-export async function toldOfDirectory(
-  ctx: Context,
-  connection: LdapConnection,
-  error: unknown,
-): Promise<unknown> {
+/** The error that the person sees. Only admins learn where the directory is (security L7). */
+export async function toldOfDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
   await recordUnreached(ctx, connection, error);
   return new Refusal('upstream_failed', 'The directory could not be reached.', {
@@ -198,10 +177,7 @@ export async function toldOfDirectory(
   });
 }
 
-/**
- * Records that a directory could not be reached, with the detailed message for the organization's
- * admins.
- */
+/** Records an unreached directory, in detail, for the organization's admins. */
 async function recordUnreached(
   ctx: Context,
   connection: LdapConnection,

@@ -62,10 +62,7 @@ export async function testLdap(ctx: Context, input: Input) {
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
-/**
- * Counts the person's password as a sign-in does: before the try, by name and by entry. The try is
- * given back unless it was refused.
- */
+/** Counts the password as a sign-in does, by name and entry; only a refused one stays counted. */
 async function counting(
   ctx: Context,
   organization: Organization,
@@ -78,19 +75,12 @@ async function counting(
     await spend(ctx, [limit]);
     limits.push(limit);
   });
-  const failed = failedStepOf(examination.steps);
+  const failed = examination.steps.find(({ ok }) => !ok)?.name;
   if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, limits);
   return examination;
 }
 
-function failedStepOf(steps: Step[]): string | undefined {
-  return steps.find(({ ok }) => !ok)?.name;
-}
-
-/**
- * The settings to try and the bind password: a stored password goes only to its own server
- * (security S10).
- */
+/** The settings to try; a stored bind password goes only to its own server (security S10). */
 async function settingsToTry(ctx: Context, organization: Organization, input: Input) {
   const stored =
     input.uri === undefined

@@ -9,8 +9,7 @@ import type {
 } from '../../../../outbound/outbound.ts';
 import type { Missing } from './person.ts';
 
-// One sentence for each fault of a directory, and the one thing to change (security L9). The
-// directory's own text is never part of it.
+// Each fault of a directory, and the one thing to change (security L9), never in its own words.
 
 /** What the admin sees, and what to change. */
 export interface Words {
@@ -165,10 +164,7 @@ export const refusalWords: Record<string, Words> = {
 /** Searches as the service account of the trial. */
 export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryVisit['search']>;
 
-/**
- * A finding for a refusal by the directory, with its result code. `seen` replaces the sentence of
- * the reason.
- */
+/** A finding for a directory's refusal. `seen` replaces the sentence of the reason. */
 export function refusedWith(
   { reason, code }: { reason: DirectoryReason; code: number },
   seen = reasonWords[reason].seen,

@@ -1,4 +1,4 @@
-import { select } from '../../../database/select.ts';
+import { select } from '../../database/select.ts';
 
 /** The kinds of names that a shell completes from the database. */
 export type Kind = 'org' | 'user' | 'domain' | 'project';
@@ -24,11 +24,7 @@ const queries: Record<Kind, string> = {
  * The names with this beginning, at most 200. Domains and projects can be limited to one
  * organization, by id or slug. For users who may read the database, which must be open.
  */
-export async function listNames(
-  kind: Kind,
-  begin: string,
-  org: string | undefined,
-): Promise<NamedThing[]> {
+export async function listNames(kind: Kind, begin: string, org: string | undefined) {
   const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;
   const within = org !== undefined && (kind === 'domain' || kind === 'project');
   const sql = [

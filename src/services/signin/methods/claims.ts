@@ -2,12 +2,8 @@ import type { Proof } from '../../../outbound/outbound.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../foundation/fields.ts';
 import { type Groups, readGroups } from '../../provisioning/mappings/groups.ts';
-import { answersFor } from '../redirect/provider.ts';
 
-/**
- * The claims that idctl uses of a person, and all that is kept of them while a second factor is
- * awaited.
- */
+/** The claims that idctl uses, and all it keeps while a second factor is awaited. */
 export interface Said {
   issuer: string;
   /** Null if the provider names none. */
@@ -37,9 +33,7 @@ export function readProof(proof: Proof, groupsClaim: string): Said {
   };
 }
 
-/**
- * The person as the connection sees them: the address must be exactly on its domain (security I6).
- */
+/** The person for the connection: the address must be exactly on its domain (security I6). */
 export function profileOf(
   { email, name }: Pick<Said, 'email' | 'name'>,
   connection: { emailDomain: string; ignoreEmailVerified: boolean },
@@ -62,10 +56,7 @@ function emailIn(
   return { address, denied: isDenied(verified) || !isAnsweredFor(domainOf(address)) };
 }
 
-/**
- * An absent claim is accepted: the organization has verified the domain, and Entra never sends the
- * claim.
- */
+/** An absent claim is accepted: Entra never sends it, and the domain is verified. */
 function isDenied(claim: unknown): boolean {
   return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }
@@ -101,3 +92,19 @@ export function claimsToKeep({ email, groups }: Pick<Said, 'email' | 'groups'>):
     groupsMalformed: !groups.known && groups.why !== 'absent',
   };
 }
+
+/**
+ * Whether the provider guarantees an address that it says it has verified. Google states this only
+ * of its own mail and of accounts that an organization manages there. Any other address was the
+ * person's when they made the account, and may be another person's by now (decision 0009). Other
+ * providers are trusted.
+ */
+export function answersFor(
+  { issuer, managedBy }: Pick<Proof, 'issuer' | 'managedBy'>,
+  domain: string,
+): boolean {
+  return issuer !== googleIssuer || managedBy !== null || googleMail.includes(domain);
+}
+
+const googleIssuer = 'https://accounts.google.com';
+const googleMail = ['gmail.com', 'googlemail.com'];
