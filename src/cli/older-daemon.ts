@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
-import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
+import type { ConfigurationFile } from '../services/instance/daemons.ts';
 import { by } from './by.ts';
 
 import { readConfiguration } from './operator.ts';
@@ -22,7 +22,7 @@ export function configurationFile({
  * there.
  */
 export async function tellOlderDaemon(call: Call): Promise<void> {
-  const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons/look.ts');
+  const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));
   const found = await call.operate(
     by(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration)),

@@ -185,7 +185,7 @@ async function faultOf(
 /** A database file is made later; a database server must already be there. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
-  const { checkConnection } = await import('../services/instance/setup/connection.ts');
+  const { checkConnection } = await import('../services/instance/setup/initialize.ts');
   await checkConnection(config.database);
 }
 

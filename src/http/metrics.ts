@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../context.ts';
-import { countBacklog } from '../services/instance/upkeep/backlog.ts';
+import { countBacklog } from '../services/instance/upkeep.ts';
 import { readVersion } from '../version.ts';
 import { createDrain } from './connections.ts';
 import { listen, urlOf } from './server.ts';

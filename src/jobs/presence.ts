@@ -3,9 +3,9 @@ import { type App, openContext } from '../context.ts';
 import {
   announceDaemon,
   announceSeconds,
+  type ConfigurationFile,
   dismissDaemon,
-} from '../services/instance/daemons/announce.ts';
-import type { ConfigurationFile } from '../services/instance/daemons/digest.ts';
+} from '../services/instance/daemons.ts';
 
 /** A running daemon's reports to the commands. */
 export interface Presence {

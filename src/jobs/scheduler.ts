@@ -1,10 +1,10 @@
 import { type App, type Context, openContext } from '../context.ts';
 import { followMasterKey } from '../services/foundation/keys/follow-master.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
-import { sweepExpired } from '../services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../services/instance/upkeep.ts';
 import { writeTokenUses } from '../services/people/tokens/uses.ts';
-import { writeRequests } from '../services/provisioning/scim/log/write.ts';
-import { writeScimTokenUses } from '../services/provisioning/scim/token/uses.ts';
+import { writeRequests } from '../services/provisioning/scim/log.ts';
+import { writeScimTokenUses } from '../services/provisioning/scim/token.ts';
 import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.ts';
 
 interface Job {

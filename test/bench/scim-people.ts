@@ -8,7 +8,7 @@ import { ScimRecord } from '../../src/database/models/scim-record.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { memberResource } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 
 /** An organization of so many people, and what its client needs. */

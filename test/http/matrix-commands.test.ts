@@ -15,7 +15,7 @@ import {
 import { makeBackup } from '../../src/services/instance/backup/make.ts';
 import { testMail } from '../../src/services/instance/mail/test.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
-import { showStatus } from '../../src/services/instance/status/show.ts';
+import { showStatus } from '../../src/services/instance/status.ts';
 import { listSessions, revokeSession } from '../../src/services/people/sessions/operations.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import {

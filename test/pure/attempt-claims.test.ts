@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimsToKeep } from '../../src/services/signin/attempts/claims.ts';
-import { readProof } from '../../src/services/signin/methods/sso/claims.ts';
+import { claimsToKeep, readProof } from '../../src/services/signin/methods/claims.ts';
 
 /** What is kept when userinfo and ID token say this. */
 const kept = (

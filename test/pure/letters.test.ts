@@ -3,8 +3,8 @@ import {
   accountLetter,
   codeLetter,
   invitationLetter,
+  renderLetter,
 } from '../../src/services/instance/mail/letters.ts';
-import { renderLetter } from '../../src/services/instance/mail/render.ts';
 
 const from = { service: 'Acme <b>&"co"', baseUrl: 'https://id.acme.test' };
 const invited = {

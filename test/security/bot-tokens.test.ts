@@ -4,7 +4,7 @@ import type { Context } from '../../src/context.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { regenerateApp, revokeApp } from '../../src/services/people/apps/operations.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import { appOf } from '../support/apps.ts';

@@ -7,8 +7,8 @@ import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
-import { requireSameConnection } from '../../src/services/signin/methods/sso/same-connection.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { requireSameConnection } from '../../src/services/signin/methods/sso.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { attachIdentity, type OutsideProof } from '../../src/services/tenancy/identities/attach.ts';
 import {

@@ -9,10 +9,7 @@ import {
   enableUser,
   setUserPassword,
 } from '../../src/services/people/users/operations.ts';
-import {
-  revokeScimToken,
-  rotateScimToken,
-} from '../../src/services/provisioning/scim/token/operations.ts';
+import { revokeScimToken, rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import {
   addDomain,
   assertDomain,

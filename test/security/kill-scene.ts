@@ -7,7 +7,7 @@ import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';

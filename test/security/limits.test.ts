@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Counter } from '../../src/database/models/counter.ts';
 import { Event } from '../../src/database/models/event.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { disableUser, unlockUser } from '../../src/services/people/users/operations.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';

@@ -12,7 +12,7 @@ import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
-import { composeMail } from '../../src/services/instance/mail/compose.ts';
+import { composeMail } from '../../src/services/instance/mail/deliver.ts';
 import { forgetProofs } from '../../src/services/people/accounts/forget-proofs.ts';
 import { lockAccount } from '../../src/services/people/accounts/lock.ts';
 import {
@@ -20,10 +20,9 @@ import {
   enableUser,
   setUserPassword,
 } from '../../src/services/people/users/operations.ts';
-import { admit } from '../../src/services/signin/flow.ts';
-import { enter, seenAs } from '../../src/services/signin/methods/ldap/enter.ts';
+import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
+import { enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join.ts';

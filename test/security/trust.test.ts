@@ -10,9 +10,13 @@ import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
-import { admit, answerPendingSignIn, openLoginLink } from '../../src/services/signin/flow.ts';
+import {
+  admit,
+  answerPendingSignIn,
+  holdForSecondFactor,
+} from '../../src/services/signin/admit.ts';
+import { openLoginLink } from '../../src/services/signin/flow.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
-import { holdForSecondFactor } from '../../src/services/signin/pending.ts';
 import {
   addDomain,
   assertDomain,

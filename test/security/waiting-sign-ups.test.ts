@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
-import { checkSignUps } from '../../src/services/instance/doctor/sign-ups.ts';
+import { checkSignUps } from '../../src/services/instance/doctor/diagnose.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { openLoginLink } from '../../src/services/signin/flow.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';

@@ -15,12 +15,15 @@ import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { packed } from '../../src/services/instance/backup/container.ts';
-import { openBackup, openBackupFile } from '../../src/services/instance/backup/open.ts';
+import {
+  openBackup,
+  openBackupFile,
+  packed,
+} from '../../src/services/instance/backup/container.ts';
 import { placeBackup } from '../../src/services/instance/backup/place.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { appOf } from '../support/apps.ts';
 import { type Bind, startBind } from '../support/bind.ts';
 import { organization, verifiedDomain } from '../support/builders.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
-import { listAttempts } from '../../src/services/signin/attempts/list.ts';
+import { listAttempts } from '../../src/services/signin/attempts.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import {
   listProjectMembers,

@@ -17,7 +17,7 @@ import {
   rotateMasterKey,
 } from '../../src/services/foundation/keys/operations.ts';
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
 import { openBindPassword } from '../../src/services/tenancy/ldap/secret.ts';
 import { openClientSecret } from '../../src/services/tenancy/sso/secret.ts';

@@ -4,8 +4,7 @@ import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { execute, refreshStatistics, select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
-import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
+import { keysOf, parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { composeQueries } from '../../src/services/provisioning/scim/list/filtered.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 

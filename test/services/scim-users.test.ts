@@ -5,7 +5,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {
   changeMemberRole,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { disableSso, removeSso } from '../../src/services/tenancy/sso/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';

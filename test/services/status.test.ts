@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { statusView } from '../../src/services/instance/status/schema.ts';
-import { showStatus } from '../../src/services/instance/status/show.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { showStatus, statusView } from '../../src/services/instance/status.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { organization, signedIn } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';

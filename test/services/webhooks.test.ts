@@ -6,8 +6,7 @@ import { Webhook } from '../../src/database/models/webhook.ts';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { rehearse, transaction } from '../../src/database/transaction.ts';
 import { checkStored } from '../../src/services/instance/doctor/organization.ts';
-import { countBacklog } from '../../src/services/instance/upkeep/backlog.ts';
-import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
+import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import {

@@ -8,7 +8,7 @@ import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';

@@ -1,5 +1,5 @@
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
-import { rotateScimToken } from '../../src/services/provisioning/scim/token/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { organization } from './builders.ts';
 import type { Answer } from './http.ts';
 import type { Idctl } from './idctl.ts';

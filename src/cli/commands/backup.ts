@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import { nameFileIn } from '../../file-fault.ts';
-import type { backupView } from '../../services/instance/backup/schema.ts';
+import type { backupView } from '../../services/instance/backup/container.ts';
 import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
@@ -36,7 +36,7 @@ export function addBackupCommand(program: Command): void {
 async function backup(call: Call): Promise<void> {
   const { makeBackup } = await import('../../services/instance/backup/make.ts');
   const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
-  const { backupInput } = await import('../../services/instance/backup/schema.ts');
+  const { backupInput } = await import('../../services/instance/backup/container.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
   if (given === '-' && process.stdout.isTTY)

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
-import type { Patient } from '../../services/instance/doctor/diagnose.ts';
-import type { diagnosisView } from '../../services/instance/doctor/schema.ts';
+import type { diagnosisView, Patient } from '../../services/instance/doctor/diagnose.ts';
 import { verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Flags } from '../flags.ts';
@@ -29,7 +28,7 @@ export function addDoctorCommand(program: Command): void {
 
 async function doctor(call: Call): Promise<void> {
   const { diagnose } = await import('../../services/instance/doctor/diagnose.ts');
-  const { diagnoseInput } = await import('../../services/instance/doctor/schema.ts');
+  const { diagnoseInput } = await import('../../services/instance/doctor/diagnose.ts');
   const { parse } = await import('../../input.ts');
   const input = parse(diagnoseInput, call.input);
   const patient = await patientOf(call.flags);

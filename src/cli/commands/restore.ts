@@ -10,7 +10,7 @@ import type {
   backupView,
   restoredView,
   restoreInput,
-} from '../../services/instance/backup/schema.ts';
+} from '../../services/instance/backup/container.ts';
 import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
@@ -49,9 +49,9 @@ export function addRestoreCommand(program: Command): void {
 
 async function restore(call: Call): Promise<void> {
   const { parse } = await import('../../input.ts');
-  const { restoreInput } = await import('../../services/instance/backup/schema.ts');
+  const { restoreInput } = await import('../../services/instance/backup/container.ts');
   const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
-  const { openBackupFile } = await import('../../services/instance/backup/open.ts');
+  const { openBackupFile } = await import('../../services/instance/backup/container.ts');
   const input = parse(restoreInput, call.input);
   if (input.file === '-')
     throw refuseField(
@@ -83,7 +83,7 @@ async function work(
   file: FileHandle,
   { file: path, check, keepTokens }: Input,
 ): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
-  const { openBackup } = await import('../../services/instance/backup/open.ts');
+  const { openBackup } = await import('../../services/instance/backup/container.ts');
   const { examineBackup, placeBackup } = await import('../../services/instance/backup/place.ts');
   const backup = await openBackup(file, config.keyFile);
   const view = { ...backup.header, file: path, bytes: backup.bytes };

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { scimRequestView, scimUserView } from '../../services/provisioning/scim/schema.ts';
-import type {
-  newScimTokenView,
-  scimTokenView,
-} from '../../services/provisioning/scim/token/view.ts';
+import type { scimUserView } from '../../services/provisioning/scim/list/records.ts';
+import type { scimRequestView } from '../../services/provisioning/scim/log.ts';
+import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
@@ -56,7 +54,9 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim users --org acme',
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
-      const { listScimUsersInput } = await import('../../services/provisioning/scim/schema.ts');
+      const { listScimUsersInput } = await import(
+        '../../services/provisioning/scim/list/records.ts'
+      );
       call.table(
         await call.every(by(listScimUsersInput, listScimUsers)),
         user,
@@ -69,8 +69,8 @@ export function addScimCommands(program: Command): void {
     required: org,
     example: 'idctl scim log --org acme',
     run: async (call) => {
-      const { listScimRequests } = await import('../../services/provisioning/scim/log/list.ts');
-      const { listScimRequestsInput } = await import('../../services/provisioning/scim/schema.ts');
+      const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
+      const { listScimRequestsInput } = await import('../../services/provisioning/scim/log.ts');
       const requests = await call.every(by(listScimRequestsInput, listScimRequests));
       call.table(requests, request, 'The SCIM client has asked nothing yet.');
     },
@@ -95,9 +95,7 @@ function addToken(scim: Command): void {
     required: org,
     example: 'idctl scim token show --org acme',
     run: async (call) => {
-      const { showScimToken } = await import(
-        '../../services/provisioning/scim/token/operations.ts'
-      );
+      const { showScimToken } = await import('../../services/provisioning/scim/token.ts');
       call.show(await call.operate(showScimToken), block);
     },
   });
@@ -107,9 +105,7 @@ function addToken(scim: Command): void {
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
     run: async (call) => {
-      const { revokeScimToken } = await import(
-        '../../services/provisioning/scim/token/operations.ts'
-      );
+      const { revokeScimToken } = await import('../../services/provisioning/scim/token.ts');
       await call.destroy(revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
@@ -121,7 +117,7 @@ function addToken(scim: Command): void {
 
 async function rotate(call: Call): Promise<void> {
   const { rotateScimToken, showScimToken } = await import(
-    '../../services/provisioning/scim/token/operations.ts'
+    '../../services/provisioning/scim/token.ts'
   );
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { attemptView } from '../../services/signin/attempts/schema.ts';
+import type { attemptView } from '../../services/signin/attempts.ts';
 import type { affectedView } from '../../services/tenancy/sso/affected.ts';
 import type {
   ssoDisabledView,
@@ -239,9 +239,9 @@ function addAttempts(sso: Command): void {
     options: { '--reference <id>': 'the one that a refused person was shown' },
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
-      const { listAttempts } = await import('../../services/signin/attempts/list.ts');
-      const { listAttemptsInput } = await import('../../services/signin/attempts/schema.ts');
-      const { attemptDays } = await import('../../services/signin/attempts/attempt.ts');
+      const { listAttempts } = await import('../../services/signin/attempts.ts');
+      const { listAttemptsInput } = await import('../../services/signin/attempts.ts');
+      const { attemptDays } = await import('../../services/signin/attempts.ts');
       const { reference } = call.input;
       const none =
         reference === undefined

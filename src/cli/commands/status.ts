@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { statusView } from '../../services/instance/status/schema.ts';
+import type { statusView } from '../../services/instance/status.ts';
 import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
@@ -54,8 +54,8 @@ export function addStatusCommand(program: Command): void {
 }
 
 async function status(call: Call): Promise<void> {
-  const { showStatus } = await import('../../services/instance/status/show.ts');
-  const { statusInput } = await import('../../services/instance/status/schema.ts');
+  const { showStatus } = await import('../../services/instance/status.ts');
+  const { statusInput } = await import('../../services/instance/status.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
   const found = await call.operate(by(statusInput, showStatus), {

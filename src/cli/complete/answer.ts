@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { escaped } from '../../escape.ts';
-import type { NamedThing } from '../../services/instance/completion/list-names.ts';
+import type { NamedThing } from '../../services/instance/completion.ts';
 import { isSeen } from '../../unseen.ts';
 import { becomeDatabaseOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
 import { readWords, repliesFor } from './bash.ts';
@@ -61,7 +61,7 @@ async function namesOf({ names }: Wanted, config: string | undefined): Promise<N
   requireDatabaseFile(loaded);
   becomeDatabaseOwner(loaded);
   const { openUnprepared } = await import('../../app.ts');
-  const { listNames } = await import('../../services/instance/completion/list-names.ts');
+  const { listNames } = await import('../../services/instance/completion.ts');
   const late = setTimeout(() => process.exit(0), patience);
   const database = await openUnprepared(loaded.config);
   try {

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { Kind, NamedThing } from '../../services/instance/completion/list-names.ts';
+import type { Kind, NamedThing } from '../../services/instance/completion.ts';
 
 /**
  * The possible completions of a command line: idctl's own words, names in the database, or files.

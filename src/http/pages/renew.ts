@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { refuseField } from '../../errors.ts';
-import { resumeSession } from '../../services/signin/methods/resume.ts';
+import { resumeSession } from '../../services/signin/return-to.ts';
 import { readCookie, sessionCookies, setCookieHeader } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { openRequest } from '../request-context.ts';

@@ -8,7 +8,7 @@ import {
   signInInput,
 } from '../../services/people/sessions/schema.ts';
 import { signIn } from '../../services/signin/flow.ts';
-import { resumeSession } from '../../services/signin/methods/resume.ts';
+import { resumeSession } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';
 import { clearedSession, sessionCookies, signUpCookie } from '../cookies.ts';
 import { route } from '../route.ts';

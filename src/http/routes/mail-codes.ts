@@ -1,20 +1,18 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { signInByCode } from '../../services/signin/flow.ts';
 import {
+  requestCodeInput,
+  requestedView,
   requestMagicCode,
   requestPasswordReset,
   resendVerification,
-} from '../../services/signin/methods/codes/request.ts';
-import { resetPassword } from '../../services/signin/methods/codes/reset-password.ts';
-import {
-  requestCodeInput,
-  requestedView,
+  resetPassword,
   resetPasswordInput,
   signInByCodeInput,
   verifiedView,
+  verifyEmail,
   verifyEmailInput,
-} from '../../services/signin/methods/codes/schema.ts';
-import { verifyEmail } from '../../services/signin/methods/codes/verify-email.ts';
+} from '../../services/signin/methods/codes.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -1,16 +1,18 @@
-import { listScimUsers } from '../../services/provisioning/scim/list/records.ts';
-import { listScimRequests } from '../../services/provisioning/scim/log/list.ts';
 import {
-  listScimRequestsInput,
+  listScimUsers,
   listScimUsersInput,
-  scimRequestPage,
   scimUserPage,
-} from '../../services/provisioning/scim/schema.ts';
+} from '../../services/provisioning/scim/list/records.ts';
+import {
+  listScimRequests,
+  listScimRequestsInput,
+  scimRequestPage,
+} from '../../services/provisioning/scim/log.ts';
 import {
   revokeScimToken,
   rotateScimToken,
   showScimToken,
-} from '../../services/provisioning/scim/token/operations.ts';
+} from '../../services/provisioning/scim/token.ts';
 import { route } from '../route.ts';
 
 /** SCIM for administrators (spec §2.4); the server for SCIM clients is in `scim/`. */

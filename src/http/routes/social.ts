@@ -2,15 +2,16 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
-import { listSocial } from '../../services/signin/methods/social/list.ts';
 import {
+  listSocial,
   noSocialInput,
   socialList,
+  startLinking,
+  startSocial,
   startSocialInput,
-} from '../../services/signin/methods/social/schema.ts';
-import { startLinking, startSocial } from '../../services/signin/methods/social/start.ts';
-import { unlinkSocial } from '../../services/signin/methods/social/unlink.ts';
-import { callbackInput, startView } from '../../services/signin/redirect/schema.ts';
+  unlinkSocial,
+} from '../../services/signin/methods/social.ts';
+import { callbackInput, startView } from '../../services/signin/redirect/state.ts';
 import { providerNames, socialProviders } from '../../services/tenancy/identities/providers.ts';
 import { type CookieChange, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';

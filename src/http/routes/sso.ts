@@ -1,9 +1,8 @@
 import { signedInView } from '../../services/people/sessions/schema.ts';
-import { listAttempts } from '../../services/signin/attempts/list.ts';
-import { attemptPage, listAttemptsInput } from '../../services/signin/attempts/schema.ts';
+import { attemptPage, listAttempts, listAttemptsInput } from '../../services/signin/attempts.ts';
 import { finishSso } from '../../services/signin/flow.ts';
-import { startSso } from '../../services/signin/methods/sso/start.ts';
-import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/schema.ts';
+import { startSso } from '../../services/signin/methods/sso.ts';
+import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/state.ts';
 import { removeSso, saveSso, showSso } from '../../services/tenancy/sso/operations.ts';
 import { relinkSso } from '../../services/tenancy/sso/relink.ts';
 import { testSso } from '../../services/tenancy/sso/test.ts';

@@ -4,7 +4,7 @@ import {
   disableTotp,
   startTotp,
 } from '../../services/people/two-factor/operations.ts';
-import { answerPendingSignIn, secondFactorInput } from '../../services/signin/flow.ts';
+import { answerPendingSignIn, secondFactorInput } from '../../services/signin/admit.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 

@@ -5,14 +5,15 @@ import {
   listResourceTypes,
   listSchemas,
 } from '../../services/provisioning/scim/describe.ts';
-import { namesTag } from '../../services/provisioning/scim/users/checks.ts';
 import { createUserResource } from '../../services/provisioning/scim/users/create.ts';
-import { deleteUserResource } from '../../services/provisioning/scim/users/delete.ts';
-import { listUserResources } from '../../services/provisioning/scim/users/list.ts';
-import { patchUser } from '../../services/provisioning/scim/users/patch.ts';
-import type { Presented } from '../../services/provisioning/scim/users/present.ts';
-import { replaceUser } from '../../services/provisioning/scim/users/replace.ts';
-import { showUserResource } from '../../services/provisioning/scim/users/show.ts';
+import {
+  deleteUserResource,
+  listUserResources,
+  patchUser,
+  replaceUser,
+  showUserResource,
+} from '../../services/provisioning/scim/users/operations.ts';
+import { namesTag, type Presented } from '../../services/provisioning/scim/users/present.ts';
 import { errorReply, methodReply, type ScimReply } from './answer.ts';
 import { readBody } from './body.ts';
 import { readQuery, readSearch } from './query.ts';

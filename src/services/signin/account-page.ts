@@ -12,12 +12,9 @@ import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findMethods } from '../tenancy/signin-settings/methods.ts';
 import { isTrusted } from '../tenancy/sso/trusted.ts';
-import { asksOwnSecondFactor } from './methods/sso/own-second-factor.ts';
+import { asksOwnSecondFactor } from './methods/sso.ts';
 
-/**
- * Describes what the account page shows beside the API views: the password, single sign-on, and
- * organizations by name.
- */
+/** Describes what the account page shows beside the API views. */
 export async function describeAccount(ctx: Context) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
@@ -30,9 +27,7 @@ export async function describeAccount(ctx: Context) {
   return { password, singleSignOn, sessions, apps };
 }
 
-/**
- * Tells whether the account has a password and, if not, whether the person may choose one by mail.
- */
+/** Whether the account has a password, or the person may choose one by mail. */
 async function describePassword(ctx: Context, { email, passwordHash }: Account) {
   if (passwordHash !== null) return 'there' as const;
   if (email === null || !isMailConfigured(ctx)) return 'none' as const;
@@ -40,10 +35,7 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
 }
 
-/**
- * Lists the single sign-on that lets this person in, and whether it asks for the account's own
- * second factor (security P12).
- */
+/** Lists the single sign-on of this person, and whether each asks a code here (security P12). */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
     where: { accountId: id, kind: 'sso' },

@@ -103,9 +103,7 @@ async function requireNoTombstone(account: Account, organizationId: string): Pro
   if (tombstone !== null) throw signInFailed('deactivated');
 }
 
-/**
- * Returns the session that has begun; refuses `second_factor_required` if a code must be asked for.
- */
+/** Returns the session that has begun; else refuses `second_factor_required`. */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
   throw secondFactorRequired();

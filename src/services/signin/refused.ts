@@ -39,3 +39,12 @@ export function reasonToRecord(error: unknown): string | null {
   if (told === 'signin_method_off') return 'method_off';
   return told === 'sign_in_first' ? told : reasonOfFailure(error);
 }
+
+/** Whether the person was refused, rather than asked for a second factor. */
+export function isRefusalOfPerson(error: unknown): error is Refusal {
+  return (
+    error instanceof Refusal &&
+    error.kind === 'unauthenticated' &&
+    error.code !== 'second_factor_required'
+  );
+}

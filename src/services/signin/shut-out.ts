@@ -2,12 +2,6 @@ import type { Context } from '../../context.ts';
 import { requireAuthority, requireOperator } from '../foundation/authority/require.ts';
 import { findOwnersWithoutWay } from '../tenancy/signin-settings/owners.ts';
 
-/** An organization, and the owners that a change leaves without a way to sign in. */
-interface ShutOut {
-  slug: string;
-  owners: string[];
-}
-
 /**
  * Makes the change and returns the owners it leaves without a way to sign in. The list is empty if
  * an owner keeps one, or if no owner had one before (security O3). The caller must roll the change
@@ -17,7 +11,7 @@ export async function findShutOut<Input extends { org: string }>(
   ctx: Context,
   input: Input,
   change: (ctx: Context, input: Input) => Promise<unknown>,
-): Promise<ShutOut> {
+) {
   requireOperator(ctx);
   const { organization } = await requireAuthority(ctx, 'signin.see', input.org);
   const before = await findOwnersWithoutWay(ctx, organization);

@@ -11,7 +11,7 @@ import {
   disableTotp,
   startTotp,
 } from '../../../services/people/two-factor/operations.ts';
-import { unlinkSocial } from '../../../services/signin/methods/social/unlink.ts';
+import { unlinkSocial } from '../../../services/signin/methods/social.ts';
 import { socialProviders } from '../../../services/tenancy/identities/providers.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';

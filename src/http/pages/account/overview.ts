@@ -1,7 +1,7 @@
 import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
-import { listSocial } from '../../../services/signin/methods/social/list.ts';
+import { listSocial } from '../../../services/signin/methods/social.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';

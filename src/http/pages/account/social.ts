@@ -1,4 +1,4 @@
-import { startLinking } from '../../../services/signin/methods/social/start.ts';
+import { startLinking } from '../../../services/signin/methods/social.ts';
 import {
   findSocialClient,
   providerNames,

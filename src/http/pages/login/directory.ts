@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findOwner } from '../../../services/foundation/domain-names/owns.ts';
 import { signInByLdap } from '../../../services/signin/flow.ts';
-import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
 import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
 import { html } from '../html.ts';

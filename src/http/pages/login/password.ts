@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
 import { givenPassword } from '../../../services/people/accounts/schema.ts';
 import { signIn } from '../../../services/signin/flow.ts';
-import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { form } from '../page.ts';
 import { arrive } from './enter.ts';
 import { showMethods } from './methods.ts';

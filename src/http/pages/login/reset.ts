@@ -3,9 +3,11 @@ import { Refusal } from '../../../errors.ts';
 import { email } from '../../../services/foundation/fields.ts';
 import { isMailConfigured } from '../../../services/foundation/mail/configured.ts';
 import { isWithoutPassword } from '../../../services/people/accounts/without-password.ts';
-import { requestPasswordReset } from '../../../services/signin/methods/codes/request.ts';
-import { resetPassword } from '../../../services/signin/methods/codes/reset-password.ts';
-import { resetPasswordInput } from '../../../services/signin/methods/codes/schema.ts';
+import {
+  requestPasswordReset,
+  resetPassword,
+  resetPasswordInput,
+} from '../../../services/signin/methods/codes.ts';
 import { html } from '../html.ts';
 import { markSignInNotice } from '../notice.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';

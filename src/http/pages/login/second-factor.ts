@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerPendingSignIn } from '../../../services/signin/flow.ts';
+import { answerPendingSignIn } from '../../../services/signin/admit.ts';
 import { html } from '../html.ts';
 import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { noticeOf } from '../notice.ts';
 import { isSignedIn, page, type Visit } from '../page.ts';
 import { viaRenewal } from '../renew.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
 import { canonicalEmail } from '../../../services/foundation/domain-names/canonical.ts';
 import { signUpInput } from '../../../services/people/accounts/schema.ts';
-import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { requireAdmitted, signUp } from '../../../services/signin/sign-up/sign-up.ts';
 import {
   invitationInvalid,

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
 import { requireMail } from '../../../services/foundation/mail/configured.ts';
-import { resendVerification } from '../../../services/signin/methods/codes/request.ts';
-import { verifyEmailInput } from '../../../services/signin/methods/codes/schema.ts';
-import { verifyEmail } from '../../../services/signin/methods/codes/verify-email.ts';
-import { requireReturnTo } from '../../../services/signin/redirect/return-to.ts';
+import {
+  resendVerification,
+  verifyEmail,
+  verifyEmailInput,
+} from '../../../services/signin/methods/codes.ts';
+import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { askMailedCode } from './codes.ts';
 import { arrive } from './enter.ts';

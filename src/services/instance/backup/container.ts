@@ -1,11 +1,46 @@
 import { createHmac } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { isEqual } from '../../../crypto/equal.ts';
-import type { Keyring } from '../../../crypto/seal.ts';
-import { Refusal } from '../../../errors.ts';
-import { backupHeader } from './schema.ts';
+import { readKeyFile } from '../../../crypto/key-file.ts';
+import { createKeyring, type Keyring } from '../../../crypto/seal.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { accessHint, fileFault } from '../../../file-fault.ts';
+import { instant } from '../../foundation/fields.ts';
+
+const path = z.string().min(1, 'must name a file');
+
+export const backupInput = z.strictObject({ file: path });
+export const restoreInput = z.strictObject({
+  file: path,
+  check: z.boolean().default(false),
+  keepTokens: z.boolean().default(false),
+});
+
+/** The header of a backup, before the database. */
+export const backupHeader = z.object({
+  /** The idctl version that made it. */
+  version: z.string(),
+  createdAt: instant,
+  database: z.enum(['sqlite', 'postgres']),
+  /** The master key that opens its secrets. */
+  keyId: z.string(),
+  /** The last migration of the database. */
+  migration: z.string(),
+  /** Counted just before the backup. */
+  organizations: z.int(),
+  accounts: z.int(),
+});
+
+export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int() });
+
+/** The counts of what a restore has ended, suspended and switched off. */
+export const restoredView = backupView.extend({
+  ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
+  suspended: z.object({ tokens: z.int(), apps: z.int(), scimTokens: z.int() }),
+  disabled: z.object({ webhooks: z.int() }),
+});
 
 // A backup has two lines of description, the database, an end line, and the HMAC-SHA256 of all
 // that. The HMAC key is derived from the master key, so every change made without the master key is
@@ -49,7 +84,7 @@ export async function* packed(
  * Reads a backup to its end. Refuses `backup_invalid` for an incomplete or changed file. Refuses
  * `key_invalid` under another master key, naming the id of the needed key.
  */
-export async function readBackup(
+async function readBackup(
   file: FileHandle,
   { keyring, keyFile }: { keyring: Keyring; keyFile: string },
 ): Promise<Backup> {
@@ -121,8 +156,24 @@ function otherKey(needed: string, own: string, keyFile: string): Refusal {
   return new Refusal(
     'key_invalid',
     `This backup needs the master key ${needed}; ${keyFile} is ${own}.`,
-    {
-      hint: 'Name the key file that the instance had when the backup was made, with keyFile.',
-    },
+    { hint: 'Name the key file that the instance had when the backup was made, with keyFile.' },
   );
+}
+
+/** Opens the file of a backup. The caller closes it. */
+export async function openBackupFile(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path, 'r');
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw refuseField('file', `${path} is not a file`);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    throw refuseField('file', `${path} ${fileFault(error, 'read')}`, accessHint(error));
+  }
+}
+
+/** The backup in the file. The master key in `keyFile` proves it complete and unchanged. */
+export async function openBackup(file: FileHandle, keyFile: string): Promise<Backup> {
+  return readBackup(file, { keyring: createKeyring(await readKeyFile(keyFile)), keyFile });
 }

@@ -17,8 +17,7 @@ import { codeOf, fileFault, isMissing } from '../../../file-fault.ts';
 import { readVersion } from '../../../version.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { invalid, packed } from './container.ts';
-import type { backupHeader, backupView } from './schema.ts';
+import { type backupHeader, type backupView, invalid, packed } from './container.ts';
 import { inFolder } from './unfinished.ts';
 
 type View = z.input<typeof backupView>;
@@ -37,7 +36,7 @@ export async function makeBackup(ctx: Context, to: string | Writable): Promise<V
     return await inFolder(beside, async (folder) => {
       const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
       const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
-      await recordMade(ctx, bytes);
+      await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
       return { ...header, file: typeof to === 'string' ? to : '-', bytes };
     });
   } catch (error) {
@@ -95,11 +94,7 @@ async function dumped({ config: { database } }: Context): Promise<AsyncIterable<
   });
 }
 
-async function write(
-  backup: AsyncIterable<Buffer>,
-  to: string | Writable,
-  draft: string,
-): Promise<number> {
+async function write(backup: AsyncIterable<Buffer>, to: string | Writable, draft: string) {
   if (typeof to !== 'string') {
     let bytes = 0;
     const counted = async function* () {
@@ -117,10 +112,6 @@ async function write(
   await rename(draft, to);
   await synced(dirname(to));
   return size;
-}
-
-async function recordMade(ctx: Context, bytes: number): Promise<void> {
-  await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
 }
 
 /** An error of the disk or of a pipe's reader, as a refusal. */

@@ -24,10 +24,7 @@ export interface Placed {
   takeBack(): Promise<void>;
 }
 
-/**
- * Refuses a database that this idctl or this address cannot take, and refuses to replace existing
- * data.
- */
+/** Refuses a database that this idctl or address cannot take, and never replaces data. */
 export async function placeBackup(backup: Backup, address: Address): Promise<Placed> {
   requireKnown(backup);
   const sqlite = address.url.startsWith('sqlite:');
@@ -126,7 +123,9 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
   await onServer(address, async ({ sequelize }) => {
     const tables = await sequelize.getQueryInterface().showAllTables();
     if (tables.length > 0) throw notEmpty(tables.length);
-    await requireProgram('pg_restore', Number(await sequelize.databaseVersion().then(majorOf)));
+    // In the form of `server_version_num`.
+    const version = Number.parseInt(await sequelize.databaseVersion(), 10) * 10_000;
+    await requireProgram('pg_restore', version);
   });
   const { url } = address;
   await inFolder(tmpdir(), async (folder) => {
@@ -145,11 +144,6 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
     takeBack: () =>
       onServer(address, ({ sequelize }) => sequelize.getQueryInterface().dropAllTables()),
   };
-}
-
-/** In the form of `server_version_num`. */
-function majorOf(version: string): number {
-  return Number.parseInt(version, 10) * 10_000;
 }
 
 function notEmpty(tables: number): Refusal {

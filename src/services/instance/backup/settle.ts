@@ -12,7 +12,7 @@ import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { plantCanary } from '../../foundation/keys/canary.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
-import type { backupHeader, restoredView } from './schema.ts';
+import type { backupHeader, restoredView } from './container.ts';
 
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
 
@@ -53,10 +53,7 @@ export async function settleRestored(
 
 const none = { botTokens: 0, invitations: 0, personal: 0, apps: 0, scim: 0 };
 
-/**
- * Messages that waited at the time of the backup were sent since, or are not this instance's to
- * send.
- */
+/** Messages that waited at the backup were sent since, or are another instance's to send. */
 async function holdBack({ now }: Context): Promise<void> {
   await OutboxItem.destroy({ where: {} });
   const ended = {

@@ -22,10 +22,7 @@ export function removeUnfinished(): void {
 }
 
 /** Does the work with a temporary folder, and removes it afterwards. */
-export async function inFolder<T>(
-  beside: string,
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
+export async function inFolder<T>(beside: string, work: (folder: string) => Promise<T>) {
   const folder = await mkdtemp(join(beside, '.idctl-'));
   unfinished(folder);
   try {

@@ -24,9 +24,7 @@ export function shownTime(at: Date): string {
 // Longer than any check takes alone: network requests give up after ten seconds.
 const patience = 15_000;
 
-/**
- * Runs a check for at most 15 seconds. An error becomes a failed check, and never stops the doctor.
- */
+/** Runs a check for at most 15 seconds. An error fails the check, and never stops the doctor. */
 export async function check(
   name: string,
   expected: string,

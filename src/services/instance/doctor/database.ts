@@ -18,10 +18,7 @@ export interface Subject {
 // The driver answers only after reading the whole file, and nothing else runs until then.
 const mostToRead = 1024 ** 3;
 
-/**
- * Checks the database, including its integrity. If one of the first two checks fails, the rest is
- * skipped.
- */
+/** Checks the database and its integrity. If one of the first two fails, the rest is skipped. */
 export async function checkDatabase(subject: Subject): Promise<Check[]> {
   const { url, file } = subject;
   if (file !== null && !existsSync(file)) {
@@ -55,9 +52,7 @@ function checkMigrations(database: Database): Promise<Check> {
   });
 }
 
-/**
- * Checks an embedded database: its journal, its pages, and who may read its files (security X8).
- */
+/** Checks an embedded database: journal, pages, and who may read its files (security X8). */
 async function checkFile(file: string): Promise<Check[]> {
   return [
     await check('journal', 'write-ahead (WAL)', async () => {

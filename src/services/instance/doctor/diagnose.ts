@@ -1,20 +1,45 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { LoadedConfig } from '../../../config/load.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import { OAuthApp } from '../../../database/models/app.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { right } from '../../../finding.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
-import { checkApps } from './apps.ts';
+import { ref } from '../../foundation/fields.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { type Check, check } from './check.ts';
-import { checkDaemon, servesAnother } from './daemon.ts';
 import { checkDatabase, type Subject } from './database.ts';
-import { checkConfig, checkRuntime, examineKeyFile } from './machine.ts';
+import {
+  checkConfig,
+  checkDaemon,
+  checkRuntime,
+  examineKeyFile,
+  servesAnother,
+} from './machine.ts';
 import { checkNetwork } from './network.ts';
 import { checkOrganization } from './organization.ts';
-import type { diagnoseInput, diagnosisView } from './schema.ts';
-import { checkSignUps } from './sign-ups.ts';
+
+/** The scope of a diagnosis: the instance with all of its organizations, or with one. */
+export const diagnoseInput = z.strictObject({ org: ref.optional() });
+
+export const diagnosisView = z.object({
+  /** Whether no check failed. */
+  ok: z.boolean(),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      expected: z.string(),
+      message: z.string(),
+      hint: z.string().optional(),
+      /** The check could not run, which is no fault. */
+      skipped: z.literal(true).optional(),
+    }),
+  ),
+});
 
 /** An instance that may be broken. Each part is requested separately, and refuses separately. */
 export interface Patient {
@@ -78,12 +103,7 @@ async function checkWhole(patient: Patient, loaded: LoadedConfig, input: Input):
   }
 }
 
-async function checkOutside(
-  ctx: Context,
-  input: Input,
-  idle: boolean,
-  loaded: LoadedConfig,
-): Promise<Check[]> {
+async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: LoadedConfig) {
   requireOperator(ctx);
   const organizations = await organizationsOf(ctx, input);
   const network = await checkNetwork(ctx.config, ctx.outbound, () => servesAnother(ctx, idle));
@@ -100,10 +120,7 @@ async function checkOutside(
   return [...network, ...instance, ...found];
 }
 
-/**
- * Without a working mail server, no sign-in by mail works. If the server refuses us, mail counts as
- * not set up.
- */
+/** If the mail server refuses us, mail counts as not set up: no sign-in by mail works. */
 function withMailAsFound(ctx: Context, network: Check[]): Context {
   if (network.every(({ name, ok }) => name !== 'mail' || ok)) return ctx;
   const { smtpUrl: _, ...mail } = ctx.config.mail;
@@ -128,4 +145,42 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   } finally {
     await outbound.close();
   }
+}
+
+const mostNamed = 3;
+
+/** The apps without an organization, which see every token as inactive (security O9). */
+async function checkApps(): Promise<Check | null> {
+  const { rows, count } = await OAuthApp.findAndCountAll({
+    where: { organizationId: null },
+    include: { association: 'account', required: true },
+    order: ['id'],
+    limit: mostNamed,
+  });
+  if (count === 0) return null;
+  return check('apps', 'each has an organization, if it asks about tokens', async () => {
+    const named = rows.map(
+      ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
+    );
+    const more = count > rows.length ? ` and ${count - rows.length} more` : '';
+    // No fault: an app that only gets tokens for itself needs none.
+    return right(
+      `no organization: ${named.join(', ')}${more}`,
+      'Introspection calls every token inactive for them. If one needs it: idctl app set ID --org ORG',
+    );
+  });
+}
+
+/** Whether accounts wait for a code that is never mailed (security I3). Null if none waits. */
+export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise<Check | null> {
+  if (isMailConfigured({ config })) return null;
+  const count = await Account.count({ where: { emailProof: 'none', awaitsCode: true } });
+  if (count === 0) return null;
+  return check('sign-ups', 'no account waits for a mailed code', async () => {
+    const waiting = count === 1 ? '1 account waits' : `${count} accounts wait`;
+    return right(
+      `${waiting} for a mailed code, and this instance sends no mail`,
+      'Set mail.smtpUrl, or make an account yourself: idctl user delete EMAIL, then idctl user create EMAIL --name NAME',
+    );
+  });
 }

@@ -100,10 +100,7 @@ function issuerIn(body: string): string | null {
   }
 }
 
-/**
- * Compares our clock with the resolver's. The clocks of identity providers are checked with their
- * connections.
- */
+/** Compares our clock with the resolver's. Those of providers are checked with connections. */
 function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);

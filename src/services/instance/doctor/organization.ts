@@ -3,18 +3,19 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
+import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { Webhook } from '../../../database/models/webhook.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { inWords } from '../../foundation/limits/spend.ts';
-import { baseOf } from '../../provisioning/scim/base.ts';
+import { baseOf } from '../../provisioning/scim/view.ts';
 import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
+import { governsNobody, saysSomething } from '../../tenancy/signin-settings/reach.ts';
 import { testSso } from '../../tenancy/sso/test.ts';
 import { type Check, check, shownTime } from './check.ts';
-import { checkSignIn } from './signin.ts';
-import { checkWebhooks } from './webhooks.ts';
 
 interface Examination {
   ok: boolean;
@@ -22,14 +23,8 @@ interface Examination {
   steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
 }
 
-/**
- * Checks an organization's setup: its connections, its SCIM token, and whether its owners can sign
- * in.
- */
-export async function checkOrganization(
-  ctx: Context,
-  organization: Organization,
-): Promise<Check[]> {
+/** Checks an organization: its connections, its SCIM token, and whether owners can sign in. */
+export async function checkOrganization(ctx: Context, organization: Organization) {
   const checks = await Promise.all([
     checkSso(ctx, organization),
     checkLdap(ctx, organization),
@@ -143,6 +138,41 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
     return wrong(
       `no way in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
       `${commandLine('idctl user login-link', first.ref)}, or give them one: idctl signin show --org ${shellWord(slug)}`,
+    );
+  });
+}
+
+/** Whether the receivers of webhooks accept deliveries. Null if there are none. */
+async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
+  const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
+  if (webhooks.length === 0) return null;
+  return check(`webhooks of ${slug}`, 'each takes what it is sent', async () => {
+    const failing = webhooks.find(({ failingSince }) => failingSince !== null);
+    const off = webhooks.filter(({ enabled }) => !enabled).length;
+    if (failing?.failingSince) {
+      const since = `every try since ${shownTime(failing.failingSince)} has failed`;
+      const state = failing.enabled ? '' : ', and is switched off';
+      return wrong(
+        `${failing.url}: ${since}${state}`,
+        `See why: idctl webhook deliveries ${shellWord(failing.id)}`,
+      );
+    }
+    return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} switched off`}`);
+  });
+}
+
+/** Whether the sign-in settings govern any account. Null if there are none. */
+async function checkSignIn(ctx: Context, organization: Organization): Promise<Check | null> {
+  const { id, slug } = organization;
+  if (!saysSomething(await SignInSettings.findByPk(id))) return null;
+  return check(`sign-in of ${slug}`, 'its settings govern accounts', async () => {
+    if (!(await governsNobody(ctx, organization))) return right('its settings apply');
+    const { creation } = ctx.config.orgs;
+    const alone =
+      creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
+    return wrong(
+      `its settings govern no account: it has no verified domain, and ${alone}`,
+      `Verify the domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,
     );
   });
 }

@@ -1,19 +1,26 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import type { MailMessage } from '../../../outbound/outbound.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { maySendAsked, maySendInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { mailingOf } from '../../foundation/mail/queue.ts';
+import { type Mailing, mailingOf } from '../../foundation/mail/queue.ts';
 import { after } from '../../foundation/time.ts';
-import { composeMail } from './compose.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { lastWritten, writeCode } from '../../people/codes/code.ts';
+import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
+import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
+import { accountLetter, codeLetter, invitationLetter, renderLetter } from './letters.ts';
 
 const atOnce = 10;
-/**
- * Longer than a message can take. If a process is killed after claiming a message, another takes
- * over after this.
- */
+/** Longer than a message takes. Another process takes over the messages of a killed one. */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
@@ -70,19 +77,16 @@ async function claimDue(ctx: Context): Promise<OutboxItem[]> {
 
 async function deliver(ctx: Context, item: OutboxItem, stop: AbortSignal): Promise<void> {
   try {
-    const message = await composeMail(ctx, mailingOf(item), {
-      again: item.attempts > 1,
-      asked: item.createdAt,
-    });
+    const { attempts, createdAt: asked } = item;
+    const message = await composeMail(ctx, mailingOf(item), { again: attempts > 1, asked });
     if (message !== null) await ctx.outbound.sendMail(message, stop);
     await transaction(() => item.destroy());
   } catch (error) {
     const { reason, final } = failureOf(error);
     const { about } = mailingOf(item);
     ctx.log.warn({ mail: about, attempt: item.attempts, reason, err: error }, 'mail not sent');
-    await transaction(() =>
-      final || isOld(ctx, item) ? giveUp(ctx, item, reason) : postpone(ctx, item),
-    );
+    const isOver = final || after(item.createdAt, patienceSeconds) < ctx.now;
+    await transaction(() => (isOver ? giveUp(ctx, item, reason) : postpone(ctx, item)));
   }
 }
 
@@ -90,10 +94,6 @@ function failureOf(error: unknown): { reason: string; final: boolean } {
   if (!(error instanceof Refusal)) return { reason: 'internal error', final: false };
   const { reason, final } = error.extra;
   return { reason: String(reason ?? error.code), final: final === true };
-}
-
-function isOld(ctx: Context, { createdAt }: OutboxItem): boolean {
-  return after(createdAt, patienceSeconds) < ctx.now;
 }
 
 async function postpone(ctx: Context, item: OutboxItem): Promise<void> {
@@ -106,13 +106,94 @@ async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<v
   await item.destroy();
   if (mailing.about === 'nothing') return;
   const { about } = mailing;
-  await recordEvent(ctx, {
-    kind: 'mail.abandoned',
-    ...(about === 'invitation'
-      ? {
-          organizationId: mailing.organizationId,
-          data: { about, invitation: mailing.invitation, reason },
-        }
-      : { data: { about, email: mailing.email, reason } }),
+  const { organizationId, data } =
+    about === 'invitation'
+      ? { ...mailing, data: { about, invitation: mailing.invitation, reason } }
+      : { organizationId: null, data: { about, email: mailing.email, reason } };
+  await recordEvent(ctx, { kind: 'mail.abandoned', organizationId, data });
+}
+
+/**
+ * The message, with a code or token made now. Null if there is nothing to send, for example to an
+ * address without an account. `again`: an earlier message may have arrived. `asked`: the time of
+ * the request.
+ */
+export async function composeMail(
+  ctx: Context,
+  mailing: Mailing,
+  { again, asked }: { again: boolean; asked: Date },
+): Promise<MailMessage | null> {
+  const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
+  switch (mailing.about) {
+    case 'code': {
+      const code = await codeFor(ctx, mailing, { again, asked });
+      const letter = code === null ? null : codeLetter(from, mailing.purpose, code);
+      return letter && { to: mailing.email, ...renderLetter(from, letter) };
+    }
+    case 'signup':
+      if (!(again || (await transaction(() => isWithinLimit(ctx, mailing))))) return null;
+      // Two sign-ups for one address may be written at once.
+      await retryOnceWhenOvertaken(() => transaction(() => admitSignUp(ctx, mailing)));
+      return null;
+    case 'nothing':
+      return null;
+    case 'account':
+      return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
+    case 'invitation': {
+      const invited = await describeInvitation(ctx, mailing.invitation);
+      if (invited === null) return null;
+      if (!again && !(await mayReach(ctx, invited.email, mailing.organizationId))) return null;
+      return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
+    }
+  }
+}
+
+/** Only the operator learns of a limit: it would tell an inviter that others invite the address. */
+async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
+  const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
+  const message = 'mail not sent: the address has had too many invitations today';
+  if (!may) ctx.log.warn({ mail: 'invitation' }, message);
+  return may;
+}
+
+/** Whether a requested mail may still be sent. Mail that was not requested is not limited. */
+async function isWithinLimit(
+  ctx: Context,
+  { email, stranger }: { email: string; stranger?: boolean },
+): Promise<boolean> {
+  return stranger === undefined || maySendAsked(ctx, email, stranger);
+}
+
+async function codeFor(
+  ctx: Context,
+  mailing: Extract<Mailing, { about: 'code' }>,
+  { again, asked }: { again: boolean; asked: Date },
+): Promise<string | null> {
+  const { email, purpose, stranger } = mailing;
+  return transaction(async () => {
+    const found = await findByEmail(email);
+    // Locked, so that no code is written beside a change that ends all codes.
+    const account = found === null ? null : await lockAccount(found.id);
+    if (account === null || !isOfUse(account, purpose)) return null;
+    const resent = purpose === 'verify' && stranger !== undefined && !again;
+    if (resent && (await isAnsweredBySignUp(account, asked))) return null;
+    // Only sent mails count.
+    if (!again && !(await isWithinLimit(ctx, mailing))) return null;
+    return writeCode(ctx, { accountId: account.id, purpose }, { keepTries: again });
   });
+}
+
+function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boolean {
+  return disabledAt === null && (purpose !== 'verify' || emailProof === 'none');
+}
+
+/** How long after the sign-up its own mail may still be about to be written. */
+const underWaySeconds = 10;
+
+/** Whether the sign-up's own mail answers this request: not written yet, or written since. */
+async function isAnsweredBySignUp(account: Account, asked: Date): Promise<boolean> {
+  if (!account.awaitsCode) return false;
+  const written = await lastWritten({ accountId: account.id, purpose: 'verify' });
+  const signedUpAt = account.signUpReplacedAt ?? account.createdAt;
+  return written === null ? asked < after(signedUpAt, underWaySeconds) : asked < written;
 }

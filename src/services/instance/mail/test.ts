@@ -3,13 +3,11 @@ import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { email } from '../../foundation/fields.ts';
-import { renderLetter } from './render.ts';
+import { renderLetter } from './letters.ts';
 
 export const testMailInput = z.strictObject({ address: email });
 
-/**
- * Sends a real mail at once through the configured mail server, and returns the server's answer.
- */
+/** Sends a real mail at once, and returns the answer of the configured mail server. */
 export async function testMail(ctx: Context, { address }: z.output<typeof testMailInput>) {
   requireOperator(ctx);
   const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };

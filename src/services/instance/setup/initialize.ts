@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Address } from '../../../database/connect.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
+import { openDatabase } from '../../../database/open.ts';
+import { databaseRefusal } from '../../../database/refusals.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
@@ -45,10 +48,7 @@ export async function initialize(ctx: Context, input: Input) {
   });
 }
 
-/**
- * Makes an unverified account the operator's choice: an earlier holder's credentials on it end
- * (security I3).
- */
+/** Makes an unverified account the operator's: earlier credentials on it end (security I3). */
 async function vouchFor(
   ctx: Context,
   account: Account,
@@ -78,17 +78,12 @@ async function standing(first: Organization, input: Input) {
   throw new Refusal(
     'conflict',
     `This instance is set up already, with the organization ${first.name}.`,
-    {
-      hint: 'idctl org create, user create and member add make others.',
-    },
+    { hint: 'idctl org create, user create and member add make others.' },
   );
 }
 
 /** The owner with this address, or the first owner if no address is given. */
-async function ownerOf(
-  organization: Organization,
-  email: string | undefined,
-): Promise<Account | null> {
+async function ownerOf(organization: Organization, email: string | undefined) {
   const owners = await Membership.findAll({
     where: { organizationId: organization.id, role: 'owner' },
     order: ['joinedAt'],
@@ -96,4 +91,16 @@ async function ownerOf(
   const accounts = await Account.findAll({ where: { id: owners.map((owner) => owner.accountId) } });
   if (email !== undefined) return accounts.find((account) => account.email === email) ?? null;
   return accounts.find((account) => account.id === owners[0]?.accountId) ?? null;
+}
+
+/** Refuses `database_unreachable` if the database does not answer. Leaves nothing open. */
+export async function checkConnection(address: Address): Promise<void> {
+  const database = await openDatabase(address);
+  try {
+    await database.ping();
+  } catch (error) {
+    throw databaseRefusal(error) ?? error;
+  } finally {
+    await database.close();
+  }
 }

@@ -21,10 +21,7 @@ export async function ensureKeyFile(path: string): Promise<KeyFile> {
   return { made: true, takeBack: () => unlink(path) };
 }
 
-/**
- * Refuses a master key that no process would start with (security X3). A missing key is only a
- * warning.
- */
+/** Refuses an unusable master key (security X3). A missing one is only a warning. */
 export async function checkKeyFile(path: string): Promise<string | null> {
   if (!existsSync(path))
     return `the master key ${path} is not there; idctl init makes one for a new instance`;

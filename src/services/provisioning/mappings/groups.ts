@@ -1,7 +1,6 @@
 import type { Proof } from '../../../outbound/outbound.ts';
 
-// A person's groups as a provider sends them (security I7). Unknown groups are never treated as
-// "none": then reconcile is skipped.
+// A person's groups as a provider sends them (security I7). Unknown groups change nothing.
 
 const mostGroups = 1000;
 const longestGroup = 256;
@@ -13,10 +12,7 @@ export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/**
- * Reads the claim from userinfo, else from the ID token. `absentGroups` says how to treat an absent
- * claim.
- */
+/** Reads the claim from userinfo, else from the ID token; an absent one as `absentGroups` says. */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },

@@ -62,11 +62,7 @@ export const addMapping = operation({
 });
 
 /** Proves that the actor may let others in, if a mapping gives a role above member. */
-async function requireGrant(
-  ctx: Context,
-  org: string,
-  mappings: { role: ProjectRole }[],
-): Promise<void> {
+async function requireGrant(ctx: Context, org: string, mappings: { role: ProjectRole }[]) {
   if (mappings.some(({ role }) => outranks(role, 'member'))) {
     await requireAuthority(ctx, 'mappings.grantAdmin', org);
   }
@@ -153,10 +149,7 @@ const importInput = z.strictObject({
   replace: z.boolean().default(false),
 });
 
-/**
- * Makes the organization's mappings match a list: adds missing ones and, with `replace`, removes
- * the others. All or nothing.
- */
+/** Adds the missing mappings of a list and, with `replace`, removes all others. All or nothing. */
 export const importMappings = operation({
   authority: 'mappings.change',
   input: importInput,

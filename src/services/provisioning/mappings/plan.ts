@@ -86,11 +86,7 @@ function highestRoles(groups: readonly string[], mappings: readonly Mapping[]): 
  * the domain of the search base. Another domain of the same forest has its own admins, and may have
  * a group of that name.
  */
-export function groupsHeld(
-  mapped: readonly string[],
-  said: readonly string[],
-  searchBase: string,
-): string[] {
+export function groupsHeld(mapped: readonly string[], said: readonly string[], searchBase: string) {
   const realm = realmOf(canonicalDn(searchBase) ?? []);
   const dns = new Set<string>();
   const names = new Set<string>();

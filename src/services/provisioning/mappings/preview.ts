@@ -76,7 +76,10 @@ async function requireAttempt(
   named: string,
 ): Promise<Said & Pick<SsoAttempt, 'email'>> {
   const connection = await SsoConnection.findOne({ where: { organizationId } });
-  const attempt = connection && (await findAttempt(connection, named));
+  // By its id, or by the reference shown to a refused person.
+  const either = { [Op.or]: [{ id: named }, { reference: named }] };
+  const attempt =
+    connection && (await SsoAttempt.findOne({ where: { connectionId: connection.id, ...either } }));
   if (connection === null || attempt === null) {
     throw new Refusal('not_found', `There is no attempt ${named}.`, {
       hint: 'idctl sso attempts shows the last ones.',
@@ -86,19 +89,7 @@ async function requireAttempt(
   return { source: ssoSource(connection), groups: attempt.groups ?? none, email: attempt.email };
 }
 
-/** By its id, or by the reference shown to a refused person. */
-function findAttempt(
-  { id: connectionId }: SsoConnection,
-  named: string,
-): Promise<SsoAttempt | null> {
-  return SsoAttempt.findOne({
-    where: { connectionId, [Op.or]: [{ id: named }, { reference: named }] },
-  });
-}
-
-/**
- * Null for a person who is not a member. Whether they have an account elsewhere is not revealed.
- */
+/** Null for a person who is no member: an account elsewhere is not revealed. */
 async function findMember(organization: Organization, user: string): Promise<string | null> {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },

@@ -53,11 +53,7 @@ interface Sync {
   everyTime: boolean;
 }
 
-async function syncSafely(
-  ctx: Context,
-  accountId: string,
-  find: () => Promise<Sync | null>,
-): Promise<void> {
+async function syncSafely(ctx: Context, accountId: string, find: () => Promise<Sync | null>) {
   try {
     await transaction(async () => reconcile(ctx, await find(), accountId));
   } catch (error) {
@@ -85,12 +81,7 @@ async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Pr
   if (sync.everyTime || isFirst) await carryOut(ctx, sync.source, accountId, groups);
 }
 
-async function carryOut(
-  ctx: Context,
-  source: GroupSource,
-  accountId: string,
-  groups: Groups,
-): Promise<void> {
+async function carryOut(ctx: Context, source: GroupSource, accountId: string, groups: Groups) {
   const { organizationId } = source;
   // Locked until the end, so that a person who is just being removed joins no project.
   const membership = await Membership.findOne({ where: { organizationId, accountId }, lock: true });
@@ -103,10 +94,7 @@ async function carryOut(
   await record(ctx, 'synced', source, accountId, { adds, changes, removes });
 }
 
-/**
- * Carries a plan out. Each write requires that the membership is still as planned. So a membership
- * made manual in between stays manual (spec §3.3).
- */
+/** Carries a plan out. A membership made manual in between stays manual (spec §3.3). */
 async function applyPlan(
   ctx: Context,
   plan: Plan,

@@ -34,9 +34,7 @@ export async function findSources(organizationId: string): Promise<GroupSource[]
   return [...(sso === null ? [] : [ssoSource(sso)]), ...(ldap === null ? [] : [ldapSource(ldap)])];
 }
 
-/**
- * Plans the effect of the groups that a connection sent. The sign-in and the preview both use it.
- */
+/** Plans the effect of the groups that a connection sent, for the sign-in and the preview. */
 export async function readPlan(
   source: GroupSource,
   accountId: string | null,

@@ -4,9 +4,7 @@ import { id, projectRole } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
-/**
- * A group's name exactly as the directory sends it: case, spaces and commas matter (security I7).
- */
+/** A group's name exactly as sent: case, spaces and commas matter (security I7). */
 export const groupName = z
   .string()
   .min(1, 'must not be empty')

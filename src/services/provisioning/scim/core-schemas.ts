@@ -120,10 +120,7 @@ const schema: Attribute[] = [
   ),
 ];
 
-/**
- * The schemas of the discovery resources themselves (RFC 7643 §8.7.2), by the last part of their
- * URN.
- */
+/** The schemas of the discovery resources (RFC 7643 §8.7.2), by the last part of their URN. */
 export const coreSchemas = {
   ServiceProviderConfig: ['Service Provider Configuration', serviceProviderConfig],
   ResourceType: ['Resource Type', resourceType],

@@ -1,9 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { requireScim } from '../../foundation/authority/require.ts';
 import type { ScimResource } from '../../foundation/scim-user/attributes.ts';
-import { baseOf } from './base.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
-import { mostInPage } from './users/most.ts';
+import { baseOf, mostInPage } from './view.ts';
 
 // The service describes itself (RFC 7644 §4), only to the organization's client.
 

@@ -7,8 +7,7 @@ import {
 } from '../../foundation/scim-user/attributes.ts';
 import { coreSchemas } from './core-schemas.ts';
 
-// The bodies of `/ServiceProviderConfig`, `/ResourceTypes` and `/Schemas`. `base` is the absolute
-// URL of the organization's SCIM base.
+// The answers of discovery. `base` is the absolute URL of the organization's SCIM base.
 
 const schemaOf = (kind: string) => `urn:ietf:params:scim:schemas:core:2.0:${kind}`;
 
@@ -71,10 +70,7 @@ export function schemas(base: string): ScimResource[] {
   ];
 }
 
-/**
- * The schema's attributes that clients read. Write-only attributes are left out: they do not
- * round-trip.
- */
+/** The attributes that clients read. Write-only ones would not come back as they were sent. */
 function clientsOf(schema: string): Attribute[] {
   return attributes.filter(
     (attribute) => attribute.schema === schema && attribute.returned !== 'never',

@@ -2,11 +2,9 @@ import type { Attribute, ScimResource, ScimValue } from '../../foundation/scim-u
 import { fold, type Target } from '../../foundation/scim-user/names.ts';
 import { isComplex, valuesIn } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
-import type { FilterOperator } from './filter-value.ts';
+import type { FilterOperator } from './filter-tokens.ts';
 
-/**
- * Whether the resource, as shown to clients (with `id`, `active` and `meta`), satisfies the filter.
- */
+/** Whether the resource, as clients see it (with `id`, `active`, `meta`), satisfies the filter. */
 export function matches(resource: ScimResource, filter: Filter): boolean {
   switch (filter.kind) {
     case 'and':

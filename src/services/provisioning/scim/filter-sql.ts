@@ -1,9 +1,8 @@
 import type { Attribute, Column } from '../../foundation/scim-user/attributes.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
-import type { Filter } from './filter.ts';
-import { emailsIn } from './filter-keys.ts';
-import type { FilterOperator } from './filter-value.ts';
+import { emailsIn, type Filter } from './filter.ts';
+import type { FilterOperator } from './filter-tokens.ts';
 import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
 // Names and JSON paths come from the table of attributes, and values are parameters: a client's
@@ -28,9 +27,7 @@ interface Writing {
 type Compare = Extract<Filter, { kind: 'compare' }>;
 type Term = Compare | Extract<Filter, { kind: 'present' }>;
 
-/**
- * The filter as SQL. Its first parameter is `$<first>`, the organization's id is `$<organization>`.
- */
+/** The filter as SQL: its parameters begin at `$<first>`, the organization is `$<organization>`. */
 export function filterCondition(
   filter: Filter,
   { dialect, first, organization }: { dialect: Dialect; first: number; organization: number },

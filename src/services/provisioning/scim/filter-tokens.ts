@@ -1,5 +1,7 @@
 import type { Refusal } from '../../../errors.ts';
+import type { Attribute } from '../../foundation/scim-user/attributes.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
+import { isStorable } from '../../foundation/scim-user/values.ts';
 
 /** A token of a filter: a bracket, a decoded quoted text, or a run of other characters. */
 export interface FilterToken {
@@ -9,10 +11,7 @@ export interface FilterToken {
 
 const piece = /\s+|([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)/sy;
 
-/**
- * The tokens of a filter, in order. 400 `invalidFilter` for an unterminated text or an invalid JSON
- * string.
- */
+/** The tokens of a filter, in order. 400 `invalidFilter` for an unterminated or invalid text. */
 export function tokenize(filter: string): FilterToken[] {
   const tokens: FilterToken[] = [];
   piece.lastIndex = 0;
@@ -41,3 +40,43 @@ function decoded(quoted: string): string {
 export function invalidFilter(what: string): Refusal {
   return scimRefusal(400, 'invalidFilter', `The filter cannot be used: ${what}.`);
 }
+
+const equality: FilterOperator[] = ['eq', 'ne'];
+const textual: FilterOperator[] = ['co', 'sw', 'ew'];
+
+/** The text as a value that the operator can compare with the attribute; instants in ms. */
+export function filterValue(attribute: Attribute, operator: FilterOperator, text: string) {
+  const ordered = attribute.type !== 'boolean' && attribute.type !== 'binary';
+  const allowed =
+    equality.includes(operator) ||
+    (textual.includes(operator)
+      ? attribute.type !== 'boolean' && attribute.type !== 'dateTime'
+      : ordered);
+  if (!allowed) throw invalidFilter(`${operator} does not compare ${attribute.name}`);
+  if (attribute.type === 'boolean') return readBoolean(attribute, text);
+  if (attribute.type === 'dateTime') return readInstant(attribute, text);
+  if (!isStorable(text)) throw invalidFilter('a value holds NUL or half a character');
+  return text;
+}
+
+function readBoolean(attribute: Attribute, text: string): boolean {
+  const word = text.toLowerCase();
+  if (word !== 'true' && word !== 'false')
+    throw invalidFilter(`${attribute.name} is true or false`);
+  return word === 'true';
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+function readInstant(attribute: Attribute, text: string): number {
+  const zoned = /T.*(Z|[+-]\d\d:\d\d)$/i.test(text) || !/T/i.test(text) ? text : `${text}Z`;
+  const instant = dateTime.test(text) ? Date.parse(zoned.toUpperCase()) : Number.NaN;
+  const year = new Date(instant).getUTCFullYear();
+  // Both databases support these years, and store none as a negative number.
+  if (!(year >= 1 && year <= 9999))
+    throw invalidFilter(`${attribute.name} is an instant of RFC 3339`);
+  return instant;
+}
+
+/** A comparison of RFC 7644 §3.4.2.2 other than `pr`. */
+export type FilterOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';

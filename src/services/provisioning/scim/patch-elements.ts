@@ -15,35 +15,24 @@ import {
 } from '../../foundation/scim-user/values.ts';
 import type { Filter } from './filter.ts';
 import { matches } from './filter-match.ts';
-import type { PatchOperation } from './patch-operations.ts';
-import type { Path } from './path.ts';
+import type { PatchOperation, Path } from './patch-operations.ts';
 
-// Operations on the elements of a multi-valued attribute. The resource is the patch's own copy, so
-// its elements are changed in place.
+// Changes the elements of a multi-valued attribute in place: the resource is the patch's own copy.
 
 type Op = PatchOperation['op'];
 
-/**
- * Adds to, replaces or removes the elements. `remove` with a value removes only elements that have
- * all of it.
- */
-export function applyToList(
-  resource: ScimResource,
-  op: Op,
-  attribute: Attribute,
-  value: unknown,
-): void {
+/** Changes the elements; `remove` with a value removes only those that have all of it. */
+export function applyToList(resource: ScimResource, op: Op, attribute: Attribute, value: unknown) {
   const held = elementsIn(resource, attribute);
   if (op === 'add' && isUnset(value)) return;
   const given = isUnset(value) ? [] : elementsOf(attribute, value);
   assertFew(attribute, given);
   if (op === 'remove') {
     const wanted = given.map((element) => Object.entries(element));
-    const kept = held.filter(
-      (element) => wanted.length > 0 && !wanted.some((parts) => hasAll(element, parts)),
-    );
-    setElements(resource, attribute, kept);
-    return;
+    const isWanted = (element: ScimResource) =>
+      wanted.some((parts) => parts.every(([name, value]) => element[name] === value));
+    const kept = wanted.length === 0 ? [] : held.filter((element) => !isWanted(element));
+    return setElements(resource, attribute, kept);
   }
   const known = new Set((op === 'add' ? held : []).map((element) => keyOf(attribute, element)));
   const fresh = given.filter(
@@ -80,10 +69,7 @@ export function applyToElements(resource: ScimResource, op: Op, path: Path, valu
   setElements(resource, attribute, after);
 }
 
-/**
- * The change to each selected element; null removes it. The value is read once, however many
- * elements there are.
- */
+/** The change to each selected element; null removes it. Reads the value once for all. */
 function changeOf(
   op: Op,
   path: Path,
@@ -111,10 +97,7 @@ function changeOf(
   };
 }
 
-/**
- * The element that a path implies if none exists, as Entra expects of `emails[type eq
- * "work"].value`; null for none.
- */
+/** The element that a path implies if none exists: Entra sends `emails[type eq "work"].value`. */
 function createElement(
   op: Op,
   { attribute, filter, sub }: Path,
@@ -129,10 +112,7 @@ function createElement(
   return element;
 }
 
-/**
- * The values that an element must have to satisfy the filter. Null if the filter has more than
- * equalities.
- */
+/** The values that satisfy the filter. Null if it has more than equalities. */
 function impliedBy(filter: Filter): ScimResource | null {
   if (filter.kind === 'compare' && filter.operator === 'eq') {
     return { [filter.target.attribute.name]: filter.value };
@@ -166,10 +146,6 @@ function elementOf(attribute: Attribute, value: unknown): ScimResource {
 /** Whether only labels are left. */
 function isBare(element: ScimResource): boolean {
   return Object.keys(element).every((name) => name === 'type' || name === 'primary');
-}
-
-function hasAll(element: ScimResource, wanted: [string, ScimValue][]): boolean {
-  return wanted.every(([name, value]) => element[name] === value);
 }
 
 function keyOf(attribute: Attribute, element: ScimResource): string {

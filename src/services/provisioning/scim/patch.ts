@@ -21,8 +21,7 @@ import {
 } from '../../foundation/scim-user/values.ts';
 import { termsOf } from './filter.ts';
 import { applyToElements, applyToList } from './patch-elements.ts';
-import { type PatchOperation, readOperations } from './patch-operations.ts';
-import { findPath, type Path } from './path.ts';
+import { findPath, type PatchOperation, type Path, readOperations } from './patch-operations.ts';
 
 /** The result of a PATCH. */
 export interface Patched {
@@ -63,10 +62,7 @@ interface Patching {
   own: Own | undefined;
   /** How many terms the paths had so far: each reads every value of an attribute. */
   terms: number;
-  /**
-   * How many attribute changes were requested so far: a value without a path names one with each
-   * member.
-   */
+  /** The attribute changes so far: a value without a path has one for each member. */
   changes: number;
 }
 
@@ -94,10 +90,7 @@ function applyToSchema(patching: Patching, op: Op, schema: string, value: unknow
   else throw scimRefusal(400, 'mutability', 'The core of a User cannot be removed.');
 }
 
-/**
- * Applies each member of the value separately. As on POST, unknown attributes are dropped, unless
- * there is nothing else.
- */
+/** Applies each member. As on POST, unknown ones are dropped, unless there is nothing else. */
 function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): void {
   const given = unwrapped(value);
   if (!isObject(given))
@@ -156,12 +149,7 @@ function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   else applyToOne(resource, op, path, value);
 }
 
-function applyToOne(
-  resource: ScimResource,
-  op: Op,
-  { attribute, sub }: Path,
-  value: unknown,
-): void {
+function applyToOne(resource: ScimResource, op: Op, { attribute, sub }: Path, value: unknown) {
   const given = op === 'remove' || isUnset(value) ? undefined : value;
   if (attribute.type === 'complex') applyToParts(resource, attribute, sub, given);
   else {

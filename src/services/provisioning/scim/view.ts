@@ -1,3 +1,4 @@
+import type { Context } from '../../../context.ts';
 import {
   type Attribute,
   attributes,
@@ -7,6 +8,11 @@ import {
 import { findSchema, findSub, findTarget, type Target } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { isComplex, schemasOf, setValue, valueIn } from '../../foundation/scim-user/values.ts';
+
+/** The SCIM base URL of an organization (spec §2.4). */
+export function baseOf({ config }: Pick<Context, 'config'>, organizationId: string): string {
+  return `${config.baseUrl}/scim/v2/orgs/${organizationId}`;
+}
 
 /** The data about a User besides the resource that the client wrote. */
 export interface ViewSurroundings {
@@ -47,10 +53,7 @@ export interface Projection {
   excludedAttributes?: string | undefined;
 }
 
-/**
- * Returns a function that keeps only the requested attributes (RFC 7644 §3.9). 400 if both are
- * given, before any work.
- */
+/** Returns what keeps the requested attributes (RFC 7644 §3.9). 400 at once if both are given. */
 export function readProjection({ attributes: wanted, excludedAttributes: unwanted }: Projection) {
   if (wanted?.trim() && unwanted?.trim()) {
     throw scimRefusal(400, 'invalidValue', 'Give attributes or excludedAttributes, not both.');
@@ -111,3 +114,6 @@ function parts(attribute: Attribute, value: ScimValue, shows: Shows): ScimValue 
   });
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
+
+/** The most Users on one page. */
+export const mostInPage = 200;

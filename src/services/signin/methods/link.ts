@@ -23,9 +23,7 @@ type Input = z.output<typeof openLoginLinkInput>;
 
 const linkSeconds = 600;
 
-/**
- * Makes a link that signs the account in once, within ten minutes; an earlier link becomes invalid.
- */
+/** Makes a link valid once, for ten minutes; an earlier link becomes invalid. */
 export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
   requireOperator(ctx);
   const account = await requireAccount(input.user);
@@ -54,10 +52,7 @@ export async function lookAtLoginLink(ctx: Context, { token }: Input) {
   return { email, name };
 }
 
-/**
- * Begins the session of a link. Call it inside the sign-in's transaction, which has used the link
- * up.
- */
+/** Begins the session of a link, inside the sign-in's transaction that has used the link up. */
 export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
   return beginSession(ctx, account, { method: 'loginLink', secondFactor });
 }
@@ -69,9 +64,7 @@ export async function requireLinked(ctx: Context, token: string): Promise<Accoun
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
-/**
- * Uses the link up; of two parallel uses, one succeeds. Call it inside the sign-in's transaction.
- */
+/** Uses the link up, inside the sign-in's transaction; of two parallel uses, one succeeds. */
 export async function spendLink({ id }: Account, token: string): Promise<void> {
   // Locked before the link, like all code that ends links, so that no two transactions deadlock.
   await lockAccount(id);
@@ -86,9 +79,7 @@ function spent(): Refusal {
   return new Refusal(
     'invalid_credential',
     'This link was used already, or is older than ten minutes.',
-    {
-      hint: 'Ask the operator for another one.',
-    },
+    { hint: 'Ask the operator for another one.' },
   );
 }
 

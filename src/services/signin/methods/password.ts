@@ -7,22 +7,16 @@ import { isEmailVerified } from '../../people/accounts/view.ts';
 import { signInFailed } from '../../people/sessions/failed.ts';
 import type { SecondFactor } from '../../people/two-factor/answer.ts';
 import { type Begun, beginSession } from '../begin.ts';
-import type { Arrival } from '../pending.ts';
-
-type ByPassword = Arrival & { by: 'password' };
 
 /**
- * The account whose password was given, or why the sign-in is refused; the person sees one answer
- * for all (security P7).
+ * Decides what the comparison of a password proves: the account, or why the sign-in is refused. The
+ * person sees one answer for all reasons (security P7).
  */
-export type PasswordProof = { proved: Account } | { refused: string };
-
-/** Decides what the comparison of a password proves. */
 export function judgePassword(
   ctx: Context,
   account: Account | null,
   right: boolean,
-): PasswordProof {
+): { proved: Account } | { refused: string } {
   if (account === null) return { refused: 'unknown_account' };
   if (!right) return { refused: 'wrong_password' };
   if (account.disabledAt !== null || account.passwordHash === null)
@@ -40,7 +34,7 @@ export async function arriveByPassword(
   ctx: Context,
   account: Account,
   given: { password: string; client: string | null; returnTo: string },
-): Promise<ByPassword> {
+) {
   const { id, passwordHash: hash } = account;
   if (hash === null) throw new Error('a password was right for no hash');
   const arrival = { by: 'password' as const, returnTo: given.returnTo };
@@ -53,14 +47,11 @@ export async function arriveByPassword(
   return { ...arrival, checked: proofOf(raised) };
 }
 
-/**
- * Begins the session, unless the password was changed since it was checked. Call it inside the
- * sign-in's transaction.
- */
+/** Begins the session, in the sign-in's transaction, unless the password was changed meanwhile. */
 export async function enterByPassword(
   ctx: Context,
   account: Account,
-  { checked }: ByPassword,
+  { checked }: { checked: string },
   secondFactor: SecondFactor | null,
 ): Promise<Begun> {
   const { passwordHash: hash } = account;

@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto';
 import { isLoopback } from '../../../config/listen.ts';
 import type { Context } from '../../../context.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import { networkOf } from '../../foundation/limits/network.ts';
+import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/failed.ts';
-import { claimCode } from './claim-code.ts';
-import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
-import { type CallbackPlaces, callbackPlaces } from './under-way.ts';
+import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';
 
 /** The parts of a callback that do not concern the provider alone. */
 interface Returned {
@@ -46,10 +47,7 @@ export async function acceptState<T>(
   }
 }
 
-/**
- * A browser must always send its cookie. So must every client if the connection to idctl is not
- * encrypted.
- */
+/** A browser must send its cookie. So must every client if its connection is not encrypted. */
 function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
   const { protocol, hostname } = new URL(ctx.config.baseUrl);
   return fromBrowser || (protocol === 'http:' && !isLoopback(hostname));
@@ -57,12 +55,9 @@ function bindsBrowser(ctx: Context, fromBrowser: boolean): boolean {
 
 async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
   const spending = transaction(async () => {
-    await refusingDuplicate(
-      SpentState.create({ id: state.id, expiresAt: new Date(state.expires * 1000) }),
-      {
-        message: 'This sign-in was finished already.',
-      },
-    );
+    const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
+    const message = 'This sign-in was finished already.';
+    await refusingDuplicate(SpentState.create(row), { message });
     // Last, so that a refusal rolls the use of the state back.
     places.take();
   });
@@ -70,5 +65,78 @@ async function spend(state: FlowState, places: CallbackPlaces): Promise<void> {
     throw error instanceof Refusal && error.code === 'already_exists'
       ? signInFailed('state_replayed')
       : error;
+  });
+}
+
+// RFC 6749 §10.10 wants 128 bits of a code. A shorter one is no secret, and may repeat by chance.
+const shortest = 22;
+
+/**
+ * Claims the code for the provider it is about to be sent to; returns false if another provider
+ * already got it. A dishonest provider can send people on to an honest one and receive their codes
+ * itself. It can then use these in a sign-in begun there (RFC 9700 §4.4); the code alone does not
+ * show this (security S5). Call it in a transaction of its own, before the network.
+ */
+async function claimCode(ctx: Context, { issuer }: FlowState, code: string): Promise<boolean> {
+  if (code.length < shortest) return true;
+  const used = `code ${digest(code)}`;
+  const usedHere = `${used} ${digest(issuer)}`;
+  const found = await SpentState.findAll({ where: { id: [used, usedHere] } });
+  if (found.length > 0) return found.some(({ id }) => id === usedHere);
+  const expiresAt = after(ctx.now, stateSeconds);
+  const rows = [used, usedHere].map((id) => ({ id, expiresAt }));
+  await SpentState.bulkCreate(rows, { ignoreDuplicates: true });
+  return true;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** How many callbacks may wait for a provider at once in one process (security S9). */
+const mostWaiting = { client: 10, connection: 50 };
+
+/** A callback's places: one of its client's and one of its connection's. */
+interface CallbackPlaces {
+  /** Takes both; a repeated call takes no more. Refuses `overloaded`. */
+  take(): void;
+  /** Gives back the places it took. */
+  leave(): void;
+}
+
+/** The places of a callback of this client, through this connection or social provider. */
+function callbackPlaces(
+  { callbacksUnderWay: busy, client }: Context,
+  connection: string,
+): CallbackPlaces {
+  const wanted: [string, number][] = [
+    [`client ${networkOf(client.address)}`, mostWaiting.client],
+    [`connection ${connection}`, mostWaiting.connection],
+  ];
+  let taken = false;
+  const change = (by: 1 | -1) => {
+    for (const [key] of wanted) {
+      const left = (busy.get(key) ?? 0) + by;
+      if (left === 0) busy.delete(key);
+      else busy.set(key, left);
+    }
+    taken = by === 1;
+  };
+  return {
+    take() {
+      if (taken) return;
+      if (wanted.some(([key, limit]) => (busy.get(key) ?? 0) >= limit)) throw tooMany();
+      change(1);
+    },
+    leave() {
+      if (taken) change(-1);
+    },
+  };
+}
+
+function tooMany(): Refusal {
+  return new Refusal('overloaded', 'Too many sign-ins are waiting for this provider.', {
+    hint: 'Reload this page in a few seconds to finish your sign-in.',
+    retryAfter: 5,
   });
 }

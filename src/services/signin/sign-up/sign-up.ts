@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
 import type { Invitation } from '../../../database/models/invitation.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -9,12 +10,17 @@ import { countAsking } from '../../foundation/limits/mail.ts';
 import { clientLimit } from '../../foundation/limits/password.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { queueAsked } from '../../foundation/mail/queue.ts';
+import { queueAsked, queueMail } from '../../foundation/mail/queue.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import type { signUpInput } from '../../people/accounts/schema.ts';
 import { signUpTicket } from '../../people/codes/ticket.ts';
+import { listCredentials } from '../../people/credentials/list-credentials.ts';
+import { takeOver } from '../../tenancy/identities/reclaim.ts';
 import { findByToken } from '../../tenancy/invitations/invitation.ts';
 import { bindInvitation, joinInvited } from '../../tenancy/invitations/join.ts';
+import { belongsSomewhere } from '../../tenancy/memberships/find.ts';
 import { selfSignupAllowed } from '../../tenancy/signin-settings/require.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { createSignedUp, type SignedUp } from './signed-up.ts';
@@ -71,10 +77,7 @@ async function signUpAtOnce(
   return { emailVerification: 'done' as const, ...session };
 }
 
-/**
- * Returns the invitation that lets this person sign up, or null where all may; refuses
- * `signup_closed`.
- */
+/** The invitation that lets this person sign up; null where all may. Refuses `signup_closed`. */
 export async function requireAdmitted(
   ctx: Context,
   { email, invitation: token }: Pick<Input, 'email' | 'invitation'>,
@@ -93,20 +96,57 @@ export async function requireAdmitted(
   });
 }
 
-async function findInvitation(
-  ctx: Context,
-  email: string,
-  token: string,
-): Promise<Invitation | null> {
+async function findInvitation(ctx: Context, email: string, token: string) {
   const invitation = await findByToken(ctx, token);
   return invitation?.email === email && invitation.acceptedAt === null ? invitation : null;
 }
 
-/**
- * Only the organization that has verified a domain decides how its people get accounts
- * (security O1).
- */
+/** The organization that has verified a domain decides who gets accounts there (security O1). */
 async function mayInvite({ organizationId }: Invitation, domain: string): Promise<boolean> {
   const owner = await findOwner(domain);
   return owner === null || owner === organizationId;
+}
+
+/**
+ * Makes the account of a sign-up and mails a code to its address, inside the caller's transaction.
+ * A sign-up that still waits for its code is replaced (security P11). If the account has more than
+ * that, only the code ends it. If the address is proved, its owner gets a mail, and nothing else
+ * happens.
+ */
+export async function admitSignUp(
+  ctx: Context,
+  { invitation, ...signedUp }: SignedUp & { invitation: string | null },
+): Promise<void> {
+  const { email, name, locale, passwordHash } = signedUp;
+  const found = await findByEmail(email);
+  const holder = found === null ? null : await lockAccount(found.id);
+  if (holder !== null && holder.disabledAt !== null) return;
+  if (holder !== null && holder.emailProof !== 'none')
+    return queueMail(ctx, { about: 'account', email });
+  const codeOnly = () => queueMail(ctx, { about: 'code', purpose: 'verify', email });
+  if (holder !== null && (await hasMoreThanSignUp(ctx, holder))) return codeOnly();
+  if (holder !== null) {
+    await takeOver(ctx, holder, { by: 'signup' });
+    // A member keeps the name that their organization gave them (security I4).
+    const own = { name, ...(locale === null ? {} : { locale }) };
+    const described = (await belongsSomewhere(holder.id)) ? {} : own;
+    await holder.update({
+      ...described,
+      passwordHash,
+      awaitsCode: true,
+      signUpReplacedAt: ctx.now,
+    });
+  }
+  const account = holder ?? (await createSignedUp(ctx, signedUp, 'none'));
+  if (invitation !== null) await bindInvitation(invitation, account);
+  await codeOnly();
+}
+
+/**
+ * Whether an unproved account has credentials that no sign-up made, such as an operator's token for
+ * a SCIM user. Anyone can sign up with an address, so a sign-up alone must not end them.
+ */
+async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
+  const credentials = await listCredentials(ctx, id);
+  return credentials.some(({ kind }) => kind !== 'password' || !awaitsCode);
 }

@@ -5,15 +5,13 @@ import {
   selectWithin,
   whileInTime,
 } from '../../../../database/select-within.ts';
+import { isUuid } from '../../../foundation/fields.ts';
+import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
-import type { Filter } from '../filter.ts';
-import { type Key, keysOf } from '../filter-keys.ts';
+import { columns, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+import { type Filter, type Key, keysOf } from '../filter.ts';
 import { filterCondition } from '../filter-sql.ts';
-import { sortExpression } from '../sort.ts';
-import type { Dialect } from '../sql.ts';
-import { areFew, recordsWith } from './few.ts';
-import { inListTurn } from './turns.ts';
+import { type Dialect, sortExpression } from '../sql.ts';
 
 /** A list with a filter or its own order. */
 export interface FilteredQuery {
@@ -31,10 +29,7 @@ const budgetMs = 2000;
  * at once. Other queries may scan every record, so they run aside, in turn and within 2 s. After
  * that they are refused with 400 `tooMany`.
  */
-export async function readFiltered(
-  organizationId: string,
-  asked: FilteredQuery,
-): Promise<{ total: number; records: Entry[] }> {
+export async function readFiltered(organizationId: string, asked: FilteredQuery) {
   const keys = asked.filter === null ? null : keysOf(asked.filter);
   const atOnce = keys !== null && (await areFew(organizationId, keys));
   const queries = composeQueries(organizationId, asked, atOnce ? keys : null);
@@ -78,10 +73,7 @@ async function readPage({ from, count }: FilteredQuery, queries: Queries, read: 
   return { total: Number(counted?.total ?? 0), records };
 }
 
-/**
- * The statements of a page. With keys, they read the few records that have any of them; else all,
- * within the time limit.
- */
+/** The statements of a page: of the records with these keys; else of all, within the time. */
 export function composeQueries(
   organizationId: string,
   asked: FilteredQuery,
@@ -112,4 +104,79 @@ export function composeQueries(
     },
     count: { sql: `SELECT count(*) AS total FROM scim_records r WHERE ${where}`, bind },
   };
+}
+
+const few = 50;
+
+/** The table and index to find a key's records with. */
+const places = {
+  id: { from: 'scim_records', by: 'id', record: 'id', stored: (value: string) => value },
+  userName: { from: 'scim_records', by: 'user_name_canonical', record: 'id', stored: fold },
+  externalId: {
+    from: 'scim_records',
+    by: 'external_id',
+    record: 'id',
+    stored: (value: string) => value,
+  },
+  email: { from: 'scim_emails', by: 'value_canonical', record: 'record_id', stored: fold },
+} as const satisfies Record<Key['column'], unknown>;
+
+/** Selects the ids of records with any of the keys, each by its index; adds values to `bind`. */
+function recordsWith(keys: Key[], bind: unknown[]): string {
+  // PostgreSQL fails on an invalid uuid.
+  const possible = keys.filter(({ column, value }) => column !== 'id' || isUuid(value));
+  const parts = possible.map(({ column, value }) => {
+    const { from, by, record, stored } = places[column];
+    const given = bind.push(stored(value));
+    return `SELECT ${record} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`;
+  });
+  // Matches no record.
+  return parts.length === 0 ? 'SELECT NULL' : parts.join(' UNION ');
+}
+
+/** Whether few enough records have any of the keys to read at once: people may share an address. */
+async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
+  const shared = keys.filter(({ column }) => column === 'externalId' || column === 'email');
+  if (shared.length === 0) return true;
+  const bind: unknown[] = [organizationId];
+  const counts = shared.map(
+    (key) =>
+      `(SELECT count(*) FROM (${recordsWith([key], bind)} LIMIT ${few + 1}) k${bind.length})`,
+  );
+  const [row] = await select<{ records: number | string }>(
+    `SELECT ${counts.join(' + ')} AS records`,
+    bind,
+  );
+  return Number(row?.records ?? 0) <= few;
+}
+
+// Slow reads run one per organization and few in total. So one client's filters neither delay
+// another's nor, on PostgreSQL, take all connections.
+
+const atOnce = 3;
+const last = new Map<string, Promise<unknown>>();
+const queue: (() => void)[] = [];
+let running = 0;
+
+/** Runs the read at the organization's turn, if there is room; `OutOfTime` if that is too late. */
+export async function inListTurn<T>(organizationId: string, until: number, read: () => Promise<T>) {
+  const before = last.get(organizationId) ?? Promise.resolve();
+  const turn = before.then(() => withRoom(until, read));
+  const settled = turn.catch(() => {});
+  last.set(organizationId, settled);
+  void settled.then(() => last.get(organizationId) === settled && last.delete(organizationId));
+  return turn;
+}
+
+async function withRoom<T>(until: number, read: () => Promise<T>): Promise<T> {
+  if (running >= atOnce) await new Promise<void>((resolve) => queue.push(resolve));
+  else running += 1;
+  try {
+    if (performance.now() >= until) throw new OutOfTime();
+    return await read();
+  } finally {
+    const next = queue.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
 }

@@ -38,10 +38,7 @@ export async function readWholeList(
 }
 
 /** The known positions in the list, and its length. */
-async function survey(
-  ctx: Context,
-  organizationId: string,
-): Promise<{ places: ListPlaces; total: number }> {
+async function survey(ctx: Context, organizationId: string) {
   const remembered = ctx.scim.places.get(organizationId);
   let { shifts, tail } = await countAfter(organizationId, remembered?.at.at(-1), 2 * step);
   let places = remembered?.shifts === shifts ? remembered : { shifts, at: [] };
@@ -53,14 +50,8 @@ async function survey(
   return { places, total: places.at.length * step + tail };
 }
 
-/**
- * The list's shift number, and how many records follow the position, counted up to `most` if given.
- */
-async function countAfter(
-  organizationId: string,
-  after: ListPlace = beginning,
-  most?: number,
-): Promise<{ shifts: number; tail: number }> {
+/** The list's shift number, and how many records follow the position, at most `most`. */
+async function countAfter(organizationId: string, after: ListPlace = beginning, most?: number) {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
   const [row] = await select<{ shifts: number | null; tail: number | string }>(
     `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
@@ -71,14 +62,8 @@ async function countAfter(
   return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
 }
 
-/**
- * Adds positions after the known ones, one short query at a time, so that others get their turn.
- */
-async function extend(
-  ctx: Context,
-  organizationId: string,
-  known: readonly ListPlace[],
-): Promise<ListPlace[]> {
+/** Adds positions after the known ones; many short queries, so that others get their turn. */
+async function extend(ctx: Context, organizationId: string, known: readonly ListPlace[]) {
   const settled = new Date(ctx.now.getTime() - settledAfterMs);
   const at = [...known];
   for (;;) {
@@ -94,10 +79,7 @@ async function extend(
   }
 }
 
-/**
- * Remembers the positions. If too many organizations are stored, the least recently used are
- * dropped.
- */
+/** Remembers the positions. The least recently used of too many organizations are dropped. */
 function remember({ scim }: Context, organizationId: string, places: ListPlaces): void {
   scim.places.delete(organizationId);
   scim.places.set(organizationId, places);

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
@@ -7,14 +7,24 @@ import { Refusal } from '../../../../errors.ts';
 import type { ListPlace } from '../../../../scim-memory.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
-import { firstKey, readPage } from '../../../foundation/page.ts';
-import type { listScimUsersInput } from '../schema.ts';
+import { id, instant, ref } from '../../../foundation/fields.ts';
+import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
 import { beginning } from './places.ts';
 
-/**
- * The users that the organization's SCIM client sees, with their data, and whether they are
- * members.
- */
+export const listScimUsersInput = z.strictObject({ org: ref, ...pageInput });
+
+/** A person as the organization's SCIM client sees them. */
+export const scimUserView = z.object({
+  id,
+  userName: z.string(),
+  externalId: z.string().nullable(),
+  email: z.string().nullable(),
+  active: z.boolean(),
+  updatedAt: instant,
+});
+export const scimUserPage = pageOf(scimUserView);
+
+/** Lists the users that the organization's SCIM client sees, members or not. */
 export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {
   const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
   const { items, nextCursor } = await readPage(
@@ -31,11 +41,7 @@ export async function listScimUsers(ctx: Context, input: z.output<typeof listSci
 }
 
 /** The next records in the order of the client's own list, which has an index. */
-async function findAfter(
-  organizationId: string,
-  after: string,
-  limit: number,
-): Promise<ScimRecord[]> {
+async function findAfter(organizationId: string, after: string, limit: number) {
   const place = await placeOf(organizationId, after);
   const rows = await select<{ id: string }>(
     `SELECT id FROM scim_records WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)

@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../../context.ts';
+import { execute } from '../../../../database/select.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
+import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
+import { calledBy } from '../../../foundation/scim-user/called.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
-import { type Named, nameOf, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import { emailOf, type Named, nameOf, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import { attachAddress } from '../../../tenancy/identities/attach.ts';
 import { findRecordNamed, type Held, requireHeld } from '../../../tenancy/scim-records/find.ts';
+import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
-import { notUnique, requireMatch } from './checks.ts';
-import { followResource } from './follow.ts';
-import type { AtUser } from './input.ts';
 import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
+import { type AtUser, notUnique, requireMatch } from './present.ts';
 
 /** The new state of a resource. */
 export type Decided = Named & { active: boolean };
@@ -73,13 +76,31 @@ async function requireFreeName(record: Entry, resource: Named): Promise<void> {
   if (holder !== null && holder.id !== record.id) throw notUnique(resource.userName);
 }
 
-/**
- * The names of the attributes that differ, without their values, which are the client's business.
- */
+/** The names of the attributes that differ; their values are the client's business. */
 function changes(before: object, after: object): { attributes: string[] } {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = new Set([...was.keys(), ...is.keys()]);
   return {
     attributes: [...names].filter((name) => !isDeepStrictEqual(was.get(name), is.get(name))),
   };
+}
+
+/**
+ * Carries a change of the record over to the account. An account made without an address gets one.
+ * An account made for this record gets the new name, if the organization has verified the domain.
+ * An organization may change nothing else of an account (security I4). Call it before the record
+ * changes: creating an account also locks addresses before names. The same order avoids a deadlock
+ * on PostgreSQL.
+ */
+export async function followResource(ctx: Context, { record, account }: Held, resource: Named) {
+  if (record.link !== 'created') return;
+  const { organizationId } = record;
+  const email = emailOf(resource);
+  if (email !== null && account.email === null)
+    await attachAddress(ctx, account, { organizationId, email });
+  const name = calledBy(resource);
+  if (nameOf(resource) === null || name === account.name) return;
+  if (!(await ownsAddress(organizationId, account.email))) return;
+  await execute('UPDATE accounts SET name = $2 WHERE id = $1', [account.id, name]);
+  await recordRenamed(ctx, { ...account, name });
 }

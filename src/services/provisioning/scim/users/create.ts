@@ -13,11 +13,9 @@ import { findRecord, type Held, holdRecord } from '../../../tenancy/scim-records
 import type { Entry } from '../../../tenancy/scim-records/record.ts';
 import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.ts';
 import { readProjection } from '../view.ts';
-import { notUnique } from './checks.ts';
-import { followResource } from './follow.ts';
-import type { AtUsers } from './input.ts';
+import { followResource } from './change.ts';
 import { about, activateMember, reclaimHeld } from './membership.ts';
-import { type Presented, presentUser } from './present.ts';
+import { type AtUsers, notUnique, presentUser } from './present.ts';
 
 type Creation = ScimResource & { userName: string; active: boolean };
 
@@ -26,10 +24,7 @@ type Creation = ScimResource & { userName: string; active: boolean };
  * person is found again, by name or address, under the same id. Of several parallel requests one
  * succeeds.
  */
-export async function createUserResource(
-  ctx: Context,
-  input: AtUsers & { body: unknown },
-): Promise<Presented> {
+export async function createUserResource(ctx: Context, input: AtUsers & { body: unknown }) {
   const organizationId = requireScim(ctx, input.org);
   const project = readProjection(input);
   const resource = readCreation(input.body);
@@ -43,9 +38,8 @@ async function provision(ctx: Context, organizationId: string, resource: Creatio
   const email = emailOf(resource);
   const known = await findRecord(organizationId, { userName: resource.userName, email });
   if (known === null) return admit(ctx, organizationId, resource, email);
-  if (isNamed(known, resource) || !known.active || known.link === 'member') {
-    return comeBack(ctx, known, resource);
-  }
+  const isNamed = fold(known.userName) === fold(resource.userName);
+  if (isNamed || !known.active || known.link === 'member') return comeBack(ctx, known, resource);
   // Two people with one address are not merged: the second gets an account without an address.
   const record = await admit(ctx, organizationId, resource, null);
   await recordEvent(ctx, {
@@ -87,10 +81,6 @@ async function comeBack(ctx: Context, found: Entry, resource: Creation): Promise
   await changeRecord(ctx, record, { resource, active, hidden: false, link });
   await begin(ctx, held);
   return record;
-}
-
-function isNamed(record: Entry, { userName }: Creation): boolean {
-  return fold(record.userName) === fold(userName);
 }
 
 async function begin(ctx: Context, held: Held): Promise<void> {

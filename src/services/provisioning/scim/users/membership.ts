@@ -12,10 +12,7 @@ import { endMembership } from '../../../tenancy/memberships/deactivate.ts';
 import { addMembership } from '../../../tenancy/memberships/join.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/find.ts';
 
-/**
- * Reclaims the account of a person who is about to become a member (security I3). Returns whether
- * it did; the record is then updated. Call it before the record changes.
- */
+/** Reclaims the account before the record makes it a member (security I3); returns whether. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
   const { record, account } = held;
   if (!(await reclaimMember(ctx, account, record.organizationId, name))) return false;
@@ -25,10 +22,7 @@ export async function reclaimHeld(ctx: Context, held: Held, name: string | null)
 
 // Call the following functions after the record changes, in the same transaction.
 
-/**
- * Makes the person a member with role Member, whatever ended their last membership (spec §3.2,
- * security I5).
- */
+/** Makes the person a Member, whatever ended their last membership (spec §3.2, security I5). */
 export async function activateMember(
   ctx: Context,
   { record, account }: Held,
@@ -39,8 +33,7 @@ export async function activateMember(
   // An account that was just made has none.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Only for an owned address. A membership forced on a person may end nothing that another
-    // cannot make again (security O8).
+    // Only for an owned address: a forced membership ends nothing for good (security O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }
@@ -50,10 +43,7 @@ export async function activateMember(
   });
 }
 
-/**
- * Ends the membership, even the last owner's (spec §3.2: always). An event records that the
- * organization has no owner.
- */
+/** Ends the membership, even the last owner's (spec §3.2); an event then tells of that. */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;
   const role = await endMembership(ctx, record.organizationId, account);
@@ -61,8 +51,10 @@ export async function deactivateMember(ctx: Context, held: Held): Promise<void> 
     ...about(held, 'scim.user.deactivated'),
     data: { record: record.id, userName: record.userName },
   });
-  if (role === 'owner' && !(await hasOwner(record.organizationId)))
-    await recordEvent(ctx, about(held, 'organization.ownerless'));
+  if (role !== 'owner') return;
+  const { organizationId } = record;
+  const owners = await Membership.count({ where: { organizationId, role: 'owner' } });
+  if (owners === 0) await recordEvent(ctx, about(held, 'organization.ownerless'));
 }
 
 /** The event's subject: the person, under the client's name for them. */
@@ -73,8 +65,4 @@ export function about<Kind extends EventName>({ record, account }: Held, kind: K
     organizationId: record.organizationId,
     subject: { type: 'user', id: account.id, name },
   };
-}
-
-async function hasOwner(organizationId: string): Promise<boolean> {
-  return (await Membership.findOne({ where: { organizationId, role: 'owner' } })) !== null;
 }

@@ -41,15 +41,8 @@ export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
 /** The directory's answer to a password. */
 type Verdict = 'accepted' | 'refused';
 
-/**
- * Runs `work` over the service account's bind, counting refused binds; refuses `too_many_requests`,
- * with an event.
- */
-export async function tryingBind<T>(
-  ctx: Context,
-  bind: Bind,
-  work: (watch: Watch) => Promise<T>,
-): Promise<T> {
+/** Runs `work` over the service account's bind; refuses `too_many_requests`, with an event. */
+export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watch) => Promise<T>) {
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);
   const accepted = await wasAccepted(ctx, bind);
   const paid = !accepted && ctx.actor.kind !== 'operator';
@@ -85,10 +78,7 @@ export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | nul
   return null;
 }
 
-/**
- * Identifies the stored password. Another server or account needs a newly stored password
- * (security S10), which counts as another one.
- */
+/** Identifies the stored password: another server or account needs a new one (security S10). */
 function storedOf({ id, bindPassword }: Bind): StoredPassword | null {
   return bindPassword === null ? null : { of: id, apart: bindPassword };
 }
@@ -98,10 +88,7 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/**
- * Only a refusal by the directory itself counts. A busy, broken or malformed answer judges no
- * password.
- */
+/** Only a refusal by the directory counts: a broken answer judges no password. */
 function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
   return {
     ...visit,
@@ -116,9 +103,7 @@ function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
 // `pay`, `refuse` and `release` lock in the same order: the limits of the try, the password, the
 // organization.
 
-/**
- * Committed before the directory gets the password, so that parallel guesses cannot pass together.
- */
+/** Committed before the directory is asked, so that parallel guesses cannot pass together. */
 async function pay(ctx: Context, bind: Bind): Promise<void> {
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';

@@ -22,9 +22,7 @@ export interface Reading {
 export interface DirectoryPerson {
   /** Exactly as received, as the bind uses it. */
   dn: string;
-  /**
-   * The key: entryUUID or objectGUID, which outlive a change of name, else the DN (security I1).
-   */
+  /** entryUUID or objectGUID, which outlive a change of name; else the DN (security I1). */
   issuer: 'entryUUID' | 'objectGUID' | 'dn';
   subject: string;
   /** Canonical, in the order of the directory. */
@@ -42,10 +40,7 @@ const mostEmails = 1000;
 // A PostgreSQL index takes at most 2704 bytes.
 const mostBytes = 2000;
 
-/**
- * Queries for the entry with exactly this user name. The limit of two is enough to detect a second
- * match (security L4).
- */
+/** Queries for the entry of exactly this user name, and for a second one (security L4). */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {
   return {
     base: reading.searchBase,
@@ -126,20 +121,14 @@ function guidOf(bytes: Buffer): string {
 }
 
 /** The first given name and the first family name, as far as they exist. */
-function nameOf(
-  entry: DirectoryEntry,
-  { givenNameAttribute, familyNameAttribute }: Reading,
-): string | null {
+function nameOf(entry: DirectoryEntry, { givenNameAttribute, familyNameAttribute }: Reading) {
   const parts = [givenNameAttribute, familyNameAttribute].flatMap((one) =>
     textsOf(entry, one).slice(0, 1),
   );
   return nameField.safeParse(parts.join(' ')).data ?? null;
 }
 
-/**
- * Active Directory returns a long list in part, under another attribute name. The groups are then
- * unknown.
- */
+/** Unknown if Active Directory returns a long list in part, under another attribute name. */
 function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));

@@ -3,8 +3,9 @@ import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../../database/models/organization.ts';
+import { rehearse } from '../../../../database/transaction.ts';
 import { refuseField } from '../../../../errors.ts';
-import type { Step } from '../../../../finding.ts';
+import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
@@ -15,9 +16,12 @@ import { requireDirectory } from '../../../tenancy/ldap/find.ts';
 import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
 import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secret.ts';
 import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
+import { reasonOfFailure } from '../../refused.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
-import { type DirectoryExamination, examineDirectory, type Trial } from './examine/directory.ts';
-import { rehearseSignIn } from './examine/rehearse.ts';
+import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';
+import type { DirectoryPerson } from './person.ts';
+import { enter } from './sign-in.ts';
+import { refusalWords } from './words.ts';
 
 type Input = z.output<typeof testLdapInput>;
 
@@ -58,10 +62,7 @@ export async function testLdap(ctx: Context, input: Input) {
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
-/**
- * Counts the person's password as a sign-in does: before the try, by name and by entry. The try is
- * given back unless it was refused.
- */
+/** Counts the password as a sign-in does, by name and entry; only a refused one stays counted. */
 async function counting(
   ctx: Context,
   organization: Organization,
@@ -74,19 +75,12 @@ async function counting(
     await spend(ctx, [limit]);
     limits.push(limit);
   });
-  const failed = failedStepOf(examination.steps);
+  const failed = examination.steps.find(({ ok }) => !ok)?.name;
   if (failed !== 'password' && failed !== 'filter') await giveBack(ctx, limits);
   return examination;
 }
 
-function failedStepOf(steps: Step[]): string | undefined {
-  return steps.find(({ ok }) => !ok)?.name;
-}
-
-/**
- * The settings to try and the bind password: a stored password goes only to its own server
- * (security S10).
- */
+/** The settings to try; a stored bind password goes only to its own server (security S10). */
 async function settingsToTry(ctx: Context, organization: Organization, input: Input) {
   const stored =
     input.uri === undefined
@@ -110,4 +104,28 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
   const returned = entries === 1 ? '1 sample entry was' : `${entries} sample entries were`;
   const end = wholeSignIn ? ' The person would be let in.' : '';
   return `The connection worked; ${returned} returned.${end}`;
+}
+
+/** Rehearses the sign-in of a proven person as steps of an examination, and rolls it back. */
+async function rehearseSignIn(
+  ctx: Context,
+  connection: { id: string; organizationId: string; uri: string },
+  person: DirectoryPerson,
+): Promise<Step[]> {
+  const asked = rehearse(() => enter(ctx, connection, person, null));
+  const reason = await asked.then(() => null, reasonOf);
+  const address = (finding: Finding) =>
+    stepOf('e-mail', 'an address on a verified domain of the organization', finding);
+  const words = reason === null ? undefined : refusalWords[reason];
+  if (words !== undefined && reason?.startsWith('email_'))
+    return [address({ ok: false, ...words })];
+  const entered: Finding = words === undefined ? right('let in') : { ok: false, ...words };
+  return [address(right('there')), stepOf('account', 'the person is let in', entered)];
+}
+
+/** Why the sign-in would be refused, as a key of `refusalWords`. */
+function reasonOf(error: unknown): string {
+  const reason = reasonOfFailure(error);
+  if (reason === null || !Object.hasOwn(refusalWords, reason)) throw error;
+  return reason;
 }

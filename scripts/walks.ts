@@ -1,0 +1,119 @@
+import { dirname, join } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
+import { textOf } from './imports.ts';
+
+// Prints how far a reader walks to follow each sign-in: `npm run walks` (`-- --list` names each
+// file). It follows the calls under src/services from the function in flow.ts, in source order and
+// depth first, each function once, until `beginSession` has written the session. What only a failure
+// runs is not followed. `files`: the files on the way. `returns`: how often a call leads into a
+// file that was left before. The first pair enters the functions of lower floors, but not what they
+// call; the second pair follows everything.
+
+const room = 'src/services/signin/';
+const flow = `${room}flow.ts`;
+
+/** The function where each walk starts, and the one that lets its person in. */
+const walks = {
+  password: { start: 'signIn', door: 'enterByPassword' },
+  code: { start: 'signInByCode', door: null },
+  LDAP: { start: 'signInByLdap', door: 'enterByDirectory' },
+  social: { start: 'finishSocial', door: 'enterBySocial' },
+  SSO: { start: 'finishSso', door: 'enterBySso' },
+};
+const doors = ['enterByLink', ...Object.values(walks).map(({ door }) => door)];
+
+const failures = ['ThrowStatement', 'CatchClause'];
+
+interface Node {
+  type: string;
+  [part: string]: unknown;
+}
+
+/** The functions that a file declares, and where its imports from src/services come from. */
+interface Source {
+  functions: Map<string, Node>;
+  imports: Map<string, { file: string; name: string }>;
+}
+
+const sources = new Map<string, Source>();
+for (const [name, { start, door }] of Object.entries(walks)) {
+  const [near, whole] = [walk(start, door, false), walk(start, door, true)];
+  print(`${name.padEnd(10)} ${shown(near)}   with the lower floors: ${shown(whole)}`);
+  if (process.argv.includes('--list')) for (const step of near.steps) print(step);
+}
+
+function shown({ files, returns }: { files: Set<string>; returns: number }): string {
+  return `files ${files.size}, returns ${String(returns).padEnd(2)}`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function walk(start: string, door: string | null, whole: boolean) {
+  const entered = new Set<string>();
+  const seen = { files: new Set<string>(), returns: 0, steps: [] as string[] };
+  let done = false;
+  const enter = (file: string, name: string, from: string) => {
+    const declared = sourceOf(file).functions.get(name);
+    const isOther = doors.includes(name) && name !== door;
+    if (declared === undefined || isOther || entered.has(`${file} ${name}`)) return;
+    entered.add(`${file} ${name}`);
+    const returns = file !== from && seen.files.has(file);
+    if (returns) seen.returns += 1;
+    if (file !== from) seen.steps.push(`  ${returns ? 'back to' : 'to'} ${file}: ${name}`);
+    seen.files.add(file);
+    if (whole || file.startsWith(room)) follow(declared, file);
+    done ||= name === 'beginSession';
+  };
+  const follow = (node: unknown, file: string): void => {
+    if (Array.isArray(node)) for (const part of node) follow(part, file);
+    if (done || !isNode(node) || failures.includes(node.type)) return;
+    const { callee } = node;
+    if (node.type === 'CallExpression' && isNode(callee)) {
+      // `promise.catch(…)`: only a failure runs what is given to it.
+      if (nameOf(callee['property']) === 'catch') node = { ...callee };
+      const name = nameOf(callee);
+      const target = sourceOf(file).imports.get(name) ?? { file, name };
+      enter(target.file, target.name, file);
+    }
+    for (const part of Object.values(Object(node))) follow(part, file);
+  };
+  enter(flow, start, flow);
+  return seen;
+}
+
+function sourceOf(file: string): Source {
+  const known = sources.get(file);
+  if (known !== undefined) return known;
+  const source: Source = { functions: new Map(), imports: new Map() };
+  sources.set(file, source);
+  // Every statement is a node with a type and its parts.
+  for (const node of parseAst(textOf(file), { lang: 'ts' }).body as unknown as Node[]) {
+    if (node.type === 'ImportDeclaration') readImport(node, file, source);
+    const { declaration: declared = node } = node;
+    for (const one of isNode(declared) ? [declared, ...nodesOf(declared['declarations'])] : [])
+      if (isNode(one['id'])) source.functions.set(nameOf(one['id']), one);
+  }
+  return source;
+}
+
+function readImport({ source, specifiers }: Node, file: string, { imports }: Source): void {
+  const from = isNode(source) ? String(source['value']) : '';
+  const path = join(dirname(file), from);
+  if (!from.startsWith('.') || !path.startsWith('src/services/')) return;
+  for (const one of nodesOf(specifiers))
+    imports.set(nameOf(one['local']), { file: path, name: nameOf(one['imported']) });
+}
+
+function nameOf(node: unknown): string {
+  return isNode(node) ? String(node['name'] ?? '') : '';
+}
+
+function nodesOf(value: unknown): Node[] {
+  return Array.isArray(value) ? value.filter(isNode) : [];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}

@@ -1,0 +1,100 @@
+import { createHmac } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Op } from 'sequelize';
+import { hasUnit } from '../../config/unit-credentials.ts';
+import type { Context } from '../../context.ts';
+import { Daemon } from '../../database/models/daemon.ts';
+import { transaction, unsynced } from '../../database/transaction.ts';
+import { requireOperator } from '../foundation/authority/require.ts';
+import { after } from '../foundation/time.ts';
+
+/** How often a daemon reports that it runs. */
+export const announceSeconds = 60;
+/** After this silence a daemon counts as killed. */
+const silentSeconds = 150;
+
+/** A daemon's report about itself to the commands. */
+export interface RunningDaemon {
+  id: string;
+  listen: string;
+  configuration: ConfigurationFile;
+}
+
+/** Reports regularly that this daemon runs, and with which configuration. */
+export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
+  const { id, listen, configuration } = daemon;
+  const host = hostname();
+  await unsynced(async () => {
+    // Only one process can listen at an address, so an earlier daemon there has ended.
+    await Daemon.destroy({ where: { id: { [Op.ne]: id }, host, listen } });
+    await Daemon.destroy({ where: { seenAt: { [Op.lt]: after(ctx.now, -silentSeconds) } } });
+    const configDigest = keyedDigest(ctx, configuration);
+    await Daemon.upsert({
+      id,
+      host,
+      listen,
+      configFile: configuration.file,
+      configDigest,
+      seenAt: ctx.now,
+    });
+  });
+}
+
+/** Reports to the commands that this daemon stops. */
+export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<void> {
+  await transaction(async () => {
+    await Daemon.destroy({ where: { id } });
+  });
+}
+
+/** Whether the daemons have read the file as it is now, or what makes them. Null: none is known. */
+export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
+
+/** The message about a daemon with an older configuration; null otherwise. */
+export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
+  if (found === null || found === 'current') return null;
+  const reload = hasUnit(process.env)
+    ? 'systemctl reload idctl'
+    : 'kill -HUP PID (the log names the PID)';
+  const hint = found === 'reload' ? `Reload it: ${reload}` : 'Restart it.';
+  return { message: 'The daemon runs an older configuration.', hint };
+}
+
+/**
+ * Whether this machine's daemons with this configuration file have read it in its current state.
+ * After a master key change they are compared again once they have reported the new key.
+ */
+export async function lookAtDaemons(
+  ctx: Context,
+  configuration: ConfigurationFile | null,
+): Promise<DaemonsFound> {
+  requireOperator(ctx);
+  if (configuration === null) return null;
+  const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
+  const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
+  const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
+  const ours = keyedDigest(ctx, configuration);
+  const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
+  if (comparable.length === 0) return null;
+  if (comparable.every((digest) => digest === ours)) return 'current';
+  return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
+}
+
+/** A configuration file as read: digests of its contents and of its restart-only settings. */
+export interface ConfigurationFile {
+  file: string;
+  digest: string;
+  restDigest: string;
+}
+
+/** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
+function keyedDigest({ keyring }: Pick<Context, 'keyring'>, read: ConfigurationFile): string {
+  const key = keyring.derive('configuration digest');
+  const keyed = (digest: string) => createHmac('sha256', key).update(digest).digest('base64url');
+  return `${keyring.keyId}.${keyed(read.digest)}.${keyed(read.restDigest)}`;
+}
+
+/** The part for the restart-only settings; undefined from an older idctl. */
+function restOf(keyed: string): string | undefined {
+  return keyed.split('.')[2];
+}

@@ -1,0 +1,189 @@
+import { statSync } from 'node:fs';
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { Organization } from '../../database/models/organization.ts';
+import { Session } from '../../database/models/session.ts';
+import { dialectOfDatabase, select } from '../../database/select.ts';
+import { Refusal } from '../../errors.ts';
+import { readVersion } from '../../version.ts';
+import { requireOperator } from '../foundation/authority/require.ts';
+import { instant } from '../foundation/fields.ts';
+import { isMailConfigured } from '../foundation/mail/configured.ts';
+import { lookAtDaemons, tellOlder } from './daemons.ts';
+import { servesAnother } from './doctor/machine.ts';
+import { checkStored } from './doctor/organization.ts';
+
+/** `idle`: no process has the database open, so a daemon that answers uses another one. */
+export const statusInput = z.strictObject({
+  idle: z.boolean().optional(),
+  configuration: z
+    .strictObject({ file: z.string(), digest: z.string(), restDigest: z.string() })
+    .nullable()
+    .optional(),
+});
+
+const connection = z.enum(['none', 'saved', 'enabled']);
+
+/** A summary of the instance. */
+export const statusView = z.object({
+  version: z.string(),
+  baseUrl: z.string(),
+  daemon: z.object({ ready: z.boolean(), message: z.string() }),
+  /** `bytes` is the size of its files or tables; `schema` the last applied migration. */
+  database: z.object({ bytes: z.int(), schema: z.string() }),
+  mail: z.boolean(),
+  people: z.int(),
+  /** Live sessions. */
+  sessions: z.int(),
+  organizations: z.array(
+    z.object({
+      slug: z.string(),
+      name: z.string(),
+      members: z.int(),
+      owners: z.int(),
+      domains: z.object({ verified: z.int(), pending: z.int() }),
+      sso: connection,
+      ldap: connection,
+      scim: z.enum(['none', 'unused', 'used']),
+      /** The last sign-in of any member, by any method. */
+      lastSignInAt: instant.nullable(),
+    }),
+  ),
+  /** One sentence each. `doctor` checks more, and says what to change. */
+  problems: z.array(z.string()),
+});
+
+/** A summary of the instance, and the problems that show without a request but to the daemon. */
+export async function showStatus(
+  ctx: Context,
+  { idle = false, configuration = null }: z.output<typeof statusInput>,
+): Promise<z.output<typeof statusView>> {
+  requireOperator(ctx);
+  const [daemon, organizations, problems, found] = await Promise.all([
+    askDaemon(ctx, idle),
+    countOrganizations(),
+    findProblems(ctx),
+    idle ? null : lookAtDaemons(ctx, configuration),
+  ]);
+  const older = tellOlder(found);
+  return {
+    version: readVersion(),
+    baseUrl: ctx.config.baseUrl,
+    daemon,
+    database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
+    mail: isMailConfigured(ctx),
+    people: await Account.count(),
+    sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
+    organizations,
+    problems: [
+      ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+      ...(older === null ? [] : [`${older.message} ${older.hint}`]),
+      ...problems,
+    ],
+  };
+}
+
+async function askDaemon(ctx: Context, idle: boolean) {
+  try {
+    const { status } = await ctx.outbound.reach(`${ctx.config.baseUrl}/readyz`);
+    if (status !== 200) return { ready: false, message: `not ready (HTTP ${status})` };
+    return (await servesAnother(ctx, idle))
+      ? { ready: false, message: 'the one at this address serves another database' }
+      : { ready: true, message: 'ready' };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { host } = new URL(ctx.config.baseUrl);
+    const stopped = `nothing listens on ${host}. Start it: idctl serve`;
+    const message = error.extra['reason'] === 'connection_refused' ? stopped : error.message;
+    return { ready: false, message };
+  }
+}
+
+async function findProblems(ctx: Context): Promise<string[]> {
+  const problems: string[] = [];
+  for (const organization of await Organization.findAll({ order: ['id'] })) {
+    for (const { name, ok, message } of await checkStored(ctx, organization)) {
+      if (!ok) problems.push(`${name}: ${message}`);
+    }
+  }
+  return problems;
+}
+
+/** The size of an embedded database with its journal, or of a server's tables and indexes. */
+async function sizeOf(url: string): Promise<number> {
+  if (dialectOfDatabase() === 'postgres') {
+    const [row] = await select<{ size: string }>(
+      'SELECT pg_database_size(current_database()) AS size',
+      [],
+    );
+    return Number(row?.size);
+  }
+  const file = url.replace(/^sqlite:(\/\/)?/, '');
+  const sizes = [file, `${file}-wal`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function lastMigration(): Promise<string> {
+  const [row] = await select<{ name: string }>('SELECT MAX(name) AS name FROM migrations', []);
+  return row?.name ?? 'none';
+}
+
+// In one query, because an instance may have thousands.
+const query = `SELECT o.id, o.slug, o.name,
+    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
+    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,
+    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Verified') AS verified,
+    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Pending') AS pending,
+    (SELECT c.enabled FROM sso_connections c WHERE c.organization_id = o.id) AS sso,
+    (SELECT c.enabled FROM ldap_connections c WHERE c.organization_id = o.id) AS ldap,
+    (SELECT COUNT(*) FROM scim_tokens t WHERE t.organization_id = o.id) AS scim,
+    (SELECT t.last_used_at FROM scim_tokens t WHERE t.organization_id = o.id) AS "scimUsed",
+    (SELECT MAX(s.created_at) FROM sessions s JOIN memberships m ON m.account_id = s.account_id
+      WHERE m.organization_id = o.id) AS "lastSignIn"
+  FROM organizations o ORDER BY o.id`;
+
+/** As returned: SQLite counts in numbers and has times as text, PostgreSQL the reverse. */
+interface Row {
+  id: string;
+  slug: string;
+  name: string;
+  members: number | string;
+  owners: number | string;
+  verified: number | string;
+  pending: number | string;
+  sso: boolean | number | null;
+  ldap: boolean | number | null;
+  scim: number | string;
+  scimUsed: string | Date | null;
+  lastSignIn: string | Date | null;
+}
+
+/** Every organization, with its counts. */
+async function countOrganizations() {
+  const rows = await select<Row>(query, []);
+  return rows.map((row) => ({
+    slug: row.slug,
+    name: row.name,
+    members: Number(row.members),
+    owners: Number(row.owners),
+    domains: { verified: Number(row.verified), pending: Number(row.pending) },
+    sso: stateOf(row.sso),
+    ldap: stateOf(row.ldap),
+    scim:
+      Number(row.scim) === 0
+        ? ('none' as const)
+        : row.scimUsed === null
+          ? ('unused' as const)
+          : ('used' as const),
+    lastSignInAt: row.lastSignIn === null ? null : new Date(row.lastSignIn).toISOString(),
+  }));
+}
+
+function stateOf(enabled: boolean | number | null) {
+  if (enabled === null) return 'none' as const;
+  return enabled === true || enabled === 1 ? ('enabled' as const) : ('saved' as const);
+}

@@ -1,0 +1,119 @@
+import { Op } from 'sequelize';
+import type { Context } from '../../context.ts';
+import { Account } from '../../database/models/account.ts';
+import { Counter } from '../../database/models/counter.ts';
+import { ScimRequest } from '../../database/models/scim-request.ts';
+import { SpentState } from '../../database/models/spent-state.ts';
+import { SsoAttempt } from '../../database/models/sso-attempt.ts';
+import { refreshStatistics, select } from '../../database/select.ts';
+import { transaction } from '../../database/transaction.ts';
+import { recordEvent } from '../foundation/events/record.ts';
+import { sweepEvents } from '../foundation/events/sweep.ts';
+import { dropSpentKeys } from '../foundation/keys/operations.ts';
+import { reseal } from '../foundation/keys/reseal.ts';
+import { epochSeconds } from '../foundation/limits/count.ts';
+import { isMailConfigured } from '../foundation/mail/configured.ts';
+import { after } from '../foundation/time.ts';
+import { lockAccount } from '../people/accounts/lock.ts';
+import { unconfirmedSeconds } from '../people/codes/ticket.ts';
+import {
+  accountCredentials,
+  sweepCredentials,
+  withoutCredentials,
+} from '../people/credentials/credentials.ts';
+import { attemptDays } from '../signin/attempts.ts';
+import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
+
+/**
+ * Deletes obsolete rows: expired sessions with their refresh tokens, unneeded signing keys, expired
+ * bot tokens, states, codes and invitations. Also old attempts, SCIM requests, deliveries and
+ * counts, unverified accounts, and events older than `events.retention`.
+ */
+export async function sweepExpired(ctx: Context): Promise<void> {
+  await transaction(async () => {
+    await SpentState.destroy({ where: { expiresAt: { [Op.lt]: ctx.now } } });
+    await sweepCredentials(ctx);
+    await dropSpentKeys(ctx);
+    await Counter.destroy({ where: { expiresAt: { [Op.lt]: epochSeconds(ctx.now) } } });
+    const old = { where: { at: { [Op.lt]: after(ctx.now, -attemptDays * 86_400) } } };
+    await SsoAttempt.destroy(old);
+    await ScimRequest.destroy(old);
+    await sweepDeliveries(ctx);
+  });
+  await sweepUnconfirmed(ctx);
+  await sweepEvents(ctx);
+  // Re-seals values sealed while another process replaced the master key (security X1).
+  await reseal(ctx);
+  await refreshStatistics();
+}
+
+/** Small batches: another writer waits for one batch, not for the whole deletion. */
+const batch = 50;
+
+/** Tables whose rows show that the account is in use. The sign-up itself names an invitation. */
+const traces = [...accountCredentials, ...withoutCredentials].filter(
+  (table) => table !== 'accounts' && table !== 'invitations',
+);
+
+// The index of unverified accounts is used only with exactly this condition.
+const waiting = `SELECT a.id FROM accounts a
+  WHERE a.email_proof = 'none' AND a.password_hash IS NOT NULL AND a.disabled_at IS NULL
+    AND COALESCE(a.sign_up_replaced_at, a.created_at) < $1
+    ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
+
+/**
+ * Deletes accounts that signed up at least seven days ago and never verified their address. So an
+ * unused sign-up does not block the address. An account with other rows stays. Without mail such
+ * accounts are in use, so none is deleted.
+ */
+async function sweepUnconfirmed(ctx: Context): Promise<void> {
+  if (!isMailConfigured(ctx)) return;
+  const before = after(ctx.now, -unconfirmedSeconds);
+  for (let more = true; more; ) {
+    const found = await select<{ id: string }>(`${waiting} ORDER BY a.id LIMIT ${batch}`, [before]);
+    await transaction(async () => {
+      for (const { id } of found) await forget(ctx, id, before);
+    });
+    more = found.length === batch;
+  }
+}
+
+async function forget(ctx: Context, id: string, before: Date): Promise<void> {
+  const account = await lockAccount(id);
+  // Skip accounts that were verified, or made a member, since we looked.
+  if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
+    return;
+  await Account.destroy({ where: { id } });
+  await recordEvent(ctx, {
+    kind: 'user.deleted',
+    subject: { type: 'user', id, name: account.email ?? account.name },
+  });
+}
+
+/** Waiting messages by kind: how many, and how many seconds overdue. */
+export type Backlog = Record<'mail' | 'webhook', { waiting: number; seconds: number }>;
+
+interface Row {
+  waiting: number | string;
+  oldest: string | Date | null;
+}
+
+/** Counts waiting messages, with one small query each. */
+export async function countBacklog(now: Date): Promise<Backlog> {
+  const [mail] = await select<Row>(
+    'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',
+    [],
+  );
+  const [webhook] = await select<Row>(
+    `SELECT count(*) AS waiting, min(d.next_at) AS oldest
+     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+     WHERE d.status = 'waiting' AND w.enabled`,
+    [],
+  );
+  return { mail: shown(mail, now), webhook: shown(webhook, now) };
+}
+
+function shown(row: Row | undefined, now: Date) {
+  const due = row?.oldest ? new Date(row.oldest).getTime() : now.getTime();
+  return { waiting: Number(row?.waiting ?? 0), seconds: Math.max(0, (now.getTime() - due) / 1000) };
+}

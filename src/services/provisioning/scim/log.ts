@@ -1,0 +1,114 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { orderedId } from '../../../crypto/id.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { ScimRequest } from '../../../database/models/scim-request.ts';
+import { transaction } from '../../../database/transaction.ts';
+import type { Noted, ScimMemory } from '../../../scim-memory.ts';
+import { requireAuthority } from '../../foundation/authority/require.ts';
+import { instant, ref } from '../../foundation/fields.ts';
+import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+
+export const listScimRequestsInput = z.strictObject({ org: ref, ...pageInput });
+
+/** A request of the client: its answer, and the reason if it was refused. */
+export const scimRequestView = z.object({
+  at: instant,
+  method: z.string(),
+  path: z.string(),
+  status: z.int(),
+  reason: z.string().nullable(),
+});
+export const scimRequestPage = pageOf(scimRequestView);
+
+/** The latest requests of the organization's SCIM client, newest first. */
+export async function listScimRequests(
+  ctx: Context,
+  input: z.output<typeof listScimRequestsInput>,
+) {
+  const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
+  await writeRequests(ctx);
+  const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+  return readPage(
+    input,
+    (_, limit) =>
+      ScimRequest.findAll({
+        where: { organizationId: organization.id, ...before },
+        order: [['id', 'DESC']],
+        limit,
+      }),
+    ({ id }) => id,
+    ({ at, method, path, status, reason }) => ({
+      at: at.toISOString(),
+      method,
+      path,
+      status,
+      reason,
+    }),
+  );
+}
+
+const mostUnwritten = 2000;
+
+/**
+ * Remembers a request until a job writes it to the database; no request waits for that. Requests
+ * without a valid token, which strangers can send, are stored separately, so that they displace
+ * none of a client's.
+ */
+export function noteRequest({ requests, rejected }: ScimMemory, noted: Noted): void {
+  const alike = noted.status === 401 ? rejected : requests;
+  alike.push({
+    ...noted,
+    method: noted.method.slice(0, 20),
+    path: noted.path.slice(0, 300),
+    // The reason can quote the client, and not every database can store such text.
+    reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
+  });
+  if (alike.length > mostUnwritten) alike.shift();
+}
+
+// Bounded, so that the log cannot fill the disk. Requests without a valid token, which strangers
+// can send, are stored separately, so that they cannot displace the client's.
+
+const mostAccepted = 500;
+const mostRejected = 50;
+
+/** Writes the remembered requests, each organization's in its own transaction. */
+export async function writeRequests(ctx: Context): Promise<void> {
+  const noted = [...ctx.scim.rejected.splice(0), ...ctx.scim.requests.splice(0)];
+  const byOrganization = Map.groupBy(noted, ({ organizationId }) => organizationId);
+  for (const id of await findExisting([...byOrganization.keys()])) {
+    await transaction(() => write(id, byOrganization.get(id) ?? []));
+  }
+}
+
+/** The ids of real organizations: a request without a valid token can name any id. */
+async function findExisting(ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const organizations = await Organization.findAll({ where: { id: ids }, attributes: ['id'] });
+  return organizations.map(({ id }) => id);
+}
+
+async function write(organizationId: string, noted: Noted[]): Promise<void> {
+  // The organization may have been deleted in the meantime.
+  if ((await Organization.count({ where: { id: organizationId } })) === 0) return;
+  const kept = [
+    ...noted.filter(isRejected).slice(-mostRejected),
+    ...noted.filter((request) => !isRejected(request)).slice(-mostAccepted),
+  ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  await ScimRequest.bulkCreate(kept.map((request) => ({ id: orderedId(), ...request })));
+  await dropOldest(organizationId, { status: 401 }, mostRejected);
+  await dropOldest(organizationId, { status: { [Op.ne]: 401 } }, mostAccepted);
+}
+
+function isRejected({ status }: Noted): boolean {
+  return status === 401;
+}
+
+async function dropOldest(organizationId: string, alike: object, most: number): Promise<void> {
+  const where = { organizationId, ...alike };
+  const surplus = await ScimRequest.findOne({ where, order: [['id', 'DESC']], offset: most });
+  if (surplus !== null)
+    await ScimRequest.destroy({ where: { ...where, id: { [Op.lte]: surplus.id } } });
+}

@@ -1,0 +1,154 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Actor, Context } from '../../../context.ts';
+import { isEqual } from '../../../crypto/equal.ts';
+import { hashOfSecret, newSecret } from '../../../crypto/secret.ts';
+import { ScimToken } from '../../../database/models/scim-token.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { instant, ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { suspended } from '../../people/tokens/view.ts';
+import { recordEarlierMembers } from '../../tenancy/scim-records/earlier.ts';
+import { baseOf } from './view.ts';
+
+/** Whether there is a token, and the URL to configure in the client (spec §2.4). */
+export const scimTokenView = z.object({
+  configured: z.boolean(),
+  prefix: z.string().nullable(),
+  createdAt: instant.nullable(),
+  lastUsedAt: instant.nullable(),
+  baseUrl: z.string(),
+  /** Present only while it is suspended because it came from a backup. */
+  suspendedAt: instant.optional(),
+});
+
+/** The answer to making a token. Its value is not shown again. */
+export const newScimTokenView = scimTokenView.extend({ token: z.string() });
+
+/** The organization's token, or that there is none. Never its value. */
+function viewScimToken(ctx: Context, organizationId: string, token: ScimToken | null) {
+  return {
+    configured: token !== null,
+    prefix: token?.prefix ?? null,
+    createdAt: token?.createdAt.toISOString() ?? null,
+    lastUsedAt: token?.lastUsedAt?.toISOString() ?? null,
+    baseUrl: baseOf(ctx, organizationId),
+    ...(token === null ? {} : suspended(token)),
+  };
+}
+
+const input = z.strictObject({ org: ref });
+
+/** Shows whether there is a SCIM token, its prefix and its last use (spec §2.4). */
+export const showScimToken = operation({
+  authority: 'scim.see',
+  input,
+  output: scimTokenView,
+  run: async (ctx, _input, { organization: { id } }) =>
+    viewScimToken(ctx, id, await ScimToken.findByPk(id)),
+});
+
+/**
+ * Gives the organization a new SCIM token, and revokes the old one at once (spec §3.5). Earlier
+ * members without a record get one first, in separate transactions: without a token no client has
+ * asked for them.
+ */
+export const rotateScimToken = operation({
+  authority: 'scim.rotate',
+  input,
+  output: newScimTokenView,
+  run: async (ctx, _input, { organization }) => {
+    await recordEarlierMembers(organization.id);
+    const { value, prefix, hash } = newSecret('scim_');
+    const token = await transaction(async () => {
+      const former = await ScimToken.findByPk(organization.id);
+      const created = { createdAt: ctx.now, lastUsedAt: null, suspendedAt: null };
+      const row = { organizationId: organization.id, prefix, hash, ...created };
+      await ScimToken.upsert(row);
+      await recordEvent(ctx, {
+        kind: former === null ? 'scim.token.created' : 'scim.token.rotated',
+        organizationId: organization.id,
+        subject: { type: 'scimToken', id: organization.id, name: prefix },
+      });
+      return ScimToken.build(row);
+    });
+    return { ...viewScimToken(ctx, organization.id, token), token: value };
+  },
+});
+
+/** Revokes the organization's SCIM token: the client is cut off (spec §3.5), the members stay. */
+export const revokeScimToken = operation({
+  authority: 'scim.revoke',
+  input,
+  run: (ctx, _input, { organization }) =>
+    transaction(async () => {
+      const token = await ScimToken.findByPk(organization.id);
+      if (token === null || (await ScimToken.destroy({ where: { hash: token.hash } })) === 0) {
+        throw new Refusal('not_found', `${organization.slug} has no SCIM token.`, {
+          hint: `Make one with: idctl scim token rotate --org ${shellWord(organization.slug)}`,
+        });
+      }
+      await recordEvent(ctx, {
+        kind: 'scim.token.revoked',
+        organizationId: organization.id,
+        subject: { type: 'scimToken', id: organization.id, name: token.prefix },
+      });
+      return viewScimToken(ctx, organization.id, token);
+    }),
+});
+
+interface Row {
+  organization_id: string;
+  prefix: string;
+  hash: string;
+  last_used_at: string | Date | null;
+}
+
+/**
+ * The provisioning client of this token for this organization, or null. An unknown token, another
+ * organization's token and an unknown organization give the same answer. One read, without the ORM.
+ */
+export async function findScimActor(
+  ctx: Context,
+  org: string,
+  credential: string,
+): Promise<Actor | null> {
+  const hash = hashOfSecret('scim_', credential);
+  if (hash === null) return null;
+  const [row] = await select<Row>(
+    'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1 AND suspended_at IS NULL',
+    [hash],
+  );
+  if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
+  noteScimTokenUse(ctx, hash, row.last_used_at === null ? null : new Date(row.last_used_at));
+  return { kind: 'scim', organizationId: org, name: row.prefix };
+}
+
+// Like personal access tokens: the request remembers the use, a job writes it (security P13).
+
+const minuteMs = 60_000;
+
+/** Remembers that the token of this hash was used now, unless this minute is already stored. */
+function noteScimTokenUse(ctx: Context, hash: string, lastUsedAt: Date | null): void {
+  if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now))
+    ctx.scim.tokenUses.set(hash, ctx.now);
+}
+
+/** Writes the remembered uses, each in its own transaction; the next run retries a failed one. */
+export async function writeScimTokenUses(ctx: Context): Promise<void> {
+  for (const [hash, at] of [...ctx.scim.tokenUses]) {
+    const stale = {
+      [Op.or]: [{ lastUsedAt: null }, { lastUsedAt: { [Op.lte]: minuteBefore(at) } }],
+    };
+    await transaction(() => ScimToken.update({ lastUsedAt: at }, { where: { hash, ...stale } }));
+    if (ctx.scim.tokenUses.get(hash) === at) ctx.scim.tokenUses.delete(hash);
+  }
+}
+
+function minuteBefore(instant: Date): Date {
+  return new Date(instant.getTime() - minuteMs);
+}

@@ -1,2 +1,0 @@
-/** The most Users on one page. */
-export const mostInPage = 200;

@@ -1,0 +1,105 @@
+import type { Context } from '../../../../context.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { requireScim } from '../../../foundation/authority/require.ts';
+import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
+import { readReplacement } from '../../../foundation/scim-user/resource.ts';
+import { isComplex } from '../../../foundation/scim-user/values.ts';
+import { requireHeld, requireRecord } from '../../../tenancy/scim-records/find.ts';
+import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import { changeRecord } from '../../../tenancy/scim-records/write.ts';
+import { parseFilter } from '../filter.ts';
+import { readFiltered } from '../list/filtered.ts';
+import { readWholeList } from '../list/places.ts';
+import { applyPatch, type Own } from '../patch.ts';
+import { mostInPage, readProjection } from '../view.ts';
+import { changeUser, type Decided } from './change.ts';
+import { deactivateMember } from './membership.ts';
+import { type AtUser, type AtUsers, type Presented, presentUser, requireMatch } from './present.ts';
+
+/** The query of a list (RFC 7644 §3.4.2), with numbers as requested. */
+export interface ListQuery extends AtUsers {
+  filter?: string | undefined;
+  sortBy?: string | undefined;
+  sortOrder?: string | undefined;
+  startIndex?: number | undefined;
+  count?: number | undefined;
+}
+
+const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const usual = 100;
+
+/** A page of the organization's Users, current and former members, with the total. */
+export async function listUserResources(ctx: Context, input: ListQuery): Promise<ScimResource> {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  const filter = input.filter === undefined ? null : parseFilter(input.filter);
+  const startIndex = Math.max(1, input.startIndex ?? 1);
+  const count = Math.min(mostInPage, Math.max(0, input.count ?? usual));
+  const { sortBy } = input;
+  const window = { from: startIndex - 1, count };
+  const descending = input.sortOrder?.toLowerCase() === 'descending';
+  const { total, records } =
+    filter === null && sortBy === undefined
+      ? await readWholeList(ctx, organizationId, window)
+      : await readFiltered(organizationId, { filter, sortBy, descending, ...window });
+  return {
+    schemas: [listSchema],
+    totalResults: total,
+    startIndex,
+    itemsPerPage: records.length,
+    Resources: records.map((record) => presentUser(ctx, record, project).body),
+  };
+}
+
+/** Shows one User (RFC 7644 §3.4.1). */
+export async function showUserResource(ctx: Context, input: AtUser): Promise<Presented> {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  return presentUser(ctx, await requireRecord(organizationId, input.id), project);
+}
+
+type Sent = AtUser & { body: unknown };
+
+/** Replaces a User (spec §4.3). `active` defaults to true. */
+export function replaceUser(ctx: Context, input: Sent): Promise<Presented> {
+  return change(ctx, input, (now) => readReplacement(input.body, now));
+}
+
+/** Applies all operations to a User, or none (RFC 7644 §3.5.2, spec §4.3). */
+export function patchUser(ctx: Context, input: Sent): Promise<Presented> {
+  return change(ctx, input, (now, held) => patched(now, input.body, ownOf(ctx, held)));
+}
+
+async function change(ctx: Context, input: AtUser, decide: Parameters<typeof changeUser>[3]) {
+  const organizationId = requireScim(ctx, input.org);
+  const project = readProjection(input);
+  return presentUser(ctx, await changeUser(ctx, organizationId, input, decide), project);
+}
+
+/** The record's id and meta as clients see them. */
+function ownOf(ctx: Context, record: Entry): Own {
+  const { meta } = presentUser(ctx, record, (view) => view).body;
+  return { id: record.id, meta: isComplex(meta) ? meta : {} };
+}
+
+function patched(now: Decided, body: unknown, own: Own): Decided {
+  const { resource, active, changed } = applyPatch(now, body, own);
+  // The name of a record cannot be removed: `applyPatch` refuses that.
+  return changed ? ({ ...resource, active } as Decided) : now;
+}
+
+/**
+ * Deactivates a User, the same as `active` false (spec §4.3). Repeating it changes nothing. Under
+ * `scim.deleteMode: remove` the User is gone for the client too (RFC 7644 §3.6).
+ */
+export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtUser) {
+  const organizationId = requireScim(ctx, org);
+  const hidden = ctx.config.scim.deleteMode === 'remove';
+  await transaction(async () => {
+    const held = await requireHeld(organizationId, id);
+    requireMatch(ifMatch, held.record.version);
+    const wasActive = held.record.active;
+    if (wasActive || hidden) await changeRecord(ctx, held.record, { active: false, hidden });
+    if (wasActive) await deactivateMember(ctx, held);
+  });
+}

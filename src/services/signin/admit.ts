@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { randomToken } from '../../crypto/secret.ts';
+import { Account } from '../../database/models/account.ts';
+import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
+import { assertNoTransaction, transaction, transactionIf } from '../../database/transaction.ts';
+import { retryOnceWhenOvertaken } from '../../database/unique.ts';
+import { Refusal } from '../../errors.ts';
+import { after } from '../foundation/time.ts';
+import { lockAccount } from '../people/accounts/lock.ts';
+import { signInFailed } from '../people/sessions/failed.ts';
+import { answerSecondFactor, type SecondFactor } from '../people/two-factor/answer.ts';
+import { secondFactorRequired } from '../people/two-factor/refusals.ts';
+import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
+import { keepAttempt } from './attempts.ts';
+import { type Begun, requireSession } from './begin.ts';
+import type { Said } from './methods/claims.ts';
+import type { DirectoryPerson } from './methods/ldap/person.ts';
+import { enterByDirectory, type SeenConnection } from './methods/ldap/sign-in.ts';
+import { enterByLink } from './methods/link.ts';
+import { enterByPassword } from './methods/password.ts';
+import { enterBySocial, type SocialPerson } from './methods/social.ts';
+import { enterBySso } from './methods/sso.ts';
+import type { FlowState } from './redirect/state.ts';
+
+// Lets a proven person in, at once or in a second step with the code of the second factor.
+
+/** How a person has proved who they are; a second step continues from it. Its size is bounded. */
+export type Arrival =
+  | { by: 'sso'; state: FlowState; said: Said }
+  | { by: 'social'; state: FlowState; person: SocialPerson }
+  | { by: 'loginLink' }
+  | { by: 'password'; checked: string; returnTo: string }
+  | { by: 'ldap'; connection: SeenConnection; person: DirectoryPerson; returnTo: string };
+
+/** The facts and hooks that a method gives to `admit`. */
+interface Admission {
+  /** The account, if the method knows it before the person is let in. */
+  account?: Account;
+  totpCode?: string | undefined;
+  /** Whether the code of the second factor may come later. */
+  inTwoSteps: boolean;
+  /** Runs first in the transaction that begins the session or keeps the arrival. */
+  before?: () => Promise<void>;
+  /** Runs last in the transaction that begins the session. */
+  within?: () => Promise<void>;
+  /** Runs once the session has begun. */
+  afterwards?: () => Promise<void>;
+}
+
+/**
+ * Lets a proven person in. Only the account tells whether a second factor is needed. The account
+ * may be known only after the person is attached to it, so `enter` may run twice (security P12).
+ * The first run is then rolled back. The code is checked outside the transaction, so that a wrong
+ * one stays counted.
+ */
+export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
+  const { account, totpCode, inTwoSteps, before, afterwards } = admission;
+  const known =
+    arrival.by === 'password' && account !== undefined && account.totpEnabledAt !== null;
+  // If the account is known to have a second factor, the first run is left out.
+  let begun: Begun = known ? { asks: account.id } : await enter(ctx, arrival, admission, null);
+  if ('asks' in begun) {
+    const { asks } = begun;
+    if (totpCode === undefined && inTwoSteps) {
+      // On the pages the arrival is kept, and the code comes in a second step.
+      throw await transaction(async () => {
+        await before?.();
+        return holdForSecondFactor(ctx, asks, arrival);
+      });
+    }
+    const asked = await Account.findByPk(asks);
+    if (asked === null) throw secondFactorRequired();
+    begun = await enter(ctx, arrival, admission, await answerSecondFactor(ctx, asked, totpCode));
+  }
+  const session = requireSession(begun);
+  await afterwards?.();
+  return sessionOf(ctx, arrival, session);
+}
+
+/**
+ * Attaches the person and begins the session, in one transaction; rolls back if the second factor
+ * must be asked for. Of two parallel first sign-ins, the loser starts over and finds the account.
+ */
+function enter(
+  ctx: Context,
+  arrival: Arrival,
+  { account, before, within }: Pick<Admission, 'account' | 'before' | 'within'>,
+  answer: SecondFactor | null,
+): Promise<Begun> {
+  // Inside another transaction nothing could be taken back.
+  assertNoTransaction('a sign-in');
+  const begin = async () => {
+    await before?.();
+    const begun = await enterBy(ctx, arrival, account, answer);
+    if ('session' in begun) await within?.();
+    return begun;
+  };
+  return retryOnceWhenOvertaken(() => transactionIf(begin, (begun) => 'session' in begun));
+}
+
+function enterBy(
+  ctx: Context,
+  arrival: Arrival,
+  account: Account | undefined,
+  answer: SecondFactor | null,
+): Promise<Begun> {
+  if (arrival.by === 'sso') return enterBySso(ctx, arrival, answer);
+  if (arrival.by === 'social') return enterBySocial(ctx, arrival, answer);
+  if (arrival.by === 'ldap') return enterByDirectory(ctx, arrival, answer);
+  // The last two methods know the account from the start.
+  if (account === undefined) throw new Error(`the account of a sign-in by ${arrival.by} is known`);
+  if (arrival.by === 'loginLink') return enterByLink(ctx, account, answer);
+  return enterByPassword(ctx, account, arrival, answer);
+}
+
+/** Returns the answer. Group sync runs first and never fails the sign-in (spec §4.1 step 6). */
+async function sessionOf<Session extends { user: { id: string } }>(
+  ctx: Context,
+  arrival: Arrival,
+  session: Session,
+) {
+  const { id } = session.user;
+  if (arrival.by === 'sso')
+    await syncGroups(ctx, arrival.state.connection, id, arrival.said.groups);
+  if (arrival.by === 'ldap')
+    await syncDirectoryGroups(ctx, arrival.connection.id, id, arrival.person.groups);
+  return { ...session, returnTo: returnToOf(arrival) };
+}
+
+/** The URL that the person goes to after the sign-in. */
+function returnToOf(arrival: Arrival): string {
+  if (arrival.by === 'loginLink') return '/';
+  return 'state' in arrival ? arrival.state.returnTo : arrival.returnTo;
+}
+
+const pendingSeconds = 5 * 60;
+
+export const secondFactorInput = z.strictObject({
+  totpCode: z.string().max(20),
+  pending: z.string().max(200).optional(),
+});
+
+/**
+ * Finishes a sign-in in two steps with the code of the second factor. A wrong code leaves the
+ * sign-in waiting. A right code uses it up, and every other check runs again.
+ */
+export async function answerPendingSignIn(ctx: Context, input: z.output<typeof secondFactorInput>) {
+  const { id, accountId, arrival } = await requirePending(ctx, input.pending);
+  const account = await Account.findByPk(accountId);
+  if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
+  const answer = await answerSecondFactor(ctx, account, input.totpCode);
+  await spendPending(id);
+  const finish = async () =>
+    sessionOf(ctx, arrival, requireSession(await enter(ctx, arrival, { account }, answer)));
+  if (arrival.by !== 'sso') return finish();
+  return keepAttempt(ctx, arrival.state.connection, (learn) => {
+    learn(arrival.said);
+    return finish();
+  });
+}
+
+/** Keeps an arrival until its code comes. Returns the refusal that asks for it, with the token. */
+export async function holdForSecondFactor(ctx: Context, accountId: string, arrival: Arrival) {
+  const token = randomToken(256);
+  const row = {
+    id: idOf(token),
+    accountId,
+    payload: arrival,
+    expiresAt: after(ctx.now, pendingSeconds),
+  };
+  await transaction(async () => {
+    // Locked, so that no arrival is kept while another transaction ends the account's sign-ins.
+    const account = await lockAccount(accountId, 'beside');
+    if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
+    await PendingSignIn.create(row);
+  });
+  return secondFactorRequired(token);
+}
+
+/** Returns the arrival of an unexpired token. */
+async function requirePending(ctx: Context, token: string | undefined) {
+  const row = token === undefined ? null : await PendingSignIn.findByPk(idOf(token));
+  if (row === null || row.expiresAt <= ctx.now) throw nothingPending();
+  // Only `holdForSecondFactor` writes it.
+  return { id: row.id, accountId: row.accountId, arrival: row.payload as Arrival };
+}
+
+/** Uses the arrival up; of two parallel answers, one succeeds. */
+async function spendPending(id: string): Promise<void> {
+  const spent = await transaction(() => PendingSignIn.destroy({ where: { id } }));
+  if (spent === 0) throw nothingPending();
+}
+
+function nothingPending(): Refusal {
+  return new Refusal('invalid_credential', 'This sign-in has expired.', { hint: 'Sign in again.' });
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

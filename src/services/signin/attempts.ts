@@ -1,0 +1,181 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { orderedId } from '../../crypto/id.ts';
+import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/models/sso-attempt.ts';
+import { SsoConnection } from '../../database/models/sso-connection.ts';
+import { transaction } from '../../database/transaction.ts';
+import { Refusal } from '../../errors.ts';
+import { requireAuthority } from '../foundation/authority/require.ts';
+import { id, instant, ref } from '../foundation/fields.ts';
+import { pageInput, pageOf, readPage } from '../foundation/page.ts';
+import { requireSsoConnection } from '../tenancy/sso/find.ts';
+import { claimsToKeep, type KeptClaims, type Said } from './methods/claims.ts';
+
+/** `reference` is the one shown on the page of a refused sign-in. */
+export const listAttemptsInput = z.strictObject({
+  org: ref,
+  reference: z.string().max(100).optional(),
+  ...pageInput,
+});
+
+export const attemptView = z.object({
+  id,
+  at: instant,
+  connection: id,
+  /** How far the sign-in came. */
+  stage: z.enum(attemptStages),
+  ok: z.boolean(),
+  /** Why it was refused. */
+  code: z.string().optional(),
+  email: z.string().optional(),
+  /** As received; null if the claim was unreadable. */
+  groups: z.array(z.string()).nullable().optional(),
+  /** The page of a refused sign-in shows it, and the events keep it. */
+  reference: z.string().optional(),
+});
+
+export const attemptPage = pageOf(attemptView);
+
+// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
+// state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
+// limit of their own, so that strangers cannot push out those of people.
+
+/** How long attempts are kept. */
+export const attemptDays = 7;
+
+const mostNamed = 400;
+const mostNameless = 100;
+
+/** Runs a sign-in whose state was accepted, and keeps how far it came and what was learnt. */
+export async function keepAttempt<T>(
+  ctx: Context,
+  connectionId: string,
+  signIn: (learn: (said: Said) => void) => Promise<T>,
+): Promise<T> {
+  let said: Said | undefined;
+  const keep = (outcome: Outcome) =>
+    record(ctx, connectionId, outcome, said).catch((error: unknown) => {
+      ctx.log.warn({ err: error }, 'attempt not kept');
+    });
+  try {
+    const session = await signIn((learned) => {
+      said = learned;
+    });
+    await keep({ stage: 'session', ok: true, code: null });
+    return session;
+  } catch (error) {
+    await keep({ ...failureOf(error, said === undefined ? 'token' : 'account'), ok: false });
+    throw error;
+  }
+}
+
+interface Outcome {
+  stage: AttemptStage;
+  ok: boolean;
+  code: string | null;
+}
+
+const nobody: KeptClaims = { email: null, groups: null, groupsMalformed: false };
+
+async function record(
+  ctx: Context,
+  connectionId: string,
+  outcome: Outcome,
+  said: Said | undefined,
+) {
+  await transaction(async () => {
+    const connection = await SsoConnection.findByPk(connectionId);
+    if (connection === null) return;
+    const claims = said === undefined ? nobody : claimsToKeep(said);
+    const { now: at, requestId: reference } = ctx;
+    await SsoAttempt.create({
+      id: orderedId(),
+      connectionId,
+      at,
+      reference,
+      ...outcome,
+      ...claims,
+    });
+    await dropOldest(connectionId, claims.email !== null);
+  });
+}
+
+async function dropOldest(connectionId: string, named: boolean): Promise<void> {
+  const alike = { connectionId, email: named ? { [Op.ne]: null } : null };
+  const surplus = await SsoAttempt.findOne({
+    where: alike,
+    order: [['id', 'DESC']],
+    offset: named ? mostNamed : mostNameless,
+  });
+  if (surplus !== null)
+    await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
+}
+
+const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
+const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
+
+/** Where and why the sign-in ended, in our own codes; at `at` if the error names no stage. */
+function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
+  if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
+  const told = reasoned.safeParse(error.cause).data;
+  if (told?.cause instanceof Refusal) return failureOf(told.cause, at);
+  const upstream = staged.safeParse(error.extra).data;
+  if (upstream === undefined)
+    return { stage: stageOf(told?.reason, at), code: told?.reason ?? error.code };
+  const { stage, reason } = upstream;
+  return { stage, code: error.code === 'outbound_refused' ? error.code : reason };
+}
+
+function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
+  switch (reason) {
+    case 'connection_changed':
+    case 'domain_not_verified':
+      return 'connection';
+    case 'refused_by_provider':
+      return 'authorization';
+    case 'subject_missing':
+      return 'claims';
+    case 'identity_conflict':
+      return 'account';
+    case undefined:
+      return at;
+    default:
+      return reason.startsWith('email_') ? 'claims' : 'session';
+  }
+}
+
+/** Lists the last sign-ins through the organization's connection, newest first. */
+export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {
+  const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
+  const { id: connectionId } = await requireSsoConnection(organization);
+  const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+  const wanted = input.reference === undefined ? {} : { reference: input.reference };
+  return readPage(
+    input,
+    (_, limit) =>
+      SsoAttempt.findAll({
+        where: { connectionId, ...wanted, ...before },
+        order: [['id', 'DESC']],
+        limit,
+      }),
+    ({ id }) => id,
+    view,
+  );
+}
+
+function view(attempt: SsoAttempt) {
+  const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } =
+    attempt;
+  return {
+    id,
+    at: at.toISOString(),
+    connection: connectionId,
+    stage,
+    ok,
+    ...(code === null ? {} : { code }),
+    ...(email === null ? {} : { email }),
+    ...(groups === null && !groupsMalformed ? {} : { groups }),
+    ...(reference === null ? {} : { reference }),
+  };
+}

@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { type Account, defaultLocale } from '../../../database/models/account.ts';
+import type { CodePurpose } from '../../../database/models/mail-code.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { email } from '../../foundation/fields.ts';
+import type { Limit } from '../../foundation/limits/limit.ts';
+import { countAsking } from '../../foundation/limits/mail.ts';
+import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
+import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { requireMail } from '../../foundation/mail/configured.ts';
+import { queueAsked } from '../../foundation/mail/queue.ts';
+import { findByEmail } from '../../people/accounts/find.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { hashNewPassword } from '../../people/accounts/password.ts';
+import { givenPassword } from '../../people/accounts/schema.ts';
+import { isProved } from '../../people/accounts/view.ts';
+import { giveTryBack, type RightCode, spendCode, tryCode } from '../../people/codes/code.ts';
+import { isOwnSignUp } from '../../people/codes/ticket.ts';
+import { endSignIns } from '../../people/credentials/credentials.ts';
+import { signedInView } from '../../people/sessions/schema.ts';
+import { acceptSecondFactor, answerSecondFactor } from '../../people/two-factor/answer.ts';
+import { localPart, takeOver } from '../../tenancy/identities/reclaim.ts';
+import { joinInvited } from '../../tenancy/invitations/join.ts';
+import { isNamedByClient } from '../../tenancy/scim-records/find.ts';
+import { recordRenamed } from '../../tenancy/scim-records/member.ts';
+import { joinByDomain } from '../../tenancy/signin-settings/join-by-domain.ts';
+import { beginSession, requireSession } from '../begin.ts';
+import { reasonToRecord, recordRefusedSignIn } from '../refused.ts';
+
+const code = z
+  .string()
+  .max(20)
+  .transform((text) => text.replace(/\s/g, ''))
+  .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
+const totpCode = z.string().max(20).optional();
+
+/** The address of the account that the code is for. */
+export const requestCodeInput = z.strictObject({ email });
+/** Confirms an address; the ticket or the password shows that this client signed up. */
+export const verifyEmailInput = z.strictObject({
+  email,
+  code,
+  password: givenPassword
+    .optional()
+    .describe(
+      'The password chosen at the sign-up; without the cookie of the sign-up, only this keeps it.',
+    ),
+  ticket: z.string().max(4096).optional(),
+});
+/** The session of a confirmed address. */
+export const verifiedView = signedInView.extend({
+  passwordKept: z
+    .boolean()
+    .describe(
+      'Whether the account has a password. If not, set one by `POST /api/v1/auth/password/reset`.',
+    ),
+});
+export const signInByCodeInput = z.strictObject({ email, code, totpCode });
+export const resetPasswordInput = z.strictObject({
+  email,
+  code,
+  newPassword: givenPassword,
+  totpCode,
+});
+
+/** The same answer for every caller and every address. */
+export const requestedView = z.object({});
+
+// No code here checks that the account exists. The daemon does when it writes the mail, so timing
+// does not tell (security P7). A request over the limit of an address is dropped without an error.
+
+type CodeRequest = z.output<typeof requestCodeInput>;
+
+/** Mails a code to sign in with. */
+export const requestMagicCode = (ctx: Context, input: CodeRequest) => request(ctx, input, 'signin');
+
+/** Mails a code to choose a new password with. */
+export const requestPasswordReset = (ctx: Context, input: CodeRequest) =>
+  request(ctx, input, 'reset');
+
+/** Mails the code that confirms the address of a new account again. */
+export const resendVerification = (ctx: Context, input: CodeRequest) =>
+  request(ctx, input, 'verify');
+
+async function request(ctx: Context, { email }: CodeRequest, purpose: CodePurpose) {
+  requireMail(ctx);
+  await transaction(async () => {
+    await countAsking(ctx);
+    await queueAsked(ctx, { about: 'code', purpose, email });
+  });
+  return {};
+}
+
+/** A right code, and what it may open. */
+interface Opening {
+  /** The account as it was when the code was compared. */
+  account: Account;
+  /**
+   * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
+   * transaction. Refuses `code_invalid` if another use came first.
+   */
+  open(): Promise<Account>;
+}
+
+/**
+ * Runs `enter` for a right code. A wrong code counts like a wrong password, committed before the
+ * comparison. All wrong codes get the same answer (security P7, P10); a refusal for another reason
+ * costs no try.
+ */
+export async function answerCode<T>(
+  ctx: Context,
+  { email, code, purpose }: { email: string; code: string; purpose: CodePurpose },
+  enter: (opening: Opening) => Promise<T>,
+): Promise<T> {
+  requireMail(ctx);
+  const limits = await passwordLimits(ctx, email);
+  await requireRoom(ctx, limits);
+  await spend(ctx, limits);
+  const account = await findByEmail(email);
+  const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
+  try {
+    if (account === null || right === null || account.disabledAt !== null) throw codeInvalid();
+    return await enter({ account, open: () => open(ctx, email, right, limits) });
+  } catch (error) {
+    const wrong = error instanceof Refusal && error.code === 'code_invalid';
+    if (!wrong) await giveBack(ctx, limits);
+    const wrongFor = account === null ? 'unknown_account' : 'wrong_code';
+    const reason = wrong ? wrongFor : reasonToRecord(error);
+    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'magicCode', account, reason });
+    if (right !== null) await giveTryBack(right);
+    throw error;
+  }
+}
+
+async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]) {
+  const account = await lockAccount(code.accountId);
+  if (account === null || account.disabledAt !== null || !(await spendCode(code)))
+    throw codeInvalid();
+  await rememberClient(ctx, email);
+  await giveBack(ctx, limits);
+  return account;
+}
+
+/** The one answer to an invalid code, whatever the reason. */
+function codeInvalid(): Refusal {
+  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
+    hint: 'Request a new one.',
+  });
+}
+
+/**
+ * Records that the reader of the mailbox has proved the address of an unproved account. This ends
+ * what an earlier holder left, unless the client that confirms its own sign-up left it
+ * (security P11). Call it with the account locked.
+ */
+export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
+  if (isProved(account)) return;
+  if (by !== 'signup') {
+    await takeOver(ctx, account, { by: 'mail' });
+    await forgetName(ctx, account);
+  }
+  await account.update({ emailProof: 'mail', awaitsCode: false, signUpReplacedAt: null });
+  await recordEvent(ctx, {
+    kind: 'user.email.verified',
+    subject: { type: 'user', id: account.id, name: account.name },
+  });
+  await joinInvited(ctx, account);
+  await joinByDomain(ctx, account, { kind: 'manual', by: account.id });
+}
+
+/** Removes what an earlier holder chose; names from provisioning stay (security I4). */
+async function forgetName(ctx: Context, account: Account): Promise<void> {
+  if (await isNamedByClient(account.id)) return;
+  await account.update({ name: localPart(account), locale: defaultLocale });
+  await recordRenamed(ctx, account);
+}
+
+/**
+ * Confirms the address of a new account by the mailed code, and signs in (spec §4.4 sign-up). The
+ * password stays only if this client chose it (security P11); `passwordKept` says so.
+ */
+export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEmailInput>) {
+  return answerCode(ctx, { ...input, purpose: 'verify' }, async ({ account: found, open }) => {
+    // Outside the transaction, as hashing takes time.
+    const own = await isOwnSignUp(ctx, found, input);
+    return transaction(async () => {
+      const account = await open();
+      // If the address was proved meanwhile, this code is no way to sign in.
+      if (account.emailProof !== 'none') throw codeInvalid();
+      const kept = own && account.passwordHash === found.passwordHash;
+      await proveAddress(ctx, account, kept ? 'signup' : 'another code');
+      const via = { method: 'verification' as const, secondFactor: null };
+      const begun = await beginSession(ctx, account, via);
+      return { ...requireSession(begun), passwordKept: account.passwordHash !== null };
+    });
+  });
+}
+
+/** Sets a new password by a mailed code. It ends all sessions and every other code. */
+export async function resetPassword(ctx: Context, input: z.output<typeof resetPasswordInput>) {
+  await answerCode(ctx, { ...input, purpose: 'reset' }, async ({ account: found, open }) => {
+    // An unproved account's second factor belongs to an earlier holder (security P11).
+    const own = isProved(found);
+    const passwordHash = await hashNewPassword(ctx, input.newPassword, found, 'newPassword');
+    const secondFactor = own ? await answerSecondFactor(ctx, found, input.totpCode) : null;
+    await transaction(async () => {
+      const account = await open();
+      await proveAddress(ctx, account, 'another code');
+      await acceptSecondFactor(account, secondFactor);
+      await account.update({ passwordHash });
+      await endSignIns(ctx, { accountId: account.id });
+      await recordEvent(ctx, {
+        kind: 'user.password.reset',
+        subject: { type: 'user', id: account.id, name: account.name },
+      });
+    });
+  });
+}

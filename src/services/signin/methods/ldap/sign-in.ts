@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { Transaction } from 'sequelize';
+import type { Context } from '../../../../context.ts';
+import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
+import { transaction } from '../../../../database/transaction.ts';
+import { Refusal } from '../../../../errors.ts';
+import { domainOf } from '../../../foundation/domain-names/canonical.ts';
+import { findVerified, findVerifiedNames } from '../../../foundation/domain-names/owns.ts';
+import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { entryLimit } from '../../../foundation/limits/ldap.ts';
+import type { Limit } from '../../../foundation/limits/limit.ts';
+import { spend } from '../../../foundation/limits/spend.ts';
+import { inWordsOf, signInFailed } from '../../../people/sessions/failed.ts';
+import type { SecondFactor } from '../../../people/two-factor/answer.ts';
+import { attachIdentity } from '../../../tenancy/identities/attach.ts';
+import { openBindPassword } from '../../../tenancy/ldap/secret.ts';
+import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
+import { ensureMember } from '../../../tenancy/memberships/join.ts';
+import { type Begun, beginSession } from '../../begin.ts';
+import { tryingBind } from './bind-tries.ts';
+import { type DirectoryPerson, onePerson, personQuery } from './person.ts';
+
+/**
+ * Asks the directory for the user name, then whether the password is right (spec §4.2 step 1 to 3).
+ * Before the password is tried, `found` gets the entry and the limit that this try counts for.
+ * Refuses `signin_failed`, or `upstream_failed` if the directory cannot be reached.
+ */
+export async function provePerson(
+  ctx: Context,
+  connection: LdapConnection,
+  given: { username: string; password: string },
+  told: { found: (person: DirectoryPerson) => void; counted: (limit: Limit) => void },
+): Promise<DirectoryPerson> {
+  const visit = await ctx.outbound.visitDirectory(connection);
+  const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
+  const query = personQuery(connection, given.username);
+  const search = await tryingBind(ctx, connection, (watch) =>
+    watch(visit).search(account, query),
+  ).catch((error: unknown) => {
+    const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+    throw tooMany ? signInFailed('service_too_many_tries') : error;
+  });
+  if (!search.ok) throw signInFailed(`service_${search.at}_${search.reason}`);
+  const one = onePerson(search.value, connection);
+  if (!one.ok) throw signInFailed(one.reason);
+  told.found(one.person);
+  told.counted(await spendTry(ctx, connection, one.person));
+  const proved = await visit.prove({ dn: one.person.dn, password: given.password });
+  if (!proved.ok) throw signInFailed(proved.reason);
+  return one.person;
+}
+
+/**
+ * Counts a try of the entry's password, whatever name found the entry. A try over the limit gets
+ * the same answer as a wrong password (security L7, L8).
+ */
+async function spendTry(
+  ctx: Context,
+  { organizationId }: LdapConnection,
+  person: Pick<DirectoryPerson, 'issuer' | 'subject'>,
+): Promise<Limit> {
+  const limit = entryLimit(ctx, person, organizationId);
+  await spend(ctx, [limit]).catch((error: unknown) => {
+    const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
+    throw tooMany ? signInFailed('too_many_tries') : error;
+  });
+  return limit;
+}
+
+/** A connection as it was when it was asked. */
+export interface SeenConnection {
+  id: string;
+  settings: string;
+}
+
+/** The connection with the settings that must stay the same until the person is let in. */
+export function seenAs(connection: LdapConnection): SeenConnection {
+  return { id: connection.id, settings: proofOf(connection) };
+}
+
+/** Lets the person in, inside the sign-in's transaction, if the connection has not changed. */
+export async function enterByDirectory(
+  ctx: Context,
+  { connection: seen, person }: { connection: SeenConnection; person: DirectoryPerson },
+  secondFactor: SecondFactor | null,
+): Promise<Begun> {
+  const connection = await requireSameConnection(seen);
+  return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
+}
+
+/** Writes the sign-in inside its transaction, or refuses. `hold` locks a stored connection. */
+export async function enter(
+  ctx: Context,
+  connection: { id: string; organizationId: string; uri: string },
+  person: DirectoryPerson,
+  secondFactor: SecondFactor | null,
+  hold: () => Promise<void> = async () => {},
+): Promise<Begun> {
+  const email = await requireEmail(ctx, connection.organizationId, person.emails);
+  // Locked after the domain, in the same order as all code that locks both.
+  await hold();
+  const account = await attachIdentity(ctx, {
+    kind: 'ldap',
+    connection,
+    issuer: person.issuer,
+    subject: person.subject,
+    server: new URL(connection.uri).hostname,
+    email,
+    name: person.name ?? email.slice(0, email.indexOf('@')),
+  });
+  if (account === null) throw signInFailed('identity_conflict');
+  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  const begun = await beginSession(ctx, account, { method: 'ldap', connection, secondFactor });
+  if ('session' in begun)
+    await ensureMember(ctx, connection.organizationId, account, {
+      kind: 'ldap',
+      by: connection.id,
+    });
+  return begun;
+}
+
+/** The connection as it is now, if it is still the one that was asked. */
+async function requireSameConnection({ id, settings }: SeenConnection): Promise<LdapConnection> {
+  const now = await LdapConnection.findByPk(id);
+  if (now === null || !now.enabled || proofOf(now) !== settings)
+    throw signInFailed('connection_changed');
+  return now;
+}
+
+/** Keeps the connection until the transaction ends, so that no session outlives it. */
+async function holdConnection({ id }: LdapConnection): Promise<void> {
+  const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
+  if (held === null) throw signInFailed('connection_changed');
+}
+
+function proofOf(connection: LdapConnection): string {
+  return createHash('sha256')
+    .update(JSON.stringify(directorySettingsOf(connection)))
+    .digest('base64url');
+}
+
+/** The first address on a domain that the organization has verified now (security L6, I2). */
+async function requireEmail(ctx: Context, organizationId: string, emails: string[]) {
+  const [first] = emails;
+  if (ctx.config.trust.domains === 'off' && first !== undefined) return first;
+  // One query, as an entry may hold a thousand addresses.
+  const verified = await findVerifiedNames(organizationId);
+  for (const email of emails.filter((one) => verified.has(domainOf(one)))) {
+    // Locked until the transaction ends, so that no link outlives the domain.
+    if ((await findVerified(organizationId, domainOf(email))) !== null) return email;
+  }
+  throw signInFailed(emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
+}
+
+/**
+ * Records a refused sign-in: one counted event per connection, reason and entry in a quarter of an
+ * hour. All user names without an entry count as one (security X5).
+ */
+export async function recordRefusedByDirectory(
+  ctx: Context,
+  connection: LdapConnection,
+  { reason, person }: { reason: string; person: DirectoryPerson | null },
+): Promise<void> {
+  const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
+  const what = { kind: 'ldap.signin.refused' as const, ...about(connection), data };
+  const apart = `${reason} ${person?.subject ?? ''}`;
+  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
+}
+
+/** The error that the person sees. Only admins learn where the directory is (security L7). */
+export async function toldOfDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
+  await recordUnreached(ctx, connection, error);
+  return new Refusal('upstream_failed', 'The directory could not be reached.', {
+    hint: 'Try again later, or ask your administrator.',
+    cause: error,
+  });
+}
+
+/** Records an unreached directory, in detail, for the organization's admins. */
+async function recordUnreached(
+  ctx: Context,
+  connection: LdapConnection,
+  { message, code, extra }: Refusal,
+): Promise<void> {
+  const reason = String(extra['reason'] ?? code);
+  const what = {
+    kind: 'ldap.directory.failed' as const,
+    ...about(connection),
+    data: { reason, message },
+  };
+  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
+}
+
+function about({ id, organizationId, uri }: LdapConnection) {
+  return { organizationId, subject: { type: 'ldap', id, name: uri } };
+}

@@ -1,0 +1,186 @@
+import { Refusal } from '../../../../errors.ts';
+import { type Finding, wrong } from '../../../../finding.ts';
+import type {
+  DirectoryFailure,
+  DirectoryPlace,
+  DirectoryQuery,
+  DirectoryReason,
+  DirectoryVisit,
+} from '../../../../outbound/outbound.ts';
+import type { Missing } from './person.ts';
+
+// Each fault of a directory, and the one thing to change (security L9), never in its own words.
+
+/** What the admin sees, and what to change. */
+export interface Words {
+  seen: string;
+  hint: string;
+}
+
+/** The directory's refusals, of the account that binds or of the search. */
+export const reasonWords: Record<DirectoryReason, Words> = {
+  credentials_refused: {
+    seen: 'the name or the password is refused',
+    hint: 'Check that the account is there under this DN, and enter the password again.',
+  },
+  user_unknown: {
+    seen: 'there is no such account',
+    hint: 'Check the name; for Active Directory a DN, user@domain or DOMAIN\\user.',
+  },
+  wrong_password: { seen: 'the password is wrong', hint: 'Enter the password again.' },
+  logon_hours: {
+    seen: 'the account may not sign in at this hour',
+    hint: 'Change the logon hours of the account in the directory.',
+  },
+  workstation: {
+    seen: 'the account may not sign in from this machine',
+    hint: 'Allow this machine among the logon workstations of the account.',
+  },
+  password_expired: {
+    seen: 'the password has expired',
+    hint: 'Have it changed in the directory; for a service account let it never expire.',
+  },
+  account_disabled: {
+    seen: 'the account is disabled',
+    hint: 'Enable the account in the directory.',
+  },
+  account_expired: { seen: 'the account has expired', hint: 'Change its expiry in the directory.' },
+  must_change_password: {
+    seen: 'the password must be changed before the first sign-in',
+    hint: 'Have it changed in the directory, or take that requirement off the account.',
+  },
+  account_locked: {
+    seen: 'the account is locked after too many wrong passwords',
+    hint: 'Unlock the account in the directory.',
+  },
+  stronger_auth_required: {
+    seen: 'the directory wants a signed or encrypted connection',
+    hint: 'Use ldaps://, or ldap:// with TLS on.',
+  },
+  encryption_required: {
+    seen: 'the directory wants an encrypted connection',
+    hint: 'Use ldaps://, or ldap:// with TLS on.',
+  },
+  dn_malformed: {
+    seen: 'the directory does not take the name for a DN',
+    hint: 'Check the spelling of the DN; commas inside a value are written as \\,',
+  },
+  anonymous_refused: {
+    seen: 'the account cannot sign in with a password',
+    hint: 'Give the account a password, or use another one.',
+  },
+  not_permitted: {
+    seen: 'the directory does not permit it',
+    hint: 'Look at the access rules of the directory for this account.',
+  },
+  base_missing: {
+    seen: 'the search base is not there, or the service account may not see it',
+    hint: 'Check the search base, and that the service account may read it.',
+  },
+  bind_required: {
+    seen: 'the directory does not let the service account search',
+    hint: 'Use an account that may search below the base.',
+  },
+  referred: {
+    seen: 'the directory says that another server has this base',
+    hint: 'Connect to the server that has it; referrals are not followed.',
+  },
+  limit_exceeded: {
+    seen: 'the search takes more than the directory allows',
+    hint: 'Have the attributes of the filter indexed, or use a narrower base.',
+  },
+  refused: {
+    seen: 'the directory refuses for a reason of its own',
+    hint: 'Look into the log of the directory; the request came just now.',
+  },
+};
+
+/** What is wrong with the result of a search. */
+export const searchWords: Record<'nobody' | Missing, Words> = {
+  nobody: {
+    seen: 'the filter matches no entry',
+    hint: 'Check the attributes in the filter, and that the service account may read the entries.',
+  },
+  user_not_found: {
+    seen: 'no entry matches it with this user name',
+    hint: 'Check the user name, the attribute in the filter, and the search base.',
+  },
+  user_ambiguous: {
+    seen: 'more than one entry matches it with this user name',
+    hint: 'Make the filter narrower: user names must be unique below the search base.',
+  },
+  dn_outside_base: {
+    seen: 'the entry is not below the search base',
+    hint: 'Use the search base that the entries are below.',
+  },
+  entry_malformed: {
+    seen: 'the DN or the entryUUID of the entry is too long, or holds control characters',
+    hint: 'Correct the entry: a DN and an entryUUID have at most 2000 bytes.',
+  },
+};
+
+const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
+
+/** What to change if a directory cannot be reached. */
+const failureHints: Record<DirectoryFailure, string> = {
+  timeout: elsewhere,
+  too_large: 'Use a narrower base, or attributes of less size.',
+  redirected: elsewhere,
+  name_not_found: 'Check the spelling, and that this machine can resolve the name.',
+  connection_refused:
+    'Check the port, and that the directory is up: 636 for ldaps://, 389 for ldap://.',
+  tls_untrusted: 'Give the authority that issued the certificate: --ca-file (caCertificate).',
+  tls_name_mismatch: 'Use the name that the certificate is for, or have it issued for this one.',
+  tls_expired: 'Have the certificate renewed; check the clock of this machine.',
+  tls_missing: 'Check the port, and that the directory speaks TLS 1.2 or later there.',
+  unreachable: elsewhere,
+  closed: 'Look into the log of the directory: why does it hang up?',
+  malformed: 'Check the port: is it an LDAP server that answers there?',
+  starttls_refused: 'Set TLS up in the directory, or use ldaps://.',
+  busy: 'Try again later.',
+};
+
+/** Why a proven person would still be refused. */
+export const refusalWords: Record<string, Words> = {
+  email_missing: {
+    seen: 'the entry has no usable e-mail address',
+    hint: 'Give the entry an address, or name another attribute: --email-attribute.',
+  },
+  email_domain_not_verified: {
+    seen: 'no address of the entry is on a domain that the organization has verified',
+    hint: 'Prove the domain (idctl domain add), or correct the address in the directory.',
+  },
+  identity_conflict: {
+    seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
+    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink takes the other one off. After a change of server: idctl ldap relink.',
+  },
+  deactivated: {
+    seen: 'the person was taken out of the organization',
+    hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',
+  },
+  account_disabled: { seen: 'the account is disabled here', hint: 'idctl user enable EMAIL.' },
+};
+
+/** Searches as the service account of the trial. */
+export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryVisit['search']>;
+
+/** A finding for a directory's refusal. `seen` replaces the sentence of the reason. */
+export function refusedWith(
+  { reason, code }: { reason: DirectoryReason; code: number },
+  seen = reasonWords[reason].seen,
+): Finding<never> {
+  return wrong(`${seen} (LDAP result code ${code})`, reasonWords[reason].hint);
+}
+
+/** Where and why a directory could not be reached; any other error is a bug and is thrown again. */
+export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
+  if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
+  const { message: seen, extra } = error;
+  if (error.code === 'outbound_refused') {
+    const at = extra['reason'] === 'plaintext' ? 'TLS' : 'name';
+    return { at, finding: wrong(seen, error.hint ?? failureHints.unreachable) };
+  }
+  // Only the outbound code writes these fields, from these two sets.
+  const { at, reason } = extra as { at: DirectoryPlace; reason: DirectoryFailure };
+  return { at, finding: wrong(seen, failureHints[reason]) };
+}

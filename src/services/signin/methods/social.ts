@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { transaction } from '../../../database/transaction.ts';
+import type { SocialWord } from '../../../outbound/outbound.ts';
+import { requireUser } from '../../foundation/authority/require.ts';
+import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
+import { tallyEvent } from '../../foundation/events/tally.ts';
+import { instant, name as nameField } from '../../foundation/fields.ts';
+import { holdAccount } from '../../people/accounts/hold.ts';
+import { signInFailed } from '../../people/sessions/failed.ts';
+import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { attachSocial } from '../../tenancy/identities/attach.ts';
+import { detachIdentities, recordUnlinked } from '../../tenancy/identities/detach.ts';
+import {
+  findSocialClient,
+  providerNames,
+  requireSocialClient,
+  type SocialProvider,
+  socialProviders,
+} from '../../tenancy/identities/providers.ts';
+import { joinByDomain } from '../../tenancy/signin-settings/join-by-domain.ts';
+import { type Begun, beginSession } from '../begin.ts';
+import {
+  beginFlow,
+  type callbackInput,
+  type FlowState,
+  redeemCode,
+  startFields,
+  toldOfFailure,
+} from '../redirect/state.ts';
+import { requireReturnTo } from '../return-to.ts';
+import { answersFor } from './claims.ts';
+
+export const startSocialInput = z.strictObject(startFields);
+
+/** The social providers that the person can sign in with. */
+export const socialList = z.object({
+  items: z.array(z.object({ provider: z.enum(socialProviders), linkedAt: instant })),
+});
+export const noSocialInput = z.strictObject({});
+
+type Input = z.output<typeof startSocialInput>;
+
+/** Starts a social sign-in: the provider's URL, and the cookie that binds it to this browser. */
+export function startSocial(ctx: Context, provider: SocialProvider, input: Input) {
+  return begin(ctx, provider, input, {});
+}
+
+/**
+ * Starts to link a social account to the signed-in person's account, whatever its address. Another
+ * person's request cannot begin this (it is no GET), and the callback wants the same person
+ * (security O5).
+ */
+export function startLinking(ctx: Context, provider: SocialProvider, input: Input) {
+  const { accountId } = requireUser(ctx, 'me.credentials');
+  return begin(ctx, provider, input, { linkTo: accountId });
+}
+
+async function begin(
+  ctx: Context,
+  provider: SocialProvider,
+  input: Input,
+  link: { linkTo?: string },
+) {
+  const returnTo = requireReturnTo(ctx, input.returnTo);
+  const { issuer, clientId, redirectUri } = requireSocialClient(ctx, provider);
+  const what = { connection: provider, issuer, clientId, redirectUri, returnTo, ...link };
+  const { request, cookie } = beginFlow(ctx, 'social', what, input.flow);
+  const asking = ctx.outbound.socialUrl({ provider, issuer, clientId, redirectUri }, request);
+  const authorizationUrl = await asking.catch(async (error: unknown) => {
+    throw await toldOfProvider(ctx, provider, error);
+  });
+  return { authorizationUrl, ...cookie };
+}
+
+/** Redeems the code for the person it names (spec §5.4). Refuses `signin_failed`. */
+export async function proveBySocial(
+  ctx: Context,
+  provider: SocialProvider,
+  state: FlowState,
+  input: z.output<typeof callbackInput>,
+): Promise<SocialPerson> {
+  const client = requireSameClient(ctx, provider, state);
+  requireSamePerson(ctx, state);
+  if (input.code === undefined || input.error !== undefined)
+    throw signInFailed('refused_by_provider');
+  const word = await redeemCode(ctx, state, input, (response) =>
+    ctx.outbound.redeemSocial(client, response),
+  );
+  return requirePerson(word);
+}
+
+/** The client now registered at the provider, if the state was made for it (security S6). */
+function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
+  const client = findSocialClient(ctx, provider);
+  const same =
+    state.connection === provider &&
+    client?.issuer === state.issuer &&
+    client.clientId === state.clientId;
+  if (client === null || !same) throw signInFailed('connection_changed');
+  return client;
+}
+
+/** The person who began to link must still be the one who is signed in. */
+function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
+  if (linkTo === undefined) return;
+  const same = actor.kind === 'user' && actor.via === 'session' && actor.accountId === linkTo;
+  if (!same) throw signInFailed('other_person');
+}
+
+/** A person whose address the provider has verified. */
+export interface SocialPerson {
+  issuer: string;
+  subject: string;
+  /** Canonical. */
+  email: string;
+  /** Whether the provider guarantees the address today. If not, only the key identifies them. */
+  proven: boolean;
+  name: string;
+}
+
+/** The person that the provider names, if it has verified their address (security O5). */
+function requirePerson(word: SocialWord): SocialPerson {
+  const { issuer, subject, email, emailVerified, name } = word;
+  if (email === null) throw signInFailed('email_missing');
+  if (!emailVerified) throw signInFailed('email_not_verified');
+  const address = canonicalEmail(email);
+  if (address === null) throw signInFailed('email_malformed');
+  const called = nameField.safeParse(name).data ?? address.slice(0, address.indexOf('@'));
+  return {
+    issuer,
+    subject,
+    email: address,
+    proven: answersFor(word, domainOf(address)),
+    name: called,
+  };
+}
+
+/**
+ * Lets the person in. A person without an account gets one (spec §5.4). They join their domain's
+ * organization if that lets its people sign up by themselves. Call it inside the sign-in's
+ * transaction.
+ */
+export async function enterBySocial(
+  ctx: Context,
+  { state, person }: { state: FlowState; person: SocialPerson },
+  secondFactor: SecondFactor | null,
+): Promise<Begun> {
+  const provider = socialProviders.find((one) => one === state.connection);
+  if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
+  // The account that is linked may have been shut out during the request to the provider.
+  if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
+  const attached = await attachSocial(ctx, { ...person, provider }, state.linkTo);
+  if (attached === null) throw signInFailed('identity_conflict');
+  const provenEmail = person.proven ? person.email : null;
+  const begun = await beginSession(ctx, attached.account, {
+    method: provider,
+    provenEmail,
+    secondFactor,
+  });
+  if ('session' in begun && attached.created)
+    await joinByDomain(ctx, attached.account, { kind: 'social', by: provider });
+  return begun;
+}
+
+/**
+ * The error that the person sees if a provider cannot be used. The operator gets one event per
+ * provider and reason in a quarter of an hour (security X5).
+ */
+export function toldOfProvider(ctx: Context, provider: SocialProvider, error: unknown) {
+  const words = {
+    message: `${providerNames[provider]} could not be used.`,
+    hint: 'Try again later, or sign in another way.',
+  };
+  return toldOfFailure(error, provider, words, async (failure) => {
+    const data = { provider, ...failure };
+    const apart = `${failure.stage} ${failure.reason}`;
+    const what = { kind: 'social.provider.failed' as const, data };
+    await transaction(() => tallyEvent(ctx, what, { of: provider, apart }));
+  });
+}
+
+/** Lists the social providers that the person can sign in with, and since when. */
+export async function listSocial(ctx: Context) {
+  const { accountId } = requireUser(ctx, 'me.see');
+  const keys = await Identity.findAll({ where: { accountId, kind: 'social' }, order: ['id'] });
+  const items = socialProviders.flatMap((provider) =>
+    keys
+      .filter(({ connectionId }) => connectionId === provider)
+      .map(({ linkedAt }) => ({ provider, linkedAt: linkedAt.toISOString() })),
+  );
+  return { items };
+}
+
+/**
+ * Unlinks the provider's account and ends the sessions that came by it; without a link, nothing
+ * happens. So an attacker who linked one with a stolen session does not keep it (security O5).
+ */
+export async function unlinkSocial(ctx: Context, provider: SocialProvider): Promise<void> {
+  const { accountId, name } = requireUser(ctx, 'me.credentials');
+  await transaction(async () => {
+    const keys = await Identity.findAll({
+      where: { accountId, kind: 'social', connectionId: provider },
+    });
+    await detachIdentities(ctx, keys);
+    for (const key of keys) await recordUnlinked(ctx, key, name);
+  });
+}

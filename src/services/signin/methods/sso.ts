@@ -1,0 +1,197 @@
+import { Transaction } from 'sequelize';
+import type { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { tallyEvent } from '../../foundation/events/tally.ts';
+import { lockAccount } from '../../people/accounts/lock.ts';
+import { signInFailed } from '../../people/sessions/failed.ts';
+import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { attachIdentity } from '../../tenancy/identities/attach.ts';
+import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
+import { ensureMember } from '../../tenancy/memberships/join.ts';
+import { openClientSecret } from '../../tenancy/sso/secret.ts';
+import { isTrusted } from '../../tenancy/sso/trusted.ts';
+import { redirectUriOf } from '../../tenancy/sso/view.ts';
+import { type Begun, beginSession } from '../begin.ts';
+import {
+  beginFlow,
+  type callbackInput,
+  type FlowState,
+  type ProviderFailure,
+  redeemCode,
+  type startSsoInput,
+  toldOfFailure,
+} from '../redirect/state.ts';
+import { requireReturnTo } from '../return-to.ts';
+import { type Profile, profileOf, readProof, type Said } from './claims.ts';
+
+/** Starts single sign-on (spec §4.1): the provider's URL, and a cookie that binds the browser. */
+export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
+  const returnTo = requireReturnTo(ctx, input.returnTo);
+  const connection = await SsoConnection.findOne({
+    where: { emailDomain: input.domain, enabled: true },
+  });
+  if (connection === null || !(await isTrusted(ctx, connection))) {
+    throw new Refusal('sso_not_configured', `No single sign-on is set up for ${input.domain}.`, {
+      hint: 'Sign in another way, or ask your administrator.',
+    });
+  }
+  const { issuer, clientId } = connection;
+  const redirectUri = redirectUriOf(ctx, connection);
+  const flow = { connection: connection.id, issuer, clientId, redirectUri, returnTo };
+  const { request, cookie } = beginFlow(ctx, 'sso', flow, input.flow);
+  const client = { issuer, clientId, redirectUri };
+  const authorizationUrl = ctx.outbound
+    .authorizationUrl(client, request)
+    .catch(async (error: unknown) => {
+      throw await toldOfConnection(ctx, connection.id, error);
+    });
+  return { authorizationUrl: await authorizationUrl, ...cookie };
+}
+
+/** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses `signin_failed`. */
+export async function proveBySso(
+  ctx: Context,
+  input: z.output<typeof callbackInput>,
+  connection: SsoConnection,
+  state: FlowState,
+): Promise<Said> {
+  const { issuer, clientId, groupsClaim } = connection;
+  const clientSecret = openClientSecret(ctx, connection);
+  const client = { issuer, clientId, redirectUri: state.redirectUri, clientSecret };
+  const proof = await redeemCode(ctx, state, input, (response) =>
+    ctx.outbound.redeem(client, response),
+  );
+  return readProof(proof, groupsClaim);
+}
+
+/** Records a refused sign-in: an event per connection, reason and quarter hour (security X5). */
+export async function recordRefusedBySso(
+  ctx: Context,
+  connection: SsoConnection,
+  refusal: Refusal,
+): Promise<void> {
+  const reason = reasonOf(refusal);
+  const what = { kind: 'sso.signin.refused' as const, ...about(connection), data: { reason } };
+  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
+}
+
+function reasonOf(refusal: Refusal): string {
+  const { cause, extra } = refusal;
+  // What the provider was refused for is one level deeper.
+  const inner =
+    typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
+  if (inner instanceof Refusal) return reasonOf(inner);
+  if (typeof cause === 'object' && cause !== null && 'reason' in cause) return String(cause.reason);
+  return String(extra['reason'] ?? refusal.code);
+}
+
+/** Lets the person in by connection and domain as they are in this transaction (security S6). */
+export async function enterBySso(
+  ctx: Context,
+  { state, said }: { state: FlowState; said: Said },
+  secondFactor: SecondFactor | null,
+): Promise<Begun> {
+  const connection = await requireSameConnection(ctx, state);
+  const account = await attach(ctx, connection, said);
+  // Locked before its memberships are read: the account may be joining another organization now.
+  await lockAccount(account.id);
+  // Before the membership: `beginSession` refuses a tombstoned person, who is then not added again.
+  const asked = (await asksOwnSecondFactor(connection, account.id)) ? { secondFactor } : {};
+  const begun = await beginSession(ctx, account, { method: 'sso', connection, ...asked });
+  if ('session' in begun)
+    await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
+  return begun;
+}
+
+async function attach(ctx: Context, connection: SsoConnection, said: Said): Promise<Account> {
+  const profile = profileOn(connection, said);
+  if (!profile.ok) throw signInFailed(profile.reason);
+  // A provider without any subject is accepted where e-mail is the key (security I1).
+  const subject = said.subject ?? (ctx.config.trust.domains === 'off' ? profile.email : null);
+  if (subject === null) throw signInFailed('subject_missing');
+  const { email, name } = profile;
+  const account = await attachIdentity(ctx, {
+    kind: 'sso',
+    connection,
+    issuer: said.issuer,
+    subject,
+    server: null,
+    email,
+    name,
+  });
+  if (account === null) throw signInFailed('identity_conflict');
+  return account;
+}
+
+function profileOn({ emailDomain, ignoreEmailVerified }: SsoConnection, said: Said): Profile {
+  if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
+  return profileOf(said, { emailDomain, ignoreEmailVerified });
+}
+
+/**
+ * The connection as it is now, if the state was made for it (security S6). Inside a transaction it
+ * cannot be removed until that ends, so that no session outlives it.
+ */
+export async function requireSameConnection(ctx: Context, state: FlowState) {
+  const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
+  if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
+  // Locked after the domain, in the same order as all code that locks both.
+  const lock = Transaction.LOCK.KEY_SHARE;
+  const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
+  if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');
+  return held;
+}
+
+function requireSame(ctx: Context, state: FlowState, connection: SsoConnection | null) {
+  const same =
+    connection?.enabled === true &&
+    connection.issuer === state.issuer &&
+    connection.clientId === state.clientId &&
+    redirectUriOf(ctx, connection) === state.redirectUri;
+  if (connection === null || !same) throw signInFailed('connection_changed');
+  return connection;
+}
+
+/** Whether the account's own second factor is asked, not only the provider's (security P12). */
+export async function asksOwnSecondFactor(
+  { requireLocalTwoFactor, organizationId }: SsoConnection,
+  accountId: string,
+): Promise<boolean> {
+  return requireLocalTwoFactor || (await belongsElsewhere(accountId, organizationId));
+}
+
+/**
+ * The error that the person sees if the provider cannot be used. The organization's admins get one
+ * event per connection and reason in a quarter of an hour (security X5).
+ */
+export function toldOfConnection(ctx: Context, connectionId: string, error: unknown) {
+  const words = {
+    message: "The organization's identity provider could not be used.",
+    hint: 'Try again later, or ask your administrator.',
+  };
+  return toldOfFailure(error, connectionId, words, (failure) =>
+    recordFailed(ctx, connectionId, failure),
+  );
+}
+
+async function recordFailed(
+  ctx: Context,
+  connectionId: string,
+  failure: ProviderFailure,
+): Promise<void> {
+  await transaction(async () => {
+    const connection = await SsoConnection.findByPk(connectionId);
+    if (connection === null) return;
+    const what = { kind: 'sso.provider.failed' as const, ...about(connection), data: failure };
+    const apart = `${failure.stage} ${failure.reason}`;
+    await tallyEvent(ctx, what, { of: connectionId, apart });
+  });
+}
+
+function about({ id, organizationId, emailDomain, issuer }: SsoConnection) {
+  return { organizationId, subject: { type: 'sso', id, name: emailDomain ?? issuer } };
+}

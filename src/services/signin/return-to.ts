@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { refuseField } from '../../errors.ts';
+import { refreshSession } from '../people/sessions/operations.ts';
+import type { resumeInput } from '../people/sessions/schema.ts';
+
+/** Where a sign-in may end: a path of this instance, or a configured origin (security S7). */
+export function requireReturnTo(ctx: Context, returnTo: string | undefined): string {
+  if (returnTo === undefined) return '/';
+  const { baseUrl, http } = ctx.config;
+  const target = URL.canParse(returnTo, baseUrl) ? new URL(returnTo, baseUrl) : null;
+  if (
+    target !== null &&
+    isPath(returnTo) &&
+    isPath(target.pathname) &&
+    target.origin === new URL(baseUrl).origin
+  ) {
+    return target.pathname + target.search + target.hash;
+  }
+  // Built here, as `origin` of `blob:https://host/…` is that host's.
+  const place = `${target?.protocol}//${target?.host}`;
+  const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
+  if (target !== null && allowed && target.username === '' && target.password === '')
+    return target.href;
+  // An employee sees no configuration key; the operator finds it in this log.
+  if (target !== null && target.origin !== new URL(baseUrl).origin) {
+    const host = place.slice(0, 300);
+    ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');
+  }
+  throw refuseField('returnTo', 'is not known here', 'Ask its administrator.');
+}
+
+/** Refuses `//host` and what browsers read so; also of the normal form, as `/.//host` gives it. */
+function isPath(text: string): boolean {
+  return /^\/(?![/\\])/.test(text);
+}
+
+/** Refreshes the session for a page without script, and sends the page back to where it was. */
+export async function resumeSession(ctx: Context, input: z.output<typeof resumeInput>) {
+  const returnTo = requireReturnTo(ctx, input.returnTo);
+  return { ...(await refreshSession(ctx, input)), returnTo };
+}
