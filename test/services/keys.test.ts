@@ -14,15 +14,13 @@ import { transaction } from '../../src/database/transaction.ts';
 import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
 import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
 import {
-  jwksView,
-  placeOfPrivateJwk,
-  viewJwks,
-} from '../../src/services/foundation/keys/key-set.ts';
-import {
   currentSigner,
   findVerificationKey,
+  jwksView,
+  placeOfPrivateJwk,
   requireSigner,
-} from '../../src/services/foundation/keys/signing.ts';
+  viewJwks,
+} from '../../src/services/foundation/keys/signing-key.ts';
 import { openFreshDatabase } from '../support/database.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');

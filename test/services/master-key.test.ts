@@ -8,15 +8,14 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
-import { followMasterKey } from '../../src/services/foundation/keys/follow-master.ts';
-import { forgetKeys } from '../../src/services/foundation/keys/key-set.ts';
+import { followMasterKey, requireRightKey } from '../../src/services/foundation/keys/canary.ts';
 import {
   listKeys,
   listLeavingKeys,
   rotateMasterKey,
 } from '../../src/services/foundation/keys/operations.ts';
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
+import { forgetKeys } from '../../src/services/foundation/keys/signing-key.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
 import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
 import { openBindPassword } from '../../src/services/tenancy/ldap/secret.ts';

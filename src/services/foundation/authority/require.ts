@@ -1,15 +1,15 @@
+import type { LOCK } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import { Project, type ProjectRole } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { Session } from '../../../database/models/session.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
 import { outranks } from '../project-roles.ts';
-import { findProject } from './project.ts';
 import {
   authority,
   type OrganizationRight,
@@ -225,4 +225,30 @@ function scopeRequired(
 
 function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
+}
+
+/**
+ * The organization's project of this id or slug. `lock` holds the row until the transaction ends.
+ */
+function findProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+  options: { lock?: LOCK } = {},
+): Promise<Project | null> {
+  const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
+  return Project.findOne({ where: { organizationId: organization.id, ...named }, ...options });
+}
+
+/** Like `findProject`, but refuses `not_found`. */
+export async function requireProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+  options: { lock?: LOCK } = {},
+): Promise<Project> {
+  const found = await findProject(organization, project, options);
+  if (found === null)
+    throw new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
+      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+    });
+  return found;
 }

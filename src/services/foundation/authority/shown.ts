@@ -2,8 +2,7 @@ import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../domain-names/canonical.ts';
 import { findVerifiedNames } from '../domain-names/owns.ts';
-import { calledBy } from '../scim-user/called.ts';
-import { emailOf, resourceOf } from '../scim-user/resource.ts';
+import { calledBy, emailOf, resourceOf } from '../scim-user/resource.ts';
 
 /** A person as an organization sees them. */
 export interface Shown {

@@ -1,3 +1,4 @@
+import type { Context } from '../../../context.ts';
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
@@ -76,4 +77,18 @@ async function isSealed(): Promise<boolean> {
 
 function placeOf(row: string): SealedPlace {
   return { table: 'key_canaries', column: 'sealed', row };
+}
+
+/**
+ * Seals with the database's current master key, which another process may have made (security X1).
+ */
+export async function followMasterKey(ctx: Context): Promise<void> {
+  const [canary] = await listCanaries();
+  if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;
+  if (ctx.keyring.sealWith(canary.keyId)) return;
+  const { keyFile } = ctx.config;
+  ctx.log.error(
+    { keyFile, keyId: canary.keyId },
+    'the key file lacks the master key of this database',
+  );
 }

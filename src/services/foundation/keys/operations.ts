@@ -10,17 +10,62 @@ import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../events/record.ts';
+import { instant } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { pageInput } from '../page.ts';
+import { pageInput, pageOf } from '../page.ts';
 import { accessTokenSeconds, after } from '../time.ts';
-import { listCanaries, plantCanary, usedKeyIds } from './canary.ts';
-import { followMasterKey } from './follow-master.ts';
-import { forgetKeys, noticeSeconds } from './key-set.ts';
+import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './canary.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
-import { makeSigningKey } from './signing.ts';
-import { keyPage, newKeyView, newMasterKeyView, viewMasterKey, viewSigningKey } from './view.ts';
+import { forgetKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
 
 // The master keys and the session signing keys (security X1, X2).
+
+export const keyView = z.object({
+  id: z.string(),
+  purpose: z.enum(['master', 'signing']),
+  /**
+   * A master key seals, and later only opens. A signing key waits until every daemon knows it, and
+   * then signs. After that it only verifies, until its last token has expired.
+   */
+  state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
+  createdAt: instant,
+  retiredAt: instant.nullable(),
+});
+const keyPage = pageOf(keyView);
+export const newKeyView = keyView.extend({ signsFrom: instant });
+
+/**
+ * The result of a rotation: it made a key, added one to the file, or finished an interrupted
+ * rotation.
+ */
+export const newMasterKeyView = z.object({
+  id: z.string(),
+  state: z.enum(['rotated', 'prepared', 'finished']),
+  former: z.string().nullable(),
+  resealed: z.int(),
+});
+
+/** A signing key without its halves, with its state among the others. */
+function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {
+  return {
+    id: key.id,
+    purpose: 'signing' as const,
+    state,
+    createdAt: key.createdAt.toISOString(),
+    retiredAt: key.retiredAt?.toISOString() ?? null,
+  };
+}
+
+/** A master key, known to the database only by its id. It seals, or only opens. */
+function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens') {
+  return {
+    id: keyId,
+    purpose: 'master' as const,
+    state,
+    createdAt: createdAt.toISOString(),
+    retiredAt: null,
+  };
+}
 
 /** Lists the master keys and signing keys, the oldest first. */
 export const listKeys = operation({

@@ -1,11 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
-import { countUp } from './count.ts';
-import type { Limit } from './limit.ts';
-import { mailboxOf } from './mailbox.ts';
-import { networkOf } from './network.ts';
-import { requirePlace } from './spend.ts';
+import { mailboxOf, networkOf } from './address.ts';
+import { countUp, type Limit, requirePlace } from './limit.ts';
 
 /**
  * Counts a mail that a client requests. Refuses `too_many_requests` after too many, whatever their

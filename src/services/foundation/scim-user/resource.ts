@@ -163,3 +163,12 @@ function firstEmail({ emails }: ScimResource): string | null {
   const value = isComplex(first) ? first['value'] : undefined;
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
+
+/** The client's name for the person: their name, else the beginning of their userName. */
+export function calledBy(resource: Named): string {
+  const { userName } = resource;
+  const local = userName.split('@')[0] ?? '';
+  return (
+    nameOf(resource) ?? nameOf({ displayName: local }) ?? nameOf({ displayName: userName }) ?? '-'
+  );
+}

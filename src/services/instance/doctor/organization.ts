@@ -6,7 +6,7 @@ import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
-import { inWords } from '../../foundation/limits/spend.ts';
+import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/base.ts';
 import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';

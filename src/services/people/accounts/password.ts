@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
-import { knownClient } from '../../foundation/limits/known-client.ts';
+import { knownClient } from '../../foundation/limits/password.ts';
 import { isCommon, withoutWords, wordsOf } from './common-passwords.ts';
 
 const shortest = 8;

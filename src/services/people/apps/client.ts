@@ -4,10 +4,9 @@ import { hashOfSecret } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { tallyEvent } from '../../foundation/events/tally.ts';
-import type { Limit } from '../../foundation/limits/limit.ts';
-import { networkOf, siteOf } from '../../foundation/limits/network.ts';
-import { requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
+import { networkOf, siteOf } from '../../foundation/limits/address.ts';
+import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 
 /** The fields used of an app that has proved itself. */
 export interface ProvedApp {

@@ -10,7 +10,7 @@ import { dialectOfDatabase, insertRow, select } from '../../../database/select.t
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { id, role } from '../../foundation/fields.ts';
-import { requirePlace } from '../../foundation/limits/spend.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import { lockAccount } from '../accounts/lock.ts';

@@ -9,7 +9,7 @@ import {
   currentSigner,
   findVerificationKey,
   requireSigner,
-} from '../../foundation/keys/signing.ts';
+} from '../../foundation/keys/signing-key.ts';
 import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { viewUser } from '../accounts/view.ts';
 

@@ -2,8 +2,8 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { matchTotp } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
+import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
-import { giveBack, spend } from '../../foundation/limits/spend.ts';
 import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
 import { openTotpSecret } from './secret.ts';
 

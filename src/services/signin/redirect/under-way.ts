@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
-import { networkOf } from '../../foundation/limits/network.ts';
+import { networkOf } from '../../foundation/limits/address.ts';
 
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const most = { client: 10, connection: 50 };

@@ -10,7 +10,7 @@ import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { email, ref, role } from '../../foundation/fields.ts';
-import { requirePlace } from '../../foundation/limits/spend.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/find.ts';
 import { lockAccount } from '../../people/accounts/lock.ts';

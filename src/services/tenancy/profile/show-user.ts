@@ -1,5 +1,5 @@
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { listLockouts } from '../../foundation/limits/lockouts.ts';
+import { listLockouts } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
 import { requireAccount } from '../../people/accounts/find.ts';
 import { userRefInput } from '../../people/accounts/schema.ts';

@@ -5,9 +5,9 @@ import { Account } from '../../../database/models/account.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { requireProject } from '../../foundation/authority/project.ts';
 import {
   requireAuthority,
+  requireProject,
   requireProjectAuthority,
   type Within,
 } from '../../foundation/authority/require.ts';

@@ -1,8 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { execute } from '../../../../database/select.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
-import { calledBy } from '../../../foundation/scim-user/called.ts';
-import { emailOf, type Named, nameOf } from '../../../foundation/scim-user/resource.ts';
+import { calledBy, emailOf, type Named, nameOf } from '../../../foundation/scim-user/resource.ts';
 import { attachAddress } from '../../../tenancy/identities/attach.ts';
 import type { Held } from '../../../tenancy/scim-records/find.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';

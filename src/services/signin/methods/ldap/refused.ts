@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { tallyEvent } from '../../../foundation/events/record.ts';
 import { inWordsOf } from '../../../people/sessions/failed.ts';
 import type { DirectoryPerson } from './person.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { tallyEvent } from '../../../foundation/events/record.ts';
 import { providerNames, type SocialProvider } from '../../../tenancy/identities/providers.ts';
 import { recordOnce } from '../../redirect/record-once.ts';
 

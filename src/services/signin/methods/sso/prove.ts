@@ -3,7 +3,7 @@ import type { Context } from '../../../../context.ts';
 import type { SsoConnection } from '../../../../database/models/sso-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { tallyEvent } from '../../../foundation/events/record.ts';
 import { signInFailed } from '../../../people/sessions/failed.ts';
 import { openClientSecret } from '../../../tenancy/sso/secret.ts';
 import type { callbackInput } from '../../redirect/schema.ts';

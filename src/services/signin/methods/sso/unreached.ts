@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import { SsoConnection } from '../../../../database/models/sso-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { tallyEvent } from '../../../foundation/events/tally.ts';
+import { tallyEvent } from '../../../foundation/events/record.ts';
 import { recordOnce } from '../../redirect/record-once.ts';
 
 /**

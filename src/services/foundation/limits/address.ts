@@ -27,3 +27,11 @@ function blockOf(address: string | null, length: 3 | 4): string {
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/${length * 16}`;
 }
+
+/**
+ * The mailbox of a canonical address, without a `+tag` (security P10). Only for limits, never to
+ * find an account by.
+ */
+export function mailboxOf(email: string): string {
+  return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import {
+  generateSigningKey,
   importSigner,
   importVerificationKey,
   type PublicJwk,
@@ -10,6 +11,7 @@ import {
 } from '../../../crypto/jwt.ts';
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
+import { Refusal } from '../../../errors.ts';
 
 // A process caches the keys. It reads them again after a minute, to follow a rotation. It also
 // reads them for an unknown key id, to verify what another daemon has just signed. Invented key ids
@@ -23,7 +25,7 @@ const fewSeconds = 5_000;
 export const noticeSeconds = 120;
 
 /** One signing key of the database, ready for use. */
-export interface ReadyKey {
+interface ReadyKey {
   publicJwk: PublicJwk;
   verifier: VerificationKey;
   signer: TokenSigner;
@@ -45,7 +47,7 @@ const sets = new WeakMap<Keyring, Promise<KeySet>>();
 const missedAt = new WeakMap<Keyring, number>();
 
 /** The keys of the database, at most a minute old, the newest first. */
-export async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
+async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
   return [...(await readSet(ctx)).keys.values()];
 }
 
@@ -53,7 +55,7 @@ export async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
  * The key of this id, or null. An unknown id is looked up in the database, at most every few
  * seconds.
  */
-export async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> {
+async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> {
   const known = (await readSet(ctx)).keys.get(kid);
   if (known !== undefined || since(missedAt.get(ctx.keyring), ctx) < fewSeconds)
     return known ?? null;
@@ -122,4 +124,43 @@ export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 /** The public keys that verify this instance's tokens, for anyone. */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
   return { keys: (await readyKeys(ctx)).map((key) => key.publicJwk) };
+}
+
+/** A row for a new signing key, with its private half sealed. */
+export async function makeSigningKey(ctx: KeyContext) {
+  const { kid, publicJwk, privateJwk } = await generateSigningKey();
+  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
+}
+
+/**
+ * The key that signs session tokens now: the oldest that is not retired. Refuses `not_ready` before
+ * the first is made.
+ */
+export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
+  const current = (await readyKeys(ctx)).findLast(
+    ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
+  );
+  if (current === undefined)
+    throw new Refusal('not_ready', 'there is no key to sign sessions with yet');
+  return current.signer;
+}
+
+/**
+ * The signer of this key id, retired or not, to sign a token again. Refuses `invalid_credential` if
+ * the key is gone.
+ */
+export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
+  const key = await readyKey(ctx, kid);
+  if (key === null)
+    throw new Refusal('invalid_credential', 'the key that signed this session is gone');
+  return key.signer;
+}
+
+/** The public key of this id if this instance signs or signed with it, else null. */
+export async function findVerificationKey(
+  ctx: KeyContext,
+  kid: string,
+): Promise<VerificationKey | null> {
+  return (await readyKey(ctx, kid))?.verifier ?? null;
 }
