@@ -2,7 +2,7 @@ import { type App, type Context, openContext } from '../context.ts';
 import { followMasterKey } from '../services/foundation/keys/canary.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep/sweep.ts';
-import { writeTokenUses } from '../services/people/tokens/uses.ts';
+import { writeTokenUses } from '../services/people/tokens/token.ts';
 import { writeRequests } from '../services/provisioning/scim/log/write.ts';
 import { writeScimTokenUses } from '../services/provisioning/scim/token/uses.ts';
 import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.ts';

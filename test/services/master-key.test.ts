@@ -17,11 +17,14 @@ import {
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
 import { forgetKeys } from '../../src/services/foundation/keys/signing-key.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep/sweep.ts';
-import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
-import { openBindPassword } from '../../src/services/tenancy/ldap/secret.ts';
-import { openClientSecret } from '../../src/services/tenancy/sso/secret.ts';
+import {
+  openTotpSecret,
+  sealTotpSecret,
+} from '../../src/services/people/two-factor/second-factor.ts';
+import { openBindPassword } from '../../src/services/tenancy/ldap/connection.ts';
+import { openClientSecret } from '../../src/services/tenancy/sso/connection.ts';
 import { rotateWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
-import { signingSecrets } from '../../src/services/tenancy/webhooks/secret.ts';
+import { signingSecrets } from '../../src/services/tenancy/webhooks/webhook.ts';
 import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

@@ -1,4 +1,4 @@
-import { signedInView } from '../../services/people/sessions/schema.ts';
+import { signedInView } from '../../services/people/sessions/sign-in.ts';
 import { listAttempts } from '../../services/signin/attempts/list.ts';
 import { attemptPage, listAttemptsInput } from '../../services/signin/attempts/schema.ts';
 import { finishSso } from '../../services/signin/flow.ts';

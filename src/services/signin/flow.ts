@@ -7,17 +7,22 @@ import { Refusal } from '../../errors.ts';
 import { directoryLimits } from '../foundation/limits/ldap.ts';
 import { giveBack, requireRoom, spend } from '../foundation/limits/limit.ts';
 import { knownClient, passwordLimits } from '../foundation/limits/password.ts';
-import { findByEmail } from '../people/accounts/find.ts';
-import { isProved } from '../people/accounts/view.ts';
-import { inWordsOf, signInFailed } from '../people/sessions/failed.ts';
-import type { signInInput } from '../people/sessions/schema.ts';
-import { answerSecondFactor, type SecondFactor } from '../people/two-factor/answer.ts';
-import { secondFactorRequired } from '../people/two-factor/refusals.ts';
+import { findByEmail, isProved } from '../people/accounts/account.ts';
+import {
+  inWordsOf,
+  type openLoginLinkInput,
+  signInFailed,
+  type signInInput,
+} from '../people/sessions/sign-in.ts';
+import {
+  answerSecondFactor,
+  type SecondFactor,
+  secondFactorRequired,
+} from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import type { SocialProvider } from '../tenancy/identities/providers.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
-import { chooseDirectory } from '../tenancy/signin-settings/directory.ts';
-import type { openLoginLinkInput } from '../tenancy/signin-settings/schema.ts';
+import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';
 import { keepAttempt } from './attempts/attempt.ts';
 import { type Begun, beginSession, requireSession } from './begin.ts';
 import { answerCode } from './methods/codes/answer.ts';

@@ -3,7 +3,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { right, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { governsNobody, saysSomething } from '../../tenancy/signin-settings/reach.ts';
+import { governsNobody, saysSomething } from '../../tenancy/signin-settings/operations.ts';
 import { type Check, check } from './check.ts';
 
 /**

@@ -5,8 +5,8 @@ import { transaction } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { after } from '../../foundation/time.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { unconfirmedSeconds } from '../../people/codes/ticket.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
+import { unconfirmedSeconds } from '../../people/codes/code.ts';
 import { accountCredentials, withoutCredentials } from '../../people/credentials/credentials.ts';
 
 /** Small batches: another writer waits for one batch, not for the whole deletion. */

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import type { OwnRight } from '../../foundation/authority/table.ts';
 import { userRef } from '../../foundation/fields.ts';
-import { requireAccount } from './find.ts';
+import { requireAccount } from './account.ts';
 
 /** The account that the operator names, by id or address. */
 interface Named {

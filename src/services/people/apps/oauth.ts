@@ -13,10 +13,10 @@ import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { lockAccount } from '../accounts/account.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { recordTokenEvent } from '../tokens/event.ts';
+import { recordTokenEvent } from '../tokens/token.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
 // The requests that apps make by themselves. Each app proves itself by its id and secret

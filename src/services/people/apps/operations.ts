@@ -13,12 +13,10 @@ import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, name, ref } from '../../foundation/fields.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { holdAccount } from '../accounts/hold.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { voucherOf } from '../tokens/vouched.ts';
-import { recordAppEvent } from './event.ts';
-import { appPage, appView, newAppView, viewApp } from './view.ts';
+import { voucherOf } from '../tokens/token.ts';
+import { appPage, appView, newAppView, recordAppEvent, viewApp } from './app.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
 

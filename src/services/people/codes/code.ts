@@ -1,6 +1,7 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/equal.ts';
+import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
 import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
@@ -13,7 +14,7 @@ const lifeSeconds = 600;
 const mostTries = 5;
 
 /** The account and purpose that a code is bound to. */
-export interface CodeOf {
+interface CodeOf {
   accountId: string;
   purpose: CodePurpose;
 }
@@ -89,4 +90,35 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
   return createHmac('sha256', ctx.keyring.derive('mail codes'))
     .update(JSON.stringify([accountId, purpose, code]))
     .digest('base64url');
+}
+
+// The code proves who reads the mailbox, not who chose the password (security P11). So the client
+// that signs up gets a ticket, and shows it to confirm.
+
+/**
+ * How long an account waits for its address to be confirmed, in seconds; its ticket is then
+ * invalid.
+ */
+export const unconfirmedSeconds = 7 * 24 * 3600;
+
+/** The ticket of a stored password. No two sign-ups share a ticket, even with the same password. */
+export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
+  return createHmac('sha256', keyring.derive('sign-up tickets'))
+    .update(passwordHash)
+    .digest('base64url');
+}
+
+/**
+ * Whether the client that confirms an address chose the account's password: it shows the ticket of
+ * that sign-up, or the password. Call it only after a right code, and end the code with the answer:
+ * it is one guess then.
+ */
+export async function isOwnSignUp(
+  ctx: Pick<Context, 'keyring' | 'passwords'>,
+  { passwordHash }: Pick<Account, 'passwordHash'>,
+  { ticket, password }: { ticket?: string | undefined; password?: string | undefined },
+): Promise<boolean> {
+  if (passwordHash === null) return false;
+  if (ticket !== undefined && isEqual(ticket, signUpTicket(ctx, passwordHash))) return true;
+  return password !== undefined && ctx.passwords.verify(passwordHash, password);
 }

@@ -3,13 +3,14 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
+import { requireUser } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { knownClient, passwordLimits } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
+import { givenPassword } from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import { givenPassword } from '../accounts/schema.ts';
-import { ownSessionOf } from '../sessions/own.ts';
+import { ownSessionOf } from '../sessions/end.ts';
 import { endSignIns } from './credentials.ts';
 
 /**
@@ -55,4 +56,10 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
     return passwordHash;
   }
   throw refuseField('currentPassword', 'is not your password');
+}
+
+/** Whether the caller has this address, and no password. */
+export async function isWithoutPassword(ctx: Context, email: string): Promise<boolean> {
+  const { accountId } = requireUser(ctx, 'me.see');
+  return (await Account.count({ where: { id: accountId, email, passwordHash: null } })) > 0;
 }

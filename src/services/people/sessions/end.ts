@@ -1,5 +1,5 @@
 import { Op, type WhereOptions } from 'sequelize';
-import type { Context } from '../../../context.ts';
+import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 
@@ -79,3 +79,8 @@ export async function endSessionsPastSecondFactor(
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;
+
+/** The session of the actor's credential; null for tokens and for actors that are no user. */
+export function ownSessionOf(actor: Actor): string | null {
+  return actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
+}

@@ -7,16 +7,41 @@ import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { id } from '../../foundation/fields.ts';
+import { id, instant } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { endSessions } from './end.ts';
-import { ownSessionOf } from './own.ts';
-import { givenRefreshToken, signedInView } from './schema.ts';
+import { endSessions, ownSessionOf } from './end.ts';
+import { givenRefreshToken, signedInView } from './sign-in.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
-import { sessionPage, viewSession } from './view.ts';
+
+export const sessionView = z.object({
+  id,
+  method: z.string(),
+  connection: z.string().optional(),
+  createdAt: instant,
+  lastSeenAt: instant,
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  current: z.boolean(),
+});
+const sessionPage = pageOf(sessionView);
+
+/** A session as its owner and the operator see it; `current` is the id of the caller's session. */
+function viewSession(session: Session, current: string | null) {
+  const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
+  return {
+    id,
+    method,
+    ...(connectionId === null ? {} : { connection: connectionId }),
+    createdAt: createdAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    address,
+    userAgent,
+    current: id === current,
+  };
+}
 
 /** Lists the caller's live sessions. */
 export const listSessions = ownOperation({

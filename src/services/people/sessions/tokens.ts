@@ -11,7 +11,7 @@ import {
   requireSigner,
 } from '../../foundation/keys/signing-key.ts';
 import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
-import { viewUser } from '../accounts/view.ts';
+import { viewUser } from '../accounts/account.ts';
 
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;

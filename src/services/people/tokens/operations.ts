@@ -13,12 +13,9 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { holdAccount } from '../accounts/hold.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { recordTokenEvent } from './event.ts';
-import { newTokenView, tokenPage, viewToken } from './view.ts';
-import { voucherOf } from './vouched.ts';
+import { newTokenView, recordTokenEvent, tokenPage, viewToken, voucherOf } from './token.ts';
 
 // Personal access tokens (spec §2.7).
 

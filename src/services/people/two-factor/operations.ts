@@ -6,15 +6,16 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
-import { requireAccount } from '../accounts/find.ts';
+import {
+  discardTotp,
+  requireAccount,
+  userRefInput,
+  userView,
+  viewUser,
+} from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
-import { userRefInput, userView } from '../accounts/schema.ts';
-import { viewUser } from '../accounts/view.ts';
-import { endSessionsPastSecondFactor } from '../sessions/end.ts';
-import { ownSessionOf } from '../sessions/own.ts';
-import { requireRightCode, spendStep } from './answer.ts';
-import { discardTotp } from './discard.ts';
-import { sealTotpSecret } from './secret.ts';
+import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
 // The second factor of an account, by an authenticator app (spec §3.4).
 

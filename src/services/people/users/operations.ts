@@ -1,25 +1,58 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, emailProofs } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { commandLine } from '../../../shell-word.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { email, locale, name, userRef } from '../../foundation/fields.ts';
+import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { mailboxOf } from '../../foundation/limits/address.ts';
 import { forgetCounts } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
-import { requireAccount } from '../accounts/find.ts';
+import {
+  givenPassword,
+  requireAccount,
+  userRefInput,
+  userView,
+  viewUser,
+} from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import { givenPassword, userRefInput, userView } from '../accounts/schema.ts';
-import { viewUser } from '../accounts/view.ts';
-import { endSignIns } from '../credentials/credentials.ts';
-import { passwordSetView } from './view.ts';
+import { credentialView, endSignIns } from '../credentials/credentials.ts';
 
 // Accounts as the operator sees and changes them.
+
+export const passwordSetView = userView.extend({
+  ended: z.object({ sessions: z.int(), tokens: z.int() }),
+});
+
+export const shownUserView = userView.extend({
+  emailProof: z
+    .enum(emailProofs)
+    .describe('Who has proved the address; none and auto are no proof (security I3).'),
+  awaitsCode: z
+    .boolean()
+    .describe('Whether the account waits for the code that was mailed at its sign-up.'),
+  credentials: z.array(credentialView),
+  singleSignOn: z
+    .boolean()
+    .describe('Whether single sign-on is enabled for the domain of the address.'),
+  lockouts: z
+    .array(
+      z.object({
+        of: z.enum(['password', 'secondFactor']),
+        network: z.string().nullable().describe('Only from this network; null is everywhere else.'),
+        until: instant,
+      }),
+    )
+    .describe('What cannot be tried for a while, after too many refused tries.'),
+});
 
 /** Lists every account of the instance, oldest first. */
 export const listUsers = operation({
@@ -157,4 +190,25 @@ export const setUserPassword = operation({
 
 function subjectOf({ id, name }: Account) {
   return { type: 'user', id, name };
+}
+
+/** The slugs of the organizations whose only active owner is this account. */
+export async function listOwnedAlone(
+  ctx: Context,
+  input: z.output<typeof userRefInput>,
+): Promise<string[]> {
+  requireOperator(ctx);
+  const { id, disabledAt } = await requireAccount(input.user);
+  if (disabledAt !== null) return [];
+  const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
+  const alone: string[] = [];
+  for (const { organizationId } of owned) {
+    const others = await Membership.count({
+      where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
+      include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+    });
+    if (others === 0) alone.push(organizationId);
+  }
+  const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
+  return organizations.map(({ slug }) => slug);
 }

@@ -15,7 +15,7 @@ import { id, projectRole, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { findGiven } from '../../tenancy/projects/synced.ts';
+import { findGiven } from '../../tenancy/projects/view.ts';
 import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
 
 // Maps directory groups to project roles (spec §2.3).

@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { readPage } from '../../foundation/page.ts';
-import { requireSsoConnection } from '../../tenancy/sso/find.ts';
+import { requireSsoConnection } from '../../tenancy/sso/connection.ts';
 import type { listAttemptsInput } from './schema.ts';
 
 /** Lists the last sign-ins through the organization's connection, newest first. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { refreshSession } from '../../people/sessions/operations.ts';
-import type { resumeInput } from '../../people/sessions/schema.ts';
+import type { resumeInput } from '../../people/sessions/sign-in.ts';
 import { requireReturnTo } from '../redirect/return-to.ts';
 
 /** Refreshes the session for a page without script, and sends the page back to where it was. */

@@ -4,7 +4,7 @@ import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { signInFailed } from '../../people/sessions/failed.ts';
+import { signInFailed } from '../../people/sessions/sign-in.ts';
 import { claimCode } from './claim-code.ts';
 import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
 import { type CallbackPlaces, callbackPlaces } from './under-way.ts';

@@ -10,12 +10,11 @@ import { countAsking } from '../../foundation/limits/mail.ts';
 import { clientLimit } from '../../foundation/limits/password.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
+import type { signUpInput } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
-import type { signUpInput } from '../../people/accounts/schema.ts';
-import { signUpTicket } from '../../people/codes/ticket.ts';
-import { findByToken } from '../../tenancy/invitations/invitation.ts';
-import { bindInvitation, joinInvited } from '../../tenancy/invitations/join.ts';
-import { selfSignupAllowed } from '../../tenancy/signin-settings/require.ts';
+import { signUpTicket } from '../../people/codes/code.ts';
+import { bindInvitation, findByToken, joinInvited } from '../../tenancy/invitations/invitation.ts';
+import { selfSignupAllowed } from '../../tenancy/signin-settings/methods.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { createSignedUp, type SignedUp } from './signed-up.ts';
 

@@ -17,13 +17,18 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
+import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
-import { markVerified } from './mark-verified.ts';
-import { isProven } from './proof.ts';
-import { whyShared } from './shared.ts';
-import { domainPage, domainView, txtValue, viewDomain } from './view.ts';
+import {
+  domainPage,
+  domainView,
+  isProven,
+  markVerified,
+  txtValue,
+  viewDomain,
+  whyShared,
+} from './domain.ts';
 
 // Verified domains of an organization (spec §2.1, §3.1).
 

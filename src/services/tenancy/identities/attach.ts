@@ -8,11 +8,14 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { idLikeOthers } from '../../people/accounts/id-like-others.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
-import { detachIdentities, recordUnlinked } from './detach.ts';
+import {
+  findByEmail,
+  idLikeOthers,
+  isProved,
+  isProvedForGood,
+  lockAccount,
+} from '../../people/accounts/account.ts';
+import { detachIdentities, recordUnlinked } from './operations.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 

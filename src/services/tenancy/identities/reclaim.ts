@@ -6,10 +6,10 @@ import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
+import { isProved, isProvedForGood } from '../../people/accounts/account.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
-import { detachIdentities, recordUnlinked } from './detach.ts';
+import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
  * Prepares an account for the person that the owner of its domain names. Suppose the address was

@@ -17,23 +17,24 @@ import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { holdAccount } from '../../people/accounts/hold.ts';
-import { isEmailVerified } from '../../people/accounts/view.ts';
-import { emailUnverified } from '../../people/sessions/failed.ts';
-import { isMember } from '../memberships/find.ts';
+import { findByEmail, holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
+import { emailUnverified } from '../../people/sessions/sign-in.ts';
+import { isMember } from '../memberships/membership.ts';
 import {
+  acceptedView,
   findByToken,
   hashInvitationToken,
+  invitationPage,
   invitationToken,
   invitationUrl,
   inviterName,
   inviterStands,
+  joinByInvitation,
+  newInvitationView,
   rightToInvite,
+  viewInvitation,
   waiting,
 } from './invitation.ts';
-import { joinByInvitation } from './join.ts';
-import { acceptedView, invitationPage, newInvitationView, viewInvitation } from './view.ts';
 
 const lifeSeconds = 7 * 24 * 3600;
 const mostADay = 50;

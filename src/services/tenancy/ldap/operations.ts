@@ -13,14 +13,20 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
-import { freeAccounts } from '../identities/detach.ts';
+import { freeAccounts } from '../identities/operations.ts';
 import { findAffected } from '../sso/affected.ts';
-import { requireEncryption } from './encryption.ts';
-import { requireDirectory } from './find.ts';
+import {
+  directorySettingsOf,
+  ldapDisabledView,
+  ldapRelinkedView,
+  ldapView,
+  requireDirectory,
+  requireEncryption,
+  requireSameServer,
+  sealBindPassword,
+  viewLdap,
+} from './connection.ts';
 import { changeLdapInput, saveLdapInput } from './schema.ts';
-import { requireSameServer, sealBindPassword } from './secret.ts';
-import { directorySettingsOf } from './settings.ts';
-import { ldapDisabledView, ldapRelinkedView, ldapView, viewLdap } from './view.ts';
 
 // The LDAP connection of an organization (spec §2.5).
 

@@ -12,14 +12,11 @@ import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { email, ref, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { listCredentials } from '../../people/credentials/list-credentials.ts';
+import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
+import { listCredentials } from '../../people/credentials/credentials.ts';
 import { isToReclaim, reclaimMember } from '../identities/reclaim.ts';
-import { isMember } from './find.ts';
-import { byHand, rightToGrant } from './grant.ts';
-import { joinOrganization } from './join.ts';
-import { memberView, viewMember } from './view.ts';
+import { joinOrganization } from './join-and-leave.ts';
+import { byHand, isMember, memberView, rightToGrant, viewMember } from './membership.ts';
 
 const addInput = z.strictObject({ org: ref, email, role });
 

@@ -16,11 +16,13 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { name, ref, slug } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
-import { holdAccount } from '../../people/accounts/hold.ts';
-import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
-import { endSessions, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
-import { ownSessionOf } from '../../people/sessions/own.ts';
+import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
+import { endVouchedTokens } from '../../people/apps/app.ts';
+import {
+  endSessions,
+  endSessionsPastSecondFactor,
+  ownSessionOf,
+} from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
 import { slugOf } from './slug.ts';
 import { organizationPage, organizationView, viewOrganization } from './view.ts';

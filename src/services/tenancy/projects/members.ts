@@ -17,8 +17,7 @@ import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { requireMembership } from '../memberships/find.ts';
-import { byHand } from '../memberships/grant.ts';
+import { byHand, requireMembership } from '../memberships/membership.ts';
 import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
 
 // Members of a project (spec §2.3).

@@ -1,14 +1,28 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Origin } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import type { SignInMethod } from '../../../database/models/session.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { domain } from '../../foundation/fields.ts';
+import { Tombstone } from '../../../database/models/tombstone.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
+import { isClaimed, ownsAddress } from '../../foundation/domain-names/owns.ts';
+import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
-import { isTrusted } from '../sso/trusted.ts';
-import { isMethodAllowed } from './allowed.ts';
-import { findDirectory } from './directory.ts';
-import { findGoverningDomain } from './governing.ts';
+import type { signInByLdapInput } from '../ldap/schema.ts';
+import { ensureMember } from '../memberships/join-and-leave.ts';
+import { isTrusted } from '../sso/connection.ts';
+import {
+  findGoverningDomain,
+  findGoverningSettings,
+  type Governing,
+  isMethodAllowed,
+} from './governing.ts';
 
 /** A way to sign in that people are offered. */
 const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
@@ -54,4 +68,145 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
 export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean> {
   const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
   return connection !== null && isTrusted(ctx, connection);
+}
+
+const names: Partial<Record<SignInMethod, string>> = {
+  password: 'a password',
+  magicCode: 'a code by mail',
+  google: 'Google',
+  github: 'GitHub',
+};
+
+/**
+ * Refuses `signin_method_off`, with the methods to use instead, if the settings that govern the
+ * address forbid this one (security O1). Call it only for a person who has proved to own the
+ * account, so that it is no oracle.
+ */
+export async function requireMethodAllowed(
+  ctx: Context,
+  { email }: { email: string | null },
+  { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
+): Promise<void> {
+  const name = names[method];
+  // Single sign-on and directories have their own `enabled`; the operator's link and a proof by
+  // mail cannot be switched off.
+  if (name === undefined) return;
+  const governing = await findGoverningSettings(ctx, email);
+  const allowed = isMethodAllowed(governing, method);
+  if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
+  const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
+  if (allowed) {
+    throw new Refusal(
+      'signin_method_off',
+      `${name} has not verified an address of your organization.`,
+      {
+        hint: `Use the ${name} account that has one, or sign in another way.`,
+        extra: { methods },
+      },
+    );
+  }
+  throw new Refusal(
+    'signin_method_off',
+    `Signing in with ${name} is switched off for this address.`,
+    {
+      hint:
+        methods.length === 0
+          ? 'Ask your administrator: no other way to sign in is set up.'
+          : `Sign in another way: ${methods.join(', ')}.`,
+      extra: { methods },
+    },
+  );
+}
+
+/**
+ * Whether a restriction to verified domains lets this sign-in pass. The provider's present address
+ * must be the organization's; that of the account is not enough. A key may have been linked
+ * whatever its address was (security O2).
+ */
+async function passesRestriction(
+  { organizationId, settings }: Governing,
+  method: SignInMethod,
+  provenEmail: string | null,
+): Promise<boolean> {
+  if (!settings.restrictOauthToVerifiedDomains || !isSocial(method)) return true;
+  return organizationId !== null && (await ownsAddress(organizationId, provenEmail));
+}
+
+function isSocial(method: SignInMethod): boolean {
+  return socialProviders.some((provider) => provider === method);
+}
+
+/**
+ * Whether people on this canonical domain may sign up by themselves. If an organization has
+ * verified the domain, its settings decide. Otherwise the instance must be open, or the governing
+ * settings must allow it.
+ */
+export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
+  const { verified, settings } = await findGoverningDomain(ctx, domain);
+  if (verified) return settings.allowSelfSignup;
+  // Without verified domains (`trust.domains: off`) a connection claims its domain, and has no such
+  // setting.
+  if (await isClaimed(domain)) return false;
+  return ctx.config.signup.open === 'on' || settings.allowSelfSignup;
+}
+
+/**
+ * Makes a person with a newly proved address a member of the organization that has verified the
+ * domain. The organization must let people sign up by themselves, and must not have removed this
+ * person (security I5). Call it inside a transaction.
+ */
+export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
+  const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
+  if (organizationId === null || !verified || !settings.allowSelfSignup) return;
+  if ((await Tombstone.count({ where: { organizationId, accountId: account.id } })) > 0) return;
+  await ensureMember(ctx, organizationId, account, origin);
+}
+
+/**
+ * Chooses the one directory to ask, before any packet (security L1). It is that of the named
+ * organization, else of the one that governs the address. Null if that organization has none.
+ * Refuses an address that no organization governs.
+ */
+export async function chooseDirectory(
+  ctx: Context,
+  { org, username }: Pick<z.output<typeof signInByLdapInput>, 'org' | 'username'>,
+): Promise<LdapConnection | null> {
+  if (org !== undefined) return findDirectory(await organizationIdOf(org));
+  const { organizationId } = await findGoverningSettings(ctx, canonicalEmail(username));
+  if (organizationId !== null) return findDirectory(organizationId);
+  throw refuseField(
+    'org',
+    'is required',
+    'Name the organization, or use an address on its verified domain.',
+  );
+}
+
+/** The enabled directory of an organization, or null. */
+async function findDirectory(organizationId: string | null): Promise<LdapConnection | null> {
+  if (organizationId === null) return null;
+  return LdapConnection.findOne({ where: { organizationId, enabled: true } });
+}
+
+/**
+ * The organization whose directory a page offers to a canonical e-mail domain ('' for none), or
+ * null if it offers none. Only the directory of a verified domain may replace the password form
+ * (security L1).
+ */
+export async function describeDirectory(
+  ctx: Context,
+  domain: string,
+): Promise<{ name: string; verified: boolean } | null> {
+  const { organizationId, verified } = await findGoverningDomain(ctx, domain);
+  const connection = await findDirectory(organizationId);
+  if (connection === null) return null;
+  const { name } = await Organization.findByPk(connection.organizationId, { rejectOnEmpty: true });
+  return { name, verified };
+}
+
+async function organizationIdOf(org: string): Promise<string | null> {
+  if (isUuid(org)) return org.toLowerCase();
+  const found = /^[a-z0-9-]+$/.test(org)
+    ? await Organization.findOne({ where: { slug: org } })
+    : null;
+  return found?.id ?? null;
 }

@@ -9,11 +9,14 @@ import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
-import { pushedIn } from '../memberships/pushed.ts';
-import { isMethodAllowed } from './allowed.ts';
-import { findGoverningSettings, type Governing } from './governing.ts';
+import { pushedIn } from '../memberships/membership.ts';
+import {
+  findGoverningSettings,
+  type Governing,
+  isMethodAllowed,
+  type SignInRules,
+} from './governing.ts';
 import { hasSso } from './methods.ts';
-import type { SignInRules } from './settings.ts';
 
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a code by mail;

@@ -3,8 +3,7 @@ import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { findSynced } from '../projects/synced.ts';
-import { affectedMembershipView } from '../projects/view.ts';
+import { affectedMembershipView, findSynced } from '../projects/view.ts';
 
 /**
  * The people who sign in through a connection, the owners among them, and the memberships from

@@ -16,10 +16,15 @@ import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
 import { findAffected } from './affected.ts';
-import { requireSsoConnection } from './find.ts';
+import {
+  requireSameClient,
+  requireSsoConnection,
+  sealClientSecret,
+  ssoDisabledView,
+  ssoView,
+  viewSso,
+} from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
-import { requireSameClient, sealClientSecret } from './secret.ts';
-import { ssoDisabledView, ssoView, viewSso } from './view.ts';
 
 // The single sign-on connection of an organization (spec §2.2).
 

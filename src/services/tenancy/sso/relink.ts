@@ -5,10 +5,9 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { freeAccounts } from '../identities/detach.ts';
-import { requireSsoConnection } from './find.ts';
+import { freeAccounts } from '../identities/operations.ts';
+import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
-import { ssoRelinkedView } from './view.ts';
 
 /**
  * After a change of provider: deletes the keys that the old one gave for this organization, former

@@ -6,10 +6,13 @@ import { refuseField } from '../../../errors.ts';
 import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { operation } from '../../foundation/operation.ts';
-import { requireSsoConnection } from './find.ts';
+import {
+  openClientSecret,
+  redirectUriOf,
+  requireSameClient,
+  requireSsoConnection,
+} from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
-import { openClientSecret, requireSameClient } from './secret.ts';
-import { redirectUriOf } from './view.ts';
 
 /** The settings to try instead of the stored ones; the other settings have no effect. */
 const testInput = changeSsoInput.extend({

@@ -13,16 +13,20 @@ import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
-import { isTaken, type Outcome, sendMessage } from './delivery/send.ts';
-import { newWebhookSecret, openWebhookSecret, sealWebhookSecret } from './secret.ts';
 import {
+  isTaken,
+  newWebhookSecret,
   newWebhookView,
+  type Outcome,
+  openWebhookSecret,
   rotatedWebhookView,
+  sealWebhookSecret,
+  sendMessage,
   viewWebhook,
   webhookPage,
   webhookTestView,
   webhookView,
-} from './view.ts';
+} from './webhook.ts';
 
 // The webhooks that an organization's events are sent to (Standard Webhooks).
 

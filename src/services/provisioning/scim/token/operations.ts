@@ -7,7 +7,7 @@ import { shellWord } from '../../../../shell-word.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
-import { recordEarlierMembers } from '../../../tenancy/scim-records/earlier.ts';
+import { recordEarlierMembers } from '../../../tenancy/scim-records/member.ts';
 import { newScimTokenView, scimTokenView, viewScimToken } from './view.ts';
 
 const input = z.strictObject({ org: ref });

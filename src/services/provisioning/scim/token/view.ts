@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import type { ScimToken } from '../../../../database/models/scim-token.ts';
 import { instant } from '../../../foundation/fields.ts';
-import { suspended } from '../../../people/tokens/view.ts';
+import { suspended } from '../../../people/tokens/token.ts';
 import { baseOf } from '../base.ts';
 
 /** Whether there is a token, and the URL to configure in the client (spec §2.4). */

@@ -5,8 +5,12 @@ import { refusingDuplicate } from '../../../../database/unique.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { type Named, nameOf, resourceOf } from '../../../foundation/scim-user/resource.ts';
-import { findRecordNamed, type Held, requireHeld } from '../../../tenancy/scim-records/find.ts';
-import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import {
+  type Entry,
+  findRecordNamed,
+  type Held,
+  requireHeld,
+} from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
 import { notUnique, requireMatch } from './checks.ts';
 import { followResource } from './follow.ts';

@@ -8,8 +8,12 @@ import { fold } from '../../../foundation/scim-user/names.ts';
 import { calledBy, emailOf, nameOf, readCreation } from '../../../foundation/scim-user/resource.ts';
 import { attachProvisioned } from '../../../tenancy/identities/attach.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
-import { findRecord, type Held, holdRecord } from '../../../tenancy/scim-records/find.ts';
-import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import {
+  type Entry,
+  findRecord,
+  type Held,
+  holdRecord,
+} from '../../../tenancy/scim-records/record.ts';
 import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.ts';
 import { readProjection } from '../view.ts';
 import { notUnique } from './checks.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
-import { requireHeld } from '../../../tenancy/scim-records/find.ts';
+import { requireHeld } from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
 import { requireMatch } from './checks.ts';
 import type { AtUser } from './input.ts';

@@ -3,8 +3,8 @@ import { execute } from '../../../../database/select.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import { calledBy, emailOf, type Named, nameOf } from '../../../foundation/scim-user/resource.ts';
 import { attachAddress } from '../../../tenancy/identities/attach.ts';
-import type { Held } from '../../../tenancy/scim-records/find.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
+import type { Held } from '../../../tenancy/scim-records/record.ts';
 
 /**
  * Carries a change of the record over to the account. An account made without an address gets one.

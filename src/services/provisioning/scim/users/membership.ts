@@ -4,12 +4,11 @@ import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import type { EventName } from '../../../foundation/events/kinds.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { calledBy, resourceOf } from '../../../foundation/scim-user/resource.ts';
-import { endVouchedTokens } from '../../../people/apps/end-vouched.ts';
+import { endVouchedTokens } from '../../../people/apps/app.ts';
 import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
-import { endMembership } from '../../../tenancy/memberships/deactivate.ts';
-import { addMembership } from '../../../tenancy/memberships/join.ts';
-import { findRecordOf, type Held } from '../../../tenancy/scim-records/find.ts';
+import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
+import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
 
 /**
  * Reclaims the account of a person who is about to become a member (security I3). Returns whether

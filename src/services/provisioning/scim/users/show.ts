@@ -1,6 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
-import { requireRecord } from '../../../tenancy/scim-records/find.ts';
+import { requireRecord } from '../../../tenancy/scim-records/record.ts';
 import { readProjection } from '../view.ts';
 import type { AtUser } from './input.ts';
 import { type Presented, presentUser } from './present.ts';

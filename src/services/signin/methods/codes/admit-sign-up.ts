@@ -1,12 +1,11 @@
 import type { Context } from '../../../../context.ts';
 import type { Account } from '../../../../database/models/account.ts';
 import { queueMail } from '../../../foundation/mail/queue.ts';
-import { findByEmail } from '../../../people/accounts/find.ts';
-import { lockAccount } from '../../../people/accounts/lock.ts';
-import { listCredentials } from '../../../people/credentials/list-credentials.ts';
+import { findByEmail, lockAccount } from '../../../people/accounts/account.ts';
+import { listCredentials } from '../../../people/credentials/credentials.ts';
 import { takeOver } from '../../../tenancy/identities/reclaim.ts';
-import { bindInvitation } from '../../../tenancy/invitations/join.ts';
-import { belongsSomewhere } from '../../../tenancy/memberships/find.ts';
+import { bindInvitation } from '../../../tenancy/invitations/invitation.ts';
+import { belongsSomewhere } from '../../../tenancy/memberships/membership.ts';
 import { createSignedUp, type SignedUp } from '../../sign-up/signed-up.ts';
 
 /**

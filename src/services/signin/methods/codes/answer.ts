@@ -5,8 +5,7 @@ import { Refusal } from '../../../../errors.ts';
 import { giveBack, type Limit, requireRoom, spend } from '../../../foundation/limits/limit.ts';
 import { passwordLimits, rememberClient } from '../../../foundation/limits/password.ts';
 import { requireMail } from '../../../foundation/mail/configured.ts';
-import { findByEmail } from '../../../people/accounts/find.ts';
-import { lockAccount } from '../../../people/accounts/lock.ts';
+import { findByEmail, lockAccount } from '../../../people/accounts/account.ts';
 import { giveTryBack, type RightCode, spendCode, tryCode } from '../../../people/codes/code.ts';
 import { reasonToRecord, recordRefusedSignIn } from '../../refused.ts';
 

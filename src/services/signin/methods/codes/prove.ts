@@ -1,12 +1,12 @@
 import type { Context } from '../../../../context.ts';
 import { type Account, defaultLocale } from '../../../../database/models/account.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
-import { isProved } from '../../../people/accounts/view.ts';
+import { isProved } from '../../../people/accounts/account.ts';
 import { localPart, takeOver } from '../../../tenancy/identities/reclaim.ts';
-import { joinInvited } from '../../../tenancy/invitations/join.ts';
-import { isNamedByClient } from '../../../tenancy/scim-records/find.ts';
+import { joinInvited } from '../../../tenancy/invitations/invitation.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
-import { joinByDomain } from '../../../tenancy/signin-settings/join-by-domain.ts';
+import { isNamedByClient } from '../../../tenancy/scim-records/record.ts';
+import { joinByDomain } from '../../../tenancy/signin-settings/methods.ts';
 
 /**
  * Records that the reader of the mailbox has proved the address of an unproved account. This ends

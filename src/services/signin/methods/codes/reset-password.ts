@@ -2,10 +2,13 @@ import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
+import { isProved } from '../../../people/accounts/account.ts';
 import { hashNewPassword } from '../../../people/accounts/password.ts';
-import { isProved } from '../../../people/accounts/view.ts';
 import { endSignIns } from '../../../people/credentials/credentials.ts';
-import { acceptSecondFactor, answerSecondFactor } from '../../../people/two-factor/answer.ts';
+import {
+  acceptSecondFactor,
+  answerSecondFactor,
+} from '../../../people/two-factor/second-factor.ts';
 import { answerCode } from './answer.ts';
 import { proveAddress } from './prove.ts';
 import type { resetPasswordInput } from './schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { email } from '../../../foundation/fields.ts';
-import { givenPassword } from '../../../people/accounts/schema.ts';
-import { signedInView } from '../../../people/sessions/schema.ts';
+import { givenPassword } from '../../../people/accounts/account.ts';
+import { signedInView } from '../../../people/sessions/sign-in.ts';
 
 const code = z
   .string()

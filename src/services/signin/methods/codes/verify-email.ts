@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { transaction } from '../../../../database/transaction.ts';
-import { isOwnSignUp } from '../../../people/codes/ticket.ts';
+import { isOwnSignUp } from '../../../people/codes/code.ts';
 import { beginSession, requireSession } from '../../begin.ts';
 import { answerCode, codeInvalid } from './answer.ts';
 import { proveAddress } from './prove.ts';

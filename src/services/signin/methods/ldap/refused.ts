@@ -3,7 +3,7 @@ import type { LdapConnection } from '../../../../database/models/ldap-connection
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
-import { inWordsOf } from '../../../people/sessions/failed.ts';
+import { inWordsOf } from '../../../people/sessions/sign-in.ts';
 import type { DirectoryPerson } from './person.ts';
 
 /**

@@ -9,11 +9,14 @@ import { parse } from '../../../../input.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
-import { requireEncryption } from '../../../tenancy/ldap/encryption.ts';
-import { requireDirectory } from '../../../tenancy/ldap/find.ts';
+import {
+  directorySettingsOf,
+  openBindPassword,
+  requireDirectory,
+  requireEncryption,
+  requireSameServer,
+} from '../../../tenancy/ldap/connection.ts';
 import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
-import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secret.ts';
-import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
 import { type DirectoryExamination, examineDirectory, type Trial } from './examine/directory.ts';
 import { rehearseSignIn } from './examine/rehearse.ts';

@@ -3,8 +3,8 @@ import type { LdapConnection } from '../../../../database/models/ldap-connection
 import { Refusal } from '../../../../errors.ts';
 import { entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
-import { openBindPassword } from '../../../tenancy/ldap/secret.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
+import { openBindPassword } from '../../../tenancy/ldap/connection.ts';
 import { tryingBind } from './bind-tries.ts';
 import { type DirectoryPerson, onePerson, personQuery } from './person.ts';
 

@@ -1,10 +1,10 @@
 import type { Context } from '../../../../context.ts';
-import { holdAccount } from '../../../people/accounts/hold.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
-import type { SecondFactor } from '../../../people/two-factor/answer.ts';
+import { holdAccount } from '../../../people/accounts/account.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
 import { attachSocial } from '../../../tenancy/identities/attach.ts';
 import { socialProviders } from '../../../tenancy/identities/providers.ts';
-import { joinByDomain } from '../../../tenancy/signin-settings/join-by-domain.ts';
+import { joinByDomain } from '../../../tenancy/signin-settings/methods.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival } from '../../pending.ts';
 

@@ -1,7 +1,7 @@
 import type { SocialWord } from '../../../../outbound/outbound.ts';
 import { canonicalEmail, domainOf } from '../../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../../foundation/fields.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
 import { answersFor } from '../../redirect/answers-for.ts';
 
 /** A person whose address the provider has verified. */

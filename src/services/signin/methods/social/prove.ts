@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { Refusal } from '../../../../errors.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
 import { findSocialClient, type SocialProvider } from '../../../tenancy/identities/providers.ts';
 import type { callbackInput } from '../../redirect/schema.ts';
 import { type FlowState, secretsOf } from '../../redirect/state.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import { Identity } from '../../../../database/models/identity.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { requireUser } from '../../../foundation/authority/require.ts';
-import { detachIdentities, recordUnlinked } from '../../../tenancy/identities/detach.ts';
+import { detachIdentities, recordUnlinked } from '../../../tenancy/identities/operations.ts';
 import type { SocialProvider } from '../../../tenancy/identities/providers.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Context } from '../../../../context.ts';
 import type { Account } from '../../../../database/models/account.ts';
 import type { SsoConnection } from '../../../../database/models/sso-connection.ts';
-import { lockAccount } from '../../../people/accounts/lock.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
-import type { SecondFactor } from '../../../people/two-factor/answer.ts';
+import { lockAccount } from '../../../people/accounts/account.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { ensureMember } from '../../../tenancy/memberships/join.ts';
+import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
 import { type Begun, beginSession } from '../../begin.ts';
 import type { Arrival } from '../../pending.ts';
 import { type Profile, profileOf, type Said } from './claims.ts';

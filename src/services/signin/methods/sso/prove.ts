@@ -4,8 +4,8 @@ import type { SsoConnection } from '../../../../database/models/sso-connection.t
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
-import { openClientSecret } from '../../../tenancy/sso/secret.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
+import { openClientSecret } from '../../../tenancy/sso/connection.ts';
 import type { callbackInput } from '../../redirect/schema.ts';
 import { type FlowState, secretsOf } from '../../redirect/state.ts';
 import { readProof, type Said } from './claims.ts';

@@ -1,9 +1,8 @@
 import { Transaction } from 'sequelize';
 import type { Context } from '../../../../context.ts';
 import { SsoConnection } from '../../../../database/models/sso-connection.ts';
-import { signInFailed } from '../../../people/sessions/failed.ts';
-import { isTrusted } from '../../../tenancy/sso/trusted.ts';
-import { redirectUriOf } from '../../../tenancy/sso/view.ts';
+import { signInFailed } from '../../../people/sessions/sign-in.ts';
+import { isTrusted, redirectUriOf } from '../../../tenancy/sso/connection.ts';
 import type { FlowState } from '../../redirect/state.ts';
 
 /**

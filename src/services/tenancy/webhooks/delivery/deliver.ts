@@ -8,8 +8,8 @@ import { select } from '../../../../database/select.ts';
 import { unsynced } from '../../../../database/transaction.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
+import { type Outcome, sendMessage } from '../webhook.ts';
 import { planAfter } from './plan.ts';
-import { type Outcome, sendMessage } from './send.ts';
 
 // One daemon at a time delivers to a webhook, one message after the other. It holds a lease and
 // renews it with every result. If it dies, the message is sent again once the lease has expired.

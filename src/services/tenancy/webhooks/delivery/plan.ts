@@ -1,4 +1,4 @@
-import { isTaken, type Outcome } from './send.ts';
+import { isTaken, type Outcome } from '../webhook.ts';
 
 // Pure: decides what follows from one try.
 

@@ -1,4 +1,7 @@
+import freeMailDomains from 'free-email-domains';
 import { Op } from 'sequelize';
+import { getPublicSuffix } from 'tldts';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -6,7 +9,67 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { affectedView } from '../sso/affected.ts';
+
+export const domainView = z.object({
+  domain: z.string(),
+  state: z.enum(['Pending', 'Verified']),
+  txtRecord: z.object({ name: z.literal('@'), type: z.literal('TXT'), value: z.string() }),
+  verifiedAt: instant.nullable(),
+  verifiedBy: z.enum(['dns', 'operator']).nullable(),
+});
+export const domainPage = pageOf(domainView);
+
+/**
+ * The result of a removal: the connection it disabled, the affected people, and the sessions that
+ * it ended.
+ */
+export const domainRemovedView = affectedView.extend({
+  domain: z.string(),
+  ssoDisabled: z.boolean(),
+  sessionsEnded: z.int(),
+});
+
+/** The TXT value that proves the domain (spec §2.1). */
+export function txtValue(domain: Pick<Domain, 'token'>): string {
+  return `svc-verify=${domain.token}`;
+}
+
+/** A domain with the record that proves it. */
+export function viewDomain(domain: Domain) {
+  return {
+    domain: domain.name,
+    state: domain.state,
+    txtRecord: { name: '@' as const, type: 'TXT' as const, value: txtValue(domain) },
+    verifiedAt: domain.verifiedAt?.toISOString() ?? null,
+    verifiedBy: domain.verifiedBy,
+  };
+}
+
+/**
+ * Whether the resolver's answer proves the expected value: a whole value, in a complete answer
+ * without an error (security D3).
+ */
+export function isProven(answer: TxtAnswer, expected: string): boolean {
+  return answer.rcode === 'NOERROR' && !answer.truncated && answer.values.includes(expected);
+}
+
+const consumerMail = new Set(freeMailDomains);
+
+/**
+ * Why no organization can own a domain (security D2): a public suffix, of ICANN or private, or a
+ * consumer mail provider. Null if one can.
+ */
+export function whyShared(domain: string): string | null {
+  if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
+    return 'is a public suffix, under which anyone can register';
+  }
+  return consumerMail.has(domain) ? 'is a mail provider that anyone can have an address at' : null;
+}
 
 /**
  * Marks a claim Verified if it is still the claim that was proven (security D4): a compare-and-set

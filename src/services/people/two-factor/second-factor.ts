@@ -1,11 +1,11 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
 import { matchTotp } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
+import { Refusal } from '../../../errors.ts';
 import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
-import { secondFactorInvalid, secondFactorRequired } from './refusals.ts';
-import { openTotpSecret } from './secret.ts';
 
 /** A right code of the second factor: its account and its time step. */
 export interface SecondFactor {
@@ -82,4 +82,37 @@ export async function spendStep(accountId: string, step: number): Promise<void> 
     { where: { id: accountId, ...unused } },
   );
   if (spent === 0) throw secondFactorInvalid();
+}
+
+/** The refusal that asks for a code; with the token `continuation`, the code can be sent alone. */
+export function secondFactorRequired(continuation?: string): Refusal {
+  return new Refusal('second_factor_required', 'A code of your authenticator is needed.', {
+    hint: 'Send the current six digits as `totpCode`.',
+    extra: { methods: ['totp'] },
+    cause: { reason: 'second_factor_required' },
+    ...(continuation === undefined ? {} : { continuation }),
+  });
+}
+
+/** The refusal of a code that is wrong or was accepted before. */
+function secondFactorInvalid(): Refusal {
+  return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
+    hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',
+  });
+}
+
+const placeOf = (accountId: string): SealedPlace => ({
+  table: 'accounts',
+  column: 'totp_secret',
+  row: accountId,
+});
+
+/** Seals the TOTP secret for storage, bound to its account (security P12). */
+export function sealTotpSecret(ctx: Context, accountId: string, secret: string): string {
+  return ctx.keyring.seal(secret, placeOf(accountId));
+}
+
+/** Opens the TOTP secret, to check a code with. */
+export function openTotpSecret(ctx: Context, accountId: string, sealed: string): string {
+  return ctx.keyring.open(sealed, placeOf(accountId));
 }
