@@ -75,9 +75,7 @@ function secondFactorMissing(hint: string): Refusal {
   return new Refusal(
     'session_required',
     'This needs a session that passed your own second factor.',
-    {
-      hint,
-    },
+    { hint },
   );
 }
 
@@ -217,9 +215,7 @@ function scopeRequired(
   return new Refusal(
     'scope_required',
     `This lets others in, which a token of scope ${scope} may not do.`,
-    {
-      hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
-    },
+    { hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin` },
   );
 }
 

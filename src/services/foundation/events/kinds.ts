@@ -54,9 +54,7 @@ export const eventKinds = {
   'organization.deleted': inOrg(
     'organization',
     'An organization was deleted, with so many members',
-    {
-      members: number,
-    },
+    { members: number },
   ),
   'organization.ownerless': inOrg(
     'user',
@@ -76,10 +74,7 @@ export const eventKinds = {
   'invitation.created': inOrg(
     'invitation',
     'An address was invited, by mail or by the link alone',
-    {
-      role,
-      mailed: flag,
-    },
+    { role, mailed: flag },
   ),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
   'invitation.revoked': inOrg('invitation', 'An invitation was taken back', {}),
@@ -178,10 +173,7 @@ export const eventKinds = {
   'ldap.bind.limited': inOrg(
     'ldap',
     'Too many bind passwords were refused; none is tried for a while',
-    {
-      bindDn: text,
-      ...tally,
-    },
+    { bindDn: text, ...tally },
   ),
   'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
   'ldap.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
@@ -253,9 +245,7 @@ export const eventKinds = {
   'webhook.secret.rotated': inOrg(
     'webhook',
     'It has a new secret; the old one signs too for a day',
-    {
-      previousUntil: instant,
-    },
+    { previousUntil: instant },
   ),
   'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', {
     delivery: text,
@@ -273,9 +263,7 @@ export const eventKinds = {
   'account.reclaimed': either(
     'user',
     'What an unproven holder left of an account ended (security I3, P11)',
-    {
-      by: z.enum(['domain', 'mail', 'operator', 'signup']),
-    },
+    { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
   'session.started': either('user', 'A session began; in the organization if by its connection', {
@@ -302,16 +290,12 @@ export const eventKinds = {
   'user.created': either(
     'user',
     'An account was made; in the organization when by its connection',
-    {
-      by: text.optional(),
-    },
+    { by: text.optional() },
   ),
   'user.deleted': onInstance(
     'user',
     'An account was deleted; these organizations have no owner now',
-    {
-      ownerless: list.optional(),
-    },
+    { ownerless: list.optional() },
   ),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),

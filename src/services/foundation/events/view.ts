@@ -4,9 +4,9 @@ import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
 
 /** A kind of event, `group.*` or `*`. The refusal names the kinds that begin alike. */
-export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
-  error: ({ input }) => noKind(String(input)),
-});
+export const kindPattern = z
+  .string()
+  .refine((text) => kindsOf(text).length > 0, { error: ({ input }) => noKind(String(input)) });
 
 /** The kinds that match a pattern. */
 export function kindsOf(pattern: string): EventName[] {

@@ -62,9 +62,7 @@ export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   // If two daemons start at once, one finds the row already there, planted with the same key.
   await KeyCanary.bulkCreate(
     [{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }],
-    {
-      ignoreDuplicates: true,
-    },
+    { ignoreDuplicates: true },
   );
 }
 

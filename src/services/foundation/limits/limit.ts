@@ -156,9 +156,7 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
     const [full] = await select<{ seconds: number }>(
       fullWindow,
       [keyOf(ctx, limit), now, limit.most],
-      {
-        prepared: true,
-      },
+      { prepared: true },
     );
     if (full !== undefined) waits.push(full.seconds);
   }

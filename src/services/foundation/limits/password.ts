@@ -29,9 +29,7 @@ export async function knownClient(ctx: Context): Promise<string | null> {
   const [known] = await select<{ subject: string }>(
     findingClient,
     [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)],
-    {
-      prepared: true,
-    },
+    { prepared: true },
   );
   return known?.subject ?? null;
 }

@@ -167,12 +167,7 @@ const core: Attribute[] = [
   text(
     'userName',
     'The name by which the User is known to the client, unique in any case of letters.',
-    {
-      required: true,
-      uniqueness: 'server',
-      column: 'userName',
-      maxLength: 400,
-    },
+    { required: true, uniqueness: 'server', column: 'userName', maxLength: 400 },
   ),
   complex('name', 'The parts of the name of the User.', [
     text('formatted', 'The whole name, as it is shown.'),

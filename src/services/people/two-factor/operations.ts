@@ -72,9 +72,7 @@ export const confirmTotp = ownOperation({
       throw new Refusal(
         'conflict',
         'There is no enrolment to confirm, or it began more than 15 minutes ago.',
-        {
-          hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
-        },
+        { hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.' },
       );
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);

@@ -264,10 +264,7 @@ async function lookUp(
   email: string | null,
 ): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
-  const [row] = await select<{
-    id: string | null;
-    domain: string | null;
-  }>(
+  const [row] = await select<{ id: string | null; domain: string | null }>(
     `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
        LEFT JOIN accounts a ON a.email = $1
        LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,

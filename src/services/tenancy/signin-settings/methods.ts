@@ -99,10 +99,7 @@ export async function requireMethodAllowed(
     throw new Refusal(
       'signin_method_off',
       `${name} has not verified an address of your organization.`,
-      {
-        hint: `Use the ${name} account that has one, or sign in another way.`,
-        extra: { methods },
-      },
+      { hint: `Use the ${name} account that has one, or sign in another way.`, extra: { methods } },
     );
   }
   throw new Refusal(

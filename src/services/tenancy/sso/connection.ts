@@ -100,9 +100,7 @@ export function requireSameClient(
   throw new Refusal(
     'secret_required',
     'A changed issuer or client id needs the client secret again.',
-    {
-      hint: 'The stored secret goes only to the provider it was entered for; give it again.',
-    },
+    { hint: 'The stored secret goes only to the provider it was entered for; give it again.' },
   );
 }
 

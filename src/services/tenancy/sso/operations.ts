@@ -113,9 +113,7 @@ async function requireTrustedDomain(
     throw new Refusal(
       'domain_unverified',
       'Another organization has verified the domain of this connection.',
-      {
-        hint: 'Save the connection with a domain of your own.',
-      },
+      { hint: 'Save the connection with a domain of your own.' },
     );
   }
   if (ctx.config.trust.domains === 'off') return;
