@@ -1,5 +1,5 @@
 import { type App, type Context, openContext } from '../context.ts';
-import { followMasterKey } from '../services/foundation/keys/canary.ts';
+import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep/sweep.ts';
 import { writeTokenUses } from '../services/people/tokens/token.ts';

@@ -11,8 +11,7 @@ import { KeyCanary } from '../../src/database/models/key-canary.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
-import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
+import { ensureSigningKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
   currentSigner,
   findVerificationKey,

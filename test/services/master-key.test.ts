@@ -8,7 +8,7 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { followMasterKey, requireRightKey } from '../../src/services/foundation/keys/canary.ts';
+import { followMasterKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
   listKeys,
   listLeavingKeys,

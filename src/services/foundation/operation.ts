@@ -36,10 +36,7 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /**
-   * Proves the right if one row is not enough to describe it. Never less than `authority`, the row
-   * of its route.
-   */
+  /** Proves the right if one row does not describe it. Never less than `authority`. */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;

@@ -19,10 +19,7 @@ interface Page<Item> {
   nextCursor: string | null;
 }
 
-/**
- * Reads one page by keyset, ordered by id. `load` gets the id after which to begin, and how many
- * rows to read.
- */
+/** Reads one page by keyset. `load` gets the id after which to begin, and how many rows to read. */
 export async function readPage<Row, Item>(
   at: { limit: number; cursor?: string | undefined },
   load: (after: string, count: number) => Promise<Row[]>,

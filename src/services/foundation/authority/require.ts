@@ -93,10 +93,7 @@ export function requireScim({ actor }: Context, org: string): string {
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/**
- * Proves that the actor may do this in the organization. To outsiders the organization does not
- * exist.
- */
+/** Proves that the actor may do this in the organization, which to outsiders does not exist. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,
@@ -108,10 +105,7 @@ export async function requireAuthority(
   return standing;
 }
 
-/**
- * Proves that the actor may do this in the project. The role in the organization or in the project
- * counts.
- */
+/** Proves that the actor may do this in the project, by a role there or in the organization. */
 export async function requireProjectAuthority(
   ctx: Context,
   operation: ProjectRight,
@@ -179,10 +173,7 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-/**
- * Proves that the credential is enough: any session, or a token with the right scope if the row
- * allows tokens.
- */
+/** Proves that the credential is enough: a session, or a token of the right scope if allowed. */
 function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
@@ -223,9 +214,7 @@ function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
 }
 
-/**
- * The organization's project of this id or slug. `lock` holds the row until the transaction ends.
- */
+/** The organization's project of this id or slug. */
 function findProject(
   organization: Pick<Organization, 'id'>,
   project: string,

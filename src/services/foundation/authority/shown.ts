@@ -43,9 +43,7 @@ export async function shownIn(organizationId: string, account: Account): Promise
   return (await shownTo(organizationId, [account]))(account);
 }
 
-/**
- * The name by which the organization knows the acting person. `name` is their own (security I4).
- */
+/** The name by which the organization knows the actor. `name` is their own (security I4). */
 export async function nameShownIn(
   organizationId: string,
   { accountId, name }: { accountId: string; name: string },

@@ -26,9 +26,7 @@ export interface Rule {
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /**
-   * Password, second factor, tokens and apps: with them a stolen token would outlive its own end.
-   */
+  /** Password, second factor, tokens, apps: with them a stolen token would outlive its end. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -52,10 +50,7 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /**
-   * Naming the organization for the actor's own app, which then asks about the tokens of its
-   * members.
-   */
+  /** Naming the organization about whose tokens the actor's own app then asks. */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },

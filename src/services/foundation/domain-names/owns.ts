@@ -13,10 +13,7 @@ export function findVerified(organizationId: string, name: string): Promise<Doma
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
-/**
- * The names of the organization's verified domains, without a lock: it may be giving one up at this
- * moment.
- */
+/** The organization's verified domains, without a lock: it may be giving one up at this moment. */
 export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
   const domains = await Domain.findAll({
     where: { organizationId, state: 'Verified' },
@@ -36,10 +33,7 @@ export async function findOwner(name: string): Promise<string | null> {
   return domain?.organizationId ?? null;
 }
 
-/**
- * Whether an organization has verified the domain, or signs people in with it (`trust.domains:
- * off`).
- */
+/** Whether an organization has verified the domain, or signs in with it (`trust.domains: off`). */
 export async function isClaimed(name: string): Promise<boolean> {
   if ((await findOwner(name)) !== null) return true;
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;

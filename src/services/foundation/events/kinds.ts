@@ -6,9 +6,7 @@ import { role } from '../fields.ts';
 
 /** The definition of one kind of event. */
 interface EventKind {
-  /**
-   * Where it is listed: in its organization (and sent to its webhooks), or for the operator only.
-   */
+  /** Listed in its organization (and sent to its webhooks), or for the operator only. */
   scope: 'organization' | 'instance' | 'either';
   /** The type of the subject, or null. */
   subject: string | null;

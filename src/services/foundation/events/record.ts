@@ -160,10 +160,7 @@ export async function tallyEvent(
   await Event.update({ data: latest }, { where: { id: window.id } });
 }
 
-/**
- * Read after the count: the counter's row stays locked until this transaction ends, so no reference
- * is lost.
- */
+/** Read after the count, whose row stays locked until the transaction ends. */
 async function earlierReferences(id: string): Promise<string[]> {
   const event = await Event.findByPk(id, { attributes: ['data'] });
   const references = event?.data['references'];

@@ -75,10 +75,7 @@ function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
 }
 
-/**
- * Whether an event of this kind matches one of the patterns: a kind, `group.*`, or `*`. Null
- * matches every event.
- */
+/** Whether the kind matches a pattern: a kind, `group.*`, or `*`. Null matches every event. */
 export function isWanted(kind: string, patterns: string[] | null): boolean {
   return patterns === null || patterns.some((pattern) => fits(kind, pattern));
 }

@@ -14,7 +14,7 @@ import { instant } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { pageInput, pageOf } from '../page.ts';
 import { accessTokenSeconds, after } from '../time.ts';
-import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './canary.ts';
+import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
 import { forgetKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
 
@@ -34,10 +34,7 @@ export const keyView = z.object({
 const keyPage = pageOf(keyView);
 export const newKeyView = keyView.extend({ signsFrom: instant });
 
-/**
- * The result of a rotation: it made a key, added one to the file, or finished an interrupted
- * rotation.
- */
+/** A rotation makes a key, adds one to the file, or finishes an interrupted rotation. */
 export const newMasterKeyView = z.object({
   id: z.string(),
   state: z.enum(['rotated', 'prepared', 'finished']),
@@ -139,10 +136,7 @@ export const rotateSigningKey = operation({
   },
 });
 
-/**
- * Deletes retired signing keys that no live token needs (security X2). Call it inside a
- * transaction.
- */
+/** Deletes retired keys that no live token needs (security X2). Call it inside a transaction. */
 export async function dropSpentKeys(ctx: Context): Promise<void> {
   const retired = await SigningKey.findAll({
     where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },

@@ -19,9 +19,7 @@ import { Refusal } from '../../../errors.ts';
 const minute = 60_000;
 const fewSeconds = 5_000;
 
-/**
- * Seconds until a new key signs: twice as long as a daemon may go without reading the keys again.
- */
+/** Seconds until a new key signs: twice as long as a daemon may use the keys that it has read. */
 export const noticeSeconds = 120;
 
 /** One signing key of the database, ready for use. */
@@ -51,10 +49,7 @@ async function readyKeys(ctx: KeyContext): Promise<ReadyKey[]> {
   return [...(await readSet(ctx)).keys.values()];
 }
 
-/**
- * The key of this id, or null. An unknown id is looked up in the database, at most every few
- * seconds.
- */
+/** The key of this id, or null. An unknown id is looked up every few seconds at most. */
 async function readyKey(ctx: KeyContext, kid: string): Promise<ReadyKey | null> {
   const known = (await readSet(ctx)).keys.get(kid);
   if (known !== undefined || since(missedAt.get(ctx.keyring), ctx) < fewSeconds)

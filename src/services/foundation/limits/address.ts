@@ -1,9 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/**
- * The network that counts as one client: an IPv4 address, or an IPv6 /64. No client gets less
- * (security P8).
- */
+/** The network that counts as one client: an IPv4 address, or an IPv6 /64 (security P8). */
 export function networkOf(address: string | null): string {
   return blockOf(address, 4);
 }

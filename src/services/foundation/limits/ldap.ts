@@ -17,10 +17,7 @@ export function directoryLimits(
   return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
 }
 
-/**
- * Like `directoryLimits`, plus limits of the person who tests: they may make an organization for
- * each guess.
- */
+/** Like `directoryLimits`, plus a limit of the person, who may make an organization per guess. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
@@ -80,10 +77,7 @@ export function bindTryLimits(
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
-/**
- * How often a directory may refuse the operator's tries before doctor pauses sending its bind
- * password.
- */
+/** How often a directory may refuse the operator before doctor stops sending its bind password. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
   return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
@@ -104,9 +98,7 @@ function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
 }
 
-/**
- * Counts the tries of a stored password that share one place of the organization. It is never full.
- */
+/** Counts the tries of a stored password that share one place. It is never full. */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }

@@ -16,9 +16,7 @@ export interface Limit {
   apart?: string;
   most: number;
   seconds: number;
-  /**
-   * Each window after a full one is twice as long, up to this. Without it all windows are equal.
-   */
+  /** Each window after a full one doubles, up to this. Without it all are equal. */
   longest?: number;
 }
 
@@ -64,9 +62,7 @@ const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, second
   WHERE c.used < $7 OR c.began_at + c.seconds <= $5
   RETURNING window_id AS id, used`;
 
-/**
- * Counts one in the current window, or returns null if it is full. Call it inside a transaction.
- */
+/** Counts one in the current window; null if it is full. Call it inside a transaction. */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
   const { of, most, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
@@ -127,10 +123,7 @@ export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   await transaction(() => execute(`${decrement} (${places})`, keys));
 }
 
-/**
- * Like `giveBack` for one limit. Returns whether the count is zero now. Call it inside a
- * transaction.
- */
+/** Like `giveBack` for one limit, inside a transaction. Returns whether the count is zero now. */
 export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
   const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [
     keyOf(ctx, limit),
@@ -138,10 +131,7 @@ export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean>
   return row?.used === 0;
 }
 
-/**
- * Refuses `too_many_requests` while one of the limits is used up. Only a read: a locked account
- * causes no write.
- */
+/** Refuses `too_many_requests` while a limit is used up. A locked account causes no write. */
 export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   const seconds = await secondsUntilRoom(ctx, limits);

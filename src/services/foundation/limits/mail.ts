@@ -4,10 +4,7 @@ import { hasVerifiedDomain } from '../domain-names/owns.ts';
 import { mailboxOf, networkOf } from './address.ts';
 import { countUp, type Limit, requirePlace } from './limit.ts';
 
-/**
- * Counts a mail that a client requests. Refuses `too_many_requests` after too many, whatever their
- * recipients.
- */
+/** Counts a mail that a client requests, to any address. Refuses `too_many_requests`. */
 export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: most } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
@@ -63,10 +60,7 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/**
- * So many of a mailbox's mails per hour are kept for networks where its person has signed in
- * lately.
- */
+/** So many mails per hour are kept for networks where the mailbox's person has signed in lately. */
 const kept = 2;
 
 /**

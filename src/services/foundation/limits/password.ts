@@ -34,9 +34,7 @@ export async function knownClient(ctx: Context): Promise<string | null> {
   return known?.subject ?? null;
 }
 
-/**
- * Remembers that this account has signed in from here. Call it inside the sign-in's transaction.
- */
+/** Remembers that this account has signed in from here. */
 async function rememberNetwork(ctx: Context, email: string): Promise<void> {
   const now = epochSeconds(ctx.now);
   const whose = subjectOf(ctx, `client ${email}`);
@@ -66,10 +64,7 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
   return [known.length > 0 ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
 }
 
-/**
- * Remembers for 30 days that the person has signed in from here. Call it inside the sign-in's
- * transaction.
- */
+/** Remembers a sign-in from here for 30 days. Call it inside the sign-in's transaction. */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
@@ -116,9 +111,7 @@ export function clientLimit(ctx: Context): Limit {
 /** A lockout: after too many refusals, an account cannot be tried for a while. */
 interface Lockout {
   of: 'password' | 'secondFactor';
-  /**
-   * Applies only to this network, from which the person has signed in. Null means everywhere else.
-   */
+  /** Only for this network, where the person has signed in. Null means everywhere else. */
   network: string | null;
   until: string;
 }

@@ -28,10 +28,7 @@ export function resourceOf(record: { resource: string }): Named {
   return JSON.parse(record.resource) as Named;
 }
 
-/**
- * The resource in the body of a POST: with `userName`, and a boolean `active`; without `id`,
- * `meta`, `schemas`.
- */
+/** The resource in the body of a POST, always with `userName` and a boolean `active`. */
 export function readCreation(body: unknown): WrittenUser {
   const resource = readBody(body);
   const userName = givenName(resource) ?? firstEmail(resource);
@@ -75,10 +72,7 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
   }
 }
 
-/**
- * The value to store: without emptied parts, with at most one primary value. Undefined if nothing
- * is left.
- */
+/** The value to store, with at most one primary value. Undefined if nothing is left. */
 function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
   if (!Array.isArray(value))
     return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
@@ -108,10 +102,7 @@ export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
-/**
- * The canonical address of the resource: `userName` if it is one, else the first entry of `emails`,
- * or null.
- */
+/** The canonical address: `userName` if it is one, else the first of `emails`, or null. */
 export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }
@@ -137,10 +128,7 @@ function shortened(text: string): string {
   return replaceUnseen(cut, () => '').trim();
 }
 
-/**
- * The resource of a member who was not provisioned by SCIM: an e-mail, and a name in non-empty
- * parts.
- */
+/** The resource of a member that SCIM did not provision. No part of the name is empty. */
 export function memberResource({ email, name }: { email: string; name: string | null }) {
   const shown = name?.trim() || email.split('@')[0] || email;
   const words = shown.split(/\s+/);

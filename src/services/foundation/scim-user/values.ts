@@ -144,10 +144,7 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/**
- * Whether connectors mean to remove the value: an e-mail, telephone number or manager with an empty
- * `value`.
- */
+/** Whether a connector removes an e-mail, telephone number or manager by an empty `value`. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''

@@ -20,10 +20,7 @@ import {
 } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 
-/**
- * A password as given at sign-in: only its size is checked, so that the refusal of a wrong one
- * tells nothing.
- */
+/** A password as given. Only its size is checked: a wrong one is refused without a reason. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
 
 export const userRefInput = z.strictObject({ user: userRef });

@@ -46,10 +46,7 @@ export function ownOperation<
   return made(definition, definition.input.extend({ user: userRef }), whose);
 }
 
-/**
- * Makes an operation on one item of the caller's own, named by its id; the operator may leave the
- * account out.
- */
+/** Like `ownOperation`, for one item by its id; the operator may leave the account out. */
 export function ownOperationById<
   Input extends z.ZodObject,
   Output extends z.ZodType,

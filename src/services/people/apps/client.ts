@@ -60,10 +60,7 @@ export async function requireClient(
   throw clientRefused(reason);
 }
 
-/**
- * Counted only once the secret is known to be wrong, so that others at its address cannot block a
- * working app.
- */
+/** Counted only after a wrong secret, so that others at its address cannot block a working app. */
 function refusedClientsLimit({ client, config }: Context): Limit {
   const { tokenRequests: most } = config.limits;
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
@@ -88,10 +85,7 @@ export function clientRefused(reason: string | null): Refusal {
   );
 }
 
-/**
- * Records one counted event per app, or else per client site, in a quarter of an hour
- * (security X5).
- */
+/** Records one counted event per app or client site in a quarter of an hour (security X5). */
 async function recordRefusedClient(
   ctx: Context,
   app: Row | null,

@@ -76,10 +76,7 @@ export const registerApp = ownOperation({
   },
 });
 
-/**
- * Names the organization that an app may introspect for (security O9); this needs
- * `apps.introspect`.
- */
+/** Names the organization that an app may introspect for (security O9). */
 export const changeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id, organization: ref }),

@@ -41,10 +41,7 @@ export async function writeCode(
   return code;
 }
 
-/**
- * When the last code of this account and purpose was written; null if there is none, or it was
- * spent or swept.
- */
+/** When the last code of this account and purpose was written; null if it is gone. */
 export async function lastWritten(of: CodeOf): Promise<Date | null> {
   const code = await MailCode.findOne({ where: { ...of } });
   return code === null ? null : after(code.expiresAt, -lifeSeconds);
@@ -77,10 +74,7 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/**
- * Ends the code; false if another use came first. Call it inside the transaction that the code
- * opens.
- */
+/** Ends the code, inside the transaction that it opens; false if another use came first. */
 export async function spendCode(code: RightCode): Promise<boolean> {
   const { accountId, purpose, hash } = code;
   return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;
@@ -95,10 +89,7 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
 // The code proves who reads the mailbox, not who chose the password (security P11). So the client
 // that signs up gets a ticket, and shows it to confirm.
 
-/**
- * How long an account waits for its address to be confirmed, in seconds; its ticket is then
- * invalid.
- */
+/** How many seconds an account waits for its address to be confirmed, and its ticket is valid. */
 export const unconfirmedSeconds = 7 * 24 * 3600;
 
 /** The ticket of a stored password. No two sign-ups share a ticket, even with the same password. */

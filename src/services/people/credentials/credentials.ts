@@ -28,19 +28,13 @@ const steps: Record<string, Remove> = {
   pending_sign_ins: (where) => PendingSignIn.destroy({ where }),
 };
 
-/**
- * What the next holder keeps: the second factor, and the identities of the organization's own
- * connections.
- */
+/** What the next holder keeps: the second factor, and identities of this organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
 }
 
-/**
- * Credentials that live until they are revoked, and how each ends for the next holder of the
- * account.
- */
+/** Credentials that live until they are revoked, and how each ends for the next holder. */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // The password and the second factor.
   accounts: async (id, { keepsTotp }) => {
@@ -61,16 +55,10 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };
 
-/**
- * The tables with credentials of accounts. All but `accounts` reference the account and are deleted
- * by cascade.
- */
+/** The tables with credentials of accounts. All but `accounts` are deleted by cascade. */
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
-/**
- * The other tables with credentials: of a session, and of an organization. They are deleted by
- * cascade.
- */
+/** The tables with credentials of a session or an organization; deleted by cascade. */
 export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
 
 /** The tables that name an account and hold no credential. */
@@ -81,15 +69,10 @@ export const withoutCredentials = [
   'tombstones',
 ];
 
-/**
- * One account, with an optional session (`but`) that may go on, or all accounts of the instance.
- */
+/** One account, with an optional session (`but`) that may go on, or all accounts. */
 type Whose = { accountId: string; but?: string | null } | 'everyone';
 
-/**
- * Ends the sessions and the steps on the way to one; returns how many sessions. Call it inside a
- * transaction.
- */
+/** Ends sessions and steps on the way to one, inside a transaction; returns how many sessions. */
 export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   const where = whose === 'everyone' ? {} : { accountId: whose.accountId };
   for (const remove of Object.values(steps)) await remove(where);
@@ -131,10 +114,7 @@ interface Row {
   last: string | Date | null;
 }
 
-/**
- * Selects one kind in a row set of its own: PostgreSQL needs typed columns before any row has a
- * value.
- */
+/** Selects one kind. PostgreSQL needs typed columns before any row has a value. */
 const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
   `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
      FROM ${from}`;

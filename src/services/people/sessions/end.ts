@@ -7,10 +7,7 @@ type Which =
   | { id: string }
   | { organizationId: string }
   | { connectionId: string }
-  /**
-   * All of an account, or those that came through an organization, one connection of it, or a
-   * method.
-   */
+  /** All of an account, or those through an organization, a connection or a method. */
   | {
       accountId: string | string[];
       organizationId?: string;
@@ -37,10 +34,7 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
-/**
- * Ends the sessions that came by a domain: through its connection, or through any by a person on
- * the domain.
- */
+/** Ends the sessions through the domain's connection, or by a person on the domain. */
 export async function endSessionsByDomain(
   ctx: Context,
   organizationId: string,

@@ -17,10 +17,7 @@ export const resumeInput = z.strictObject({
   refreshToken: givenRefreshToken,
 });
 
-/**
- * The answer to a sign-in, beside the two cookies; `expiresIn` is that of the access token, in
- * seconds.
- */
+/** The answer to a sign-in, beside two cookies; `expiresIn` is the access token's, in seconds. */
 export const signedInView = z.object({
   user: userView,
   accessToken: z.string(),
@@ -29,9 +26,7 @@ export const signedInView = z.object({
   expiresIn: z.int(),
 });
 
-/**
- * The answer to a sign-up: a session at once, or that a mailed code must confirm the address first.
- */
+/** The answer to a sign-up: a session, or that a mailed code must first confirm the address. */
 export const signedUpView = z.discriminatedUnion('emailVerification', [
   signedInView.extend({ emailVerification: z.literal('done') }),
   z.object({ emailVerification: z.literal('required') }),

@@ -26,10 +26,7 @@ export async function nextRefreshToken(ctx: Context, session: SessionTimes): Pro
   return { id: randomUUIDv7(), keyId: kid, issuedAt: ctx.now, expiresAt };
 }
 
-/**
- * Stores the refresh token, bypassing the ORM; call it inside the transaction that begins or renews
- * the session.
- */
+/** Stores the refresh token; call it inside the transaction that begins or renews the session. */
 export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
   const { id, keyId, issuedAt, expiresAt } = token;
   const row = {
@@ -42,10 +39,7 @@ export async function keepRefreshToken(session: SessionTimes, token: RefreshRow)
   await insertRow('refresh_tokens', row);
 }
 
-/**
- * The answer to a sign-in or a refresh. The refresh token is signed from its row, to the same bytes
- * each time.
- */
+/** The answer to a sign-in or a refresh. A row is signed to the same refresh token each time. */
 export async function signSession(
   ctx: Context,
   account: Account,

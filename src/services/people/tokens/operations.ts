@@ -99,9 +99,7 @@ export const createToken = ownOperation({
   },
 });
 
-/**
- * When the token expires, or null for never; a token of scope admin always expires (security P15).
- */
+/** When the token expires; null for never, which scope admin does not allow (security P15). */
 function endOf(
   ctx: Context,
   scope: TokenScope,

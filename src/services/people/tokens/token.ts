@@ -85,10 +85,7 @@ export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null):
   if (lastUsedAt === null || lastUsedAt <= minuteBefore(ctx.now)) ctx.tokenUses.set(id, ctx.now);
 }
 
-/**
- * Writes the remembered uses, each in a transaction of its own; a failed write is left for the next
- * time.
- */
+/** Writes the remembered uses, each in a transaction; a failed write is left for the next time. */
 export async function writeTokenUses(ctx: Context): Promise<void> {
   for (const [id, at] of [...ctx.tokenUses]) {
     const stale = {

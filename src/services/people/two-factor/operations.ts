@@ -124,9 +124,7 @@ export const disableTotp = ownOperation({
   },
 });
 
-/**
- * Turns it off for a person who lost the authenticator, at the operator's decision (security P12).
- */
+/** Turns it off for a person who lost the authenticator; the operator decides (security P12). */
 export const resetTotp = operation({
   authority: 'operator',
   input: userRefInput,

@@ -71,10 +71,7 @@ export async function acceptSecondFactor(
   return true;
 }
 
-/**
- * Accepts the time step once: with one conditional UPDATE, only one of parallel uses of a code
- * succeeds.
- */
+/** Accepts the time step once: only one of parallel uses of a code succeeds. */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
   const [spent] = await Account.update(

@@ -24,10 +24,7 @@ export const domainView = z.object({
 });
 export const domainPage = pageOf(domainView);
 
-/**
- * The result of a removal: the connection it disabled, the affected people, and the sessions that
- * it ended.
- */
+/** The connection that a removal disabled, the affected people, and the ended sessions. */
 export const domainRemovedView = affectedView.extend({
   domain: z.string(),
   ssoDisabled: z.boolean(),

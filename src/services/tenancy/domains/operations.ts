@@ -70,10 +70,7 @@ export const addDomain = operation({
   },
 });
 
-/**
- * Claims a domain as the operator, who may take a public suffix or mail provider; the event records
- * this.
- */
+/** Claims a domain as the operator, even a public suffix or mail provider; the event says so. */
 export const overrideDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -212,10 +209,7 @@ function finding(answer: TxtAnswer, found: string[]): string {
   return `has no svc-verify record among its ${answer.values.length} TXT records`;
 }
 
-/**
- * The people of the domain who sign in by the directory, which now refuses addresses on it
- * (security L6).
- */
+/** The people on the domain who can no longer sign in by the directory (security L6). */
 async function findShutOut({ id: organizationId }: Organization, domain: string) {
   const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
   return directory === null ? nobodyAffected : findAffected(directory, domain);

@@ -85,9 +85,7 @@ function findFormer(proof: OutsideProof): Promise<Identity | null> {
   });
 }
 
-/**
- * Moves a former key to the connection that has just proved it; null if its account has one there.
- */
+/** Moves a former key to the connection that proved it; null if its account has one there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -255,10 +253,7 @@ export async function attachAddress(
   return true;
 }
 
-/**
- * The account of the address; without one, the proof that the organization gives for it. Bypasses
- * the ORM.
- */
+/** The account of the address; without one, the proof that the organization gives for it. */
 async function lookUp(
   organizationId: string,
   email: string | null,

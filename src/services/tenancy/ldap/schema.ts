@@ -81,10 +81,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/**
- * All settings of the connection; an absent one gets its default, except the stored password
- * (spec §2.5).
- */
+/** All settings (spec §2.5); an absent one gets its default, except the stored password. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,

@@ -80,9 +80,7 @@ export async function ensureMember(
   await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }
 
-/**
- * Ends a membership like `endMembership`, but locks the account first and updates its SCIM record.
- */
+/** Like `endMembership`, but locks the account first and updates its SCIM record. */
 export async function deactivate(
   ctx: Context,
   organizationId: string,

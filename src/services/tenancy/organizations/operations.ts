@@ -13,7 +13,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug } from '../../foundation/fields.ts';
+import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
@@ -24,7 +24,6 @@ import {
   ownSessionOf,
 } from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
-import { slugOf } from './slug.ts';
 import { organizationPage, organizationView, viewOrganization } from './view.ts';
 
 const refInput = z.strictObject({ org: ref });

@@ -8,10 +8,9 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { isAllowed, requireProject } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug } from '../../foundation/fields.ts';
+import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { slugOf } from '../organizations/slug.ts';
 import { projectPage, projectView, viewProject } from './view.ts';
 
 // Projects of an organization (spec §2.3).
@@ -57,9 +56,7 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/**
- * Makes a project without members. Refuses `already_exists` for a slug that the organization has.
- */
+/** Makes a project without members. Refuses `already_exists` for a taken slug. */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),

@@ -65,9 +65,7 @@ interface Synced {
   role: ProjectMembership['role'];
 }
 
-/**
- * The organization's synced project memberships that `isMeant` accepts, with person and project.
- */
+/** The organization's synced project memberships that `isMeant` accepts. */
 export async function findSynced(
   organizationId: string,
   isMeant: (membership: ProjectMembership) => boolean,

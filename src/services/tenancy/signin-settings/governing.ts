@@ -46,10 +46,7 @@ export function settingsOf(
   };
 }
 
-/**
- * The organization whose sign-in settings govern an e-mail domain, and these settings
- * (security O1).
- */
+/** The organization whose settings govern an e-mail domain, and the settings (security O1). */
 export interface Governing {
   /** Null if the instance's defaults govern. */
   organizationId: string | null;

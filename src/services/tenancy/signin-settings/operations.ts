@@ -101,10 +101,7 @@ function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined 
   return Object.fromEntries(said);
 }
 
-/**
- * Names the first organization if the second, just made by the operator, makes its settings govern
- * no account.
- */
+/** The first organization, if its settings govern no account since the operator made a second. */
 export const findOverruled = operation({
   authority: 'operator',
   input: z.strictObject({}),

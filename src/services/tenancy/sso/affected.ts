@@ -5,10 +5,7 @@ import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { affectedMembershipView, findSynced } from '../projects/view.ts';
 
-/**
- * The people who sign in through a connection, the owners among them, and the memberships from
- * group sync.
- */
+/** The people who sign in through a connection, the owners among them, and synced memberships. */
 export const affectedView = z.object({
   people: z.array(z.string()),
   owners: z.array(z.string()),

@@ -34,10 +34,7 @@ export const ssoRelinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/**
- * The URL that the provider sends people back to: the connection's own, or the instance's
- * (spec §2.2).
- */
+/** Where the provider sends people back: the connection's URL, or the instance's (spec §2.2). */
 export function redirectUriOf(
   ctx: Pick<Context, 'config'>,
   connection: Pick<SsoConnection, 'redirectUri'>,
@@ -88,10 +85,7 @@ export function openClientSecret(ctx: Context, connection: SsoConnection): strin
   return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
 }
 
-/**
- * Refuses `secret_required` if the stored secret was entered for another issuer or client
- * (security S10).
- */
+/** Refuses `secret_required` if the secret is another client's (security S10). */
 export function requireSameClient(
   stored: SsoConnection,
   { issuer, clientId }: { issuer: string; clientId: string },

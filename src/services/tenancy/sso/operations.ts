@@ -161,10 +161,7 @@ function settingsOf(stored: SsoConnection) {
   };
 }
 
-/**
- * Enables sign-in by the connection; the organization must have verified the domain by now
- * (security I2).
- */
+/** Enables the connection; the organization must have verified the domain by now (security I2). */
 export const enableSso = operation({
   authority: 'sso.change',
   input: refInput,

@@ -13,10 +13,7 @@ const redirectUri = z
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/**
- * All settings of the connection; an absent one gets its default, except the stored secret
- * (spec §2.2).
- */
+/** All settings (spec §2.2); an absent one gets its default, except the stored secret. */
 export const saveSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain,

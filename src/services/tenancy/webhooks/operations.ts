@@ -170,10 +170,7 @@ export const rotateWebhook = operation({
   },
 });
 
-/**
- * Sends a `webhook.test` message now, to a disabled webhook too, and returns the result; stores
- * nothing.
- */
+/** Sends a `webhook.test` message now, to a disabled webhook too; stores nothing. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,

@@ -4,10 +4,7 @@ import { isTaken, type Outcome } from '../webhook.ts';
 
 /** Seconds until the next try, by the number of tries so far (interface page). */
 const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/**
- * If a delivery is given up and the webhook has accepted nothing for this long, the webhook is
- * disabled.
- */
+/** A webhook that has accepted nothing for this long is disabled when a delivery is given up. */
 const patienceSeconds = 72 * 3600;
 
 /** Statuses that mean the webhook as a whole cannot accept messages now. */

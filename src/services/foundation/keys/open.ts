@@ -5,6 +5,10 @@ import { SigningKey } from '../../../database/models/signing-key.ts';
 import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import type { KeyContext } from './signing-key.ts';
+
+// The keys as the app finds them when it opens, and as it follows them later. Nothing heavy is
+// imported: every command opens the app.
 
 const constant = 'idctl';
 const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
@@ -39,10 +43,7 @@ export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
 
-/**
- * The ids of the master keys that seal, or have sealed. A key that only waits in a key file has
- * none.
- */
+/** The ids of the master keys that seal or have sealed; none that only waits in a key file. */
 export async function usedKeyIds(): Promise<Set<string>> {
   return new Set((await listCanaries()).map(({ keyId }) => keyId));
 }
@@ -66,9 +67,7 @@ export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   );
 }
 
-/**
- * Whether a master key has sealed something here. Then no other key may be adopted (security X3).
- */
+/** Whether a key has sealed something here: then no other may be adopted (security X3). */
 async function isSealed(): Promise<boolean> {
   return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }
@@ -77,9 +76,7 @@ function placeOf(row: string): SealedPlace {
   return { table: 'key_canaries', column: 'sealed', row };
 }
 
-/**
- * Seals with the database's current master key, which another process may have made (security X1).
- */
+/** Seals with the database's current master key; another process may have made it (security X1). */
 export async function followMasterKey(ctx: Context): Promise<void> {
   const [canary] = await listCanaries();
   if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;
@@ -89,4 +86,23 @@ export async function followMasterKey(ctx: Context): Promise<void> {
     { keyFile, keyId: canary.keyId },
     'the key file lacks the master key of this database',
   );
+}
+
+/** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
+export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
+  if (await hasCurrent()) return;
+  // Loaded only to make the first key: a command signs nothing and should start fast.
+  const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
+  const made = await makeSigningKey(ctx);
+  await transaction(async () => {
+    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest
+    // signs.
+    if (await hasCurrent()) return;
+    await SigningKey.create(made);
+  });
+  forgetKeys(ctx);
+}
+
+async function hasCurrent(): Promise<boolean> {
+  return (await SigningKey.count({ where: { retiredAt: null } })) > 0;
 }
