@@ -47,6 +47,15 @@ export async function recordEvent(
   await fanOut({ ...event, organizationId });
 }
 
+/** The subject of an event, a row with a name, and the organization of the event, if any. */
+export function eventAbout(
+  type: string,
+  { id, name }: { id: string; name: string },
+  organizationId: string | null = null,
+) {
+  return { organizationId, subject: { type, id, name } };
+}
+
 /** The actor; in an organization, under the name that it knows (security I4). */
 async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {

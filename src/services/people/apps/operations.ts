@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -12,7 +11,7 @@ import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, name, ref } from '../../foundation/fields.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { voucherOf } from '../tokens/token.ts';
@@ -26,17 +25,8 @@ export const listApps = ownOperation({
   input: z.strictObject(pageInput),
   output: appPage,
   run: (_ctx, input, { accountId }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        OAuthApp.findAll({
-          where: { accountId, id: { [Op.gt]: after } },
-          include: 'organization',
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      (row) => viewApp(row),
+    readRows(OAuthApp, { where: { accountId }, include: ['organization'] }, input, (row) =>
+      viewApp(row),
     ),
 });
 

@@ -4,7 +4,7 @@ import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireUser } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { knownClient, passwordLimits } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -31,7 +31,7 @@ export const changePassword = operation({
       await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
       await recordEvent(ctx, {
         kind: 'user.password.changed',
-        subject: { type: 'user', id: accountId, name: account.name },
+        ...eventAbout('user', { id: accountId, name: account.name }),
       });
     });
   },

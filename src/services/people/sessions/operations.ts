@@ -6,10 +6,10 @@ import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { endSessions, ownSessionOf } from './end.ts';
@@ -51,13 +51,7 @@ export const listSessions = ownOperation({
   run: (ctx, input, { accountId }) => {
     const current = ownSessionOf(ctx.actor);
     const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
-    return readPage(
-      input,
-      (after, limit) =>
-        Session.findAll({ where: { ...live, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewSession(row, current),
-    );
+    return readRows(Session, { where: live }, input, (row) => viewSession(row, current));
   },
 });
 
@@ -168,8 +162,11 @@ async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
   await recordEvent(ctx, {
     kind: 'session.reuse.detected',
-    organizationId: session.organizationId,
-    subject: { type: 'user', id: session.accountId, name: session.account.name },
+    ...eventAbout(
+      'user',
+      { id: session.accountId, name: session.account.name },
+      session.organizationId,
+    ),
     data: { session: session.id },
   });
   return null;

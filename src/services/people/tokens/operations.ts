@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -12,7 +11,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { newTokenView, recordTokenEvent, tokenPage, viewToken, voucherOf } from './token.ts';
@@ -25,13 +24,7 @@ export const listTokens = ownOperation({
   input: z.strictObject(pageInput),
   output: tokenPage,
   run: (_ctx, input, { accountId }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        AccessToken.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      viewToken,
-    ),
+    readRows(AccessToken, { where: { accountId } }, input, viewToken),
 });
 
 const mostAdminDays = 90;

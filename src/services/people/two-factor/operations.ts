@@ -3,7 +3,7 @@ import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import {
@@ -86,10 +86,7 @@ export const confirmTotp = ownOperation({
           hint: 'Start again.',
         });
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
-      await recordEvent(ctx, {
-        kind: 'user.totp.enabled',
-        subject: { type: 'user', id: account.id, name: account.name },
-      });
+      await recordEvent(ctx, { kind: 'user.totp.enabled', ...eventAbout('user', account) });
     });
     return { twoFactorEnabled: true };
   },
@@ -133,10 +130,7 @@ export const resetTotp = operation({
     const account = await requireAccount(input.user);
     await transaction(async () => {
       await discardTotp(account.id);
-      await recordEvent(ctx, {
-        kind: 'user.totp.reset',
-        subject: { type: 'user', id: account.id, name: account.name },
-      });
+      await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
     });
     return viewUser(ctx, await account.reload());
   },

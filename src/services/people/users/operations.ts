@@ -10,12 +10,12 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { commandLine } from '../../../shell-word.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { mailboxOf } from '../../foundation/limits/address.ts';
 import { forgetCounts } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import {
   givenPassword,
   requireAccount,
@@ -59,14 +59,7 @@ export const listUsers = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
   output: pageOf(userView),
-  run: (ctx, input) =>
-    readPage(
-      input,
-      (after, limit) =>
-        Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewUser(ctx, row),
-    ),
+  run: (ctx, input) => readRows(Account, {}, input, (row) => viewUser(ctx, row)),
 });
 
 /** Makes an account with an address that the operator asserts; the password may be left out. */
@@ -98,7 +91,7 @@ export const createUser = operation({
       });
       await recordEvent(ctx, {
         kind: 'user.created',
-        subject: { type: 'user', id: made.id, name: input.email },
+        ...eventAbout('user', { id: made.id, name: input.email }),
       });
       return made;
     });
@@ -106,57 +99,44 @@ export const createUser = operation({
   },
 });
 
+/** Makes an operation of the operator that changes one account, in a transaction. */
+function changesUser(change: (ctx: Context, account: Account) => Promise<void>) {
+  return operation({
+    authority: 'operator',
+    input: userRefInput,
+    output: userView,
+    run: async (ctx, input) => {
+      const account = await requireAccount(input.user);
+      await transaction(() => change(ctx, account));
+      return viewUser(ctx, account);
+    },
+  });
+}
+
 /**
  * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good.
  * Tokens, apps and the password work again once it is enabled.
  */
-export const disableUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    await transaction(async () => {
-      if (account.disabledAt !== null) return;
-      await account.update({ disabledAt: ctx.now });
-      await endSignIns(ctx, { accountId: account.id });
-      await recordEvent(ctx, { kind: 'user.disabled', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const disableUser = changesUser(async (ctx, account) => {
+  if (account.disabledAt !== null) return;
+  await account.update({ disabledAt: ctx.now });
+  await endSignIns(ctx, { accountId: account.id });
+  await recordEvent(ctx, { kind: 'user.disabled', ...eventAbout('user', account) });
 });
 
 /** Lets a disabled account sign in again; ended sessions stay ended. */
-export const enableUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    await transaction(async () => {
-      if (account.disabledAt === null) return;
-      await account.update({ disabledAt: null });
-      await recordEvent(ctx, { kind: 'user.enabled', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const enableUser = changesUser(async (ctx, account) => {
+  if (account.disabledAt === null) return;
+  await account.update({ disabledAt: null });
+  await recordEvent(ctx, { kind: 'user.enabled', ...eventAbout('user', account) });
 });
 
 /** Lets an account that failed too often try passwords and codes again at once (security P8). */
-export const unlockUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    const { id, email } = account;
-    const named = email === null ? [id] : [id, email, mailboxOf(email)];
-    await transaction(async () => {
-      if (!(await forgetCounts(ctx, named))) return;
-      await recordEvent(ctx, { kind: 'user.unlocked', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const unlockUser = changesUser(async (ctx, account) => {
+  const { id, email } = account;
+  const named = email === null ? [id] : [id, email, mailboxOf(email)];
+  if (!(await forgetCounts(ctx, named))) return;
+  await recordEvent(ctx, { kind: 'user.unlocked', ...eventAbout('user', account) });
 });
 
 /**
@@ -181,16 +161,12 @@ export const setUserPassword = operation({
       const tokens =
         input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
       const data = { tokensEnded: tokens };
-      await recordEvent(ctx, { kind: 'user.password.set', subject: subjectOf(account), data });
+      await recordEvent(ctx, { kind: 'user.password.set', ...eventAbout('user', account), data });
       return { sessions, tokens };
     });
     return { ...viewUser(ctx, account), ended };
   },
 });
-
-function subjectOf({ id, name }: Account) {
-  return { type: 'user', id, name };
-}
 
 /** The slugs of the organizations whose only active owner is this account. */
 export async function listOwnedAlone(

@@ -10,7 +10,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
 import { affectedView } from '../sso/affected.ts';
@@ -93,8 +93,7 @@ export async function markVerified(
     }
     await recordEvent(ctx, {
       kind: 'domain.verified',
-      organizationId: organization.id,
-      subject: { type: 'domain', id: domain.id, name: domain.name },
+      ...eventAbout('domain', domain, organization.id),
       data: { by },
     });
     await takeFromOthers(ctx, organization.id, domain.name);
@@ -115,8 +114,7 @@ async function takeFromOthers(
     await connection.update({ emailDomain: null, enabled: false });
     await recordEvent(ctx, {
       kind: 'sso.domain.lost',
-      organizationId: connection.organizationId,
-      subject: { type: 'sso', id: connection.id, name: emailDomain },
+      ...eventAbout('sso', { id: connection.id, name: emailDomain }, connection.organizationId),
       data: { emailDomain },
     });
   }

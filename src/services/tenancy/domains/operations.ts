@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -13,10 +12,10 @@ import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
@@ -40,17 +39,7 @@ export const listDomains = operation({
   input: z.strictObject({ org: ref, ...pageInput }),
   output: domainPage,
   run: (_ctx, input, { organization }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        Domain.findAll({
-          where: { organizationId: organization.id, id: { [Op.gt]: after } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewDomain,
-    ),
+    readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
 /**
@@ -169,8 +158,7 @@ export const removeDomain = operation({
       const [people, owners] = [both('people'), both('owners')];
       await recordEvent(ctx, {
         kind: 'domain.removed',
-        organizationId: organization.id,
-        subject: { type: 'domain', id: found.id, name: found.name },
+        ...eventAbout('domain', found, organization.id),
         data: { state: found.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
       });
       const view = {

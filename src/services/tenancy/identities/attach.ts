@@ -6,7 +6,7 @@ import { dialectOfDatabase, insertRow, select } from '../../../database/select.t
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import {
   findByEmail,
@@ -309,8 +309,7 @@ async function createAccount(ctx: Context, given: NewAccount): Promise<Account> 
   });
   await recordEvent(ctx, {
     kind: 'user.created',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { by },
   });
   return account;
@@ -349,8 +348,7 @@ function recordLinked(
 ): Promise<void> {
   return recordEvent(ctx, {
     kind: 'identity.linked',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { kind, issuer },
   });
 }

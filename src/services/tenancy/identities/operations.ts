@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -10,7 +9,7 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { requireAccount } from '../../people/accounts/account.ts';
 import { endSessions } from '../../people/sessions/end.ts';
 import { socialProviders } from './providers.ts';
@@ -45,12 +44,8 @@ export const listIdentities = operation({
     const isFormer = await findFormer(
       await Identity.findAll({ where: { accountId }, attributes: ['kind', 'connectionId'] }),
     );
-    return readPage(
-      input,
-      (after, limit) =>
-        Identity.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewIdentity(row, isFormer),
+    return readRows(Identity, { where: { accountId } }, input, (row) =>
+      viewIdentity(row, isFormer),
     );
   },
 });

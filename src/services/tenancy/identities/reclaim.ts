@@ -5,7 +5,7 @@ import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isProved, isProvedForGood } from '../../people/accounts/account.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
@@ -99,8 +99,7 @@ export async function takeOver(
   await account.reload();
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { by },
   });
 }

@@ -1,4 +1,4 @@
-import { Op, Transaction } from 'sequelize';
+import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -8,14 +8,14 @@ import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { mayMailInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { findByEmail, holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
 import { emailUnverified } from '../../people/sessions/sign-in.ts';
@@ -44,18 +44,10 @@ export const listInvitations = operation({
   authority: 'invitations.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: invitationPage,
-  run: (ctx, input, { organization }) =>
-    readPage(
-      input,
-      (cursor, limit) =>
-        Invitation.findAll({
-          where: { organizationId: organization.id, ...waiting(ctx), id: { [Op.gt]: cursor } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewInvitation,
-    ),
+  run: (ctx, input, { organization }) => {
+    const where = { organizationId: organization.id, ...waiting(ctx) };
+    return readRows(Invitation, { where }, input, viewInvitation);
+  },
 });
 
 const createInput = z.strictObject({ org: ref, email, role: role.default('member') });
@@ -126,8 +118,7 @@ async function write(
   });
   await recordEvent(ctx, {
     kind: 'invitation.created',
-    organizationId,
-    subject: { type: 'invitation', id: made, name: address },
+    ...eventAbout('invitation', { id: made, name: address }, organizationId),
     data: { role: as, mailed },
   });
   return invitation;
@@ -148,8 +139,7 @@ export const revokeInvitation = operation({
         throw notWaiting(input.id);
       await recordEvent(ctx, {
         kind: 'invitation.revoked',
-        organizationId: organization.id,
-        subject: { type: 'invitation', id: invitation.id, name: invitation.email },
+        ...eventAbout('invitation', { id: invitation.id, name: invitation.email }, organization.id),
       });
       return viewInvitation(invitation);
     }),

@@ -6,7 +6,7 @@ import { execute, selectTogether } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
 import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
@@ -100,8 +100,7 @@ export async function endMember(
   await deactivate(ctx, organizationId, account);
   await recordEvent(ctx, {
     kind: 'member.removed',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: shown.name },
+    ...eventAbout('user', { id: account.id, name: shown.name }, organizationId),
     data: { role: membership.role },
   });
 }

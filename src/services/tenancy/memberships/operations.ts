@@ -9,7 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
@@ -73,8 +73,7 @@ export const changeMemberRole = operation({
       await membership.update({ role: input.role });
       await recordEvent(ctx, {
         kind: 'member.role.changed',
-        organizationId: organization.id,
-        subject: { type: 'user', id: account.id, name: shown.name },
+        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
         data: { from, to: input.role },
       });
       return viewMember(membership, shown);

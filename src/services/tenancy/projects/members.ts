@@ -12,7 +12,7 @@ import {
   type Within,
 } from '../../foundation/authority/require.ts';
 import { type Shown, shownIn, shownTo } from '../../foundation/authority/shown.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
@@ -121,8 +121,7 @@ async function add(
   });
   await recordEvent(ctx, {
     kind: 'project.member.added',
-    organizationId: organization.id,
-    subject: { type: 'user', id: who.id, name: who.name },
+    ...eventAbout('user', who, organization.id),
     data: { project: project.slug, role, origin: membership.origin.kind },
   });
   return viewProjectMember(membership, who);
@@ -140,8 +139,7 @@ async function change(
   await stored.update({ role, ...(synced ? { synced: false, origin: byHand(ctx.actor) } : {}) });
   await recordEvent(ctx, {
     kind: 'project.member.role.changed',
-    organizationId: organization.id,
-    subject: { type: 'user', id: who.id, name: who.name },
+    ...eventAbout('user', who, organization.id),
     data: { project: project.slug, from, to: role, ...(synced ? { wasSynced: true } : {}) },
   });
   return viewProjectMember(stored, who);
@@ -160,8 +158,7 @@ export const removeProjectMember = operation({
       await membership.destroy();
       await recordEvent(ctx, {
         kind: 'project.member.removed',
-        organizationId: organization.id,
-        subject: { type: 'user', id: account.id, name: shown.name },
+        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
         data: { project: project.slug, role, ...(synced ? { wasSynced: true } : {}) },
       });
       return viewProjectMember(membership, shown);

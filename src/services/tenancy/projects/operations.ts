@@ -7,7 +7,7 @@ import { ProjectMembership } from '../../../database/models/project-membership.t
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { isAllowed, requireProject } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
@@ -76,8 +76,7 @@ export const createProject = operation({
       });
       await recordEvent(ctx, {
         kind: 'project.created',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
       });
       return viewProject(project, 0);
     });
@@ -96,8 +95,7 @@ export const renameProject = operation({
       await project.update({ name: input.name });
       await recordEvent(ctx, {
         kind: 'project.renamed',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
         data: { from },
       });
       return showProject(ctx, project);
@@ -115,8 +113,7 @@ export const deleteProject = operation({
       await project.destroy();
       await recordEvent(ctx, {
         kind: 'project.deleted',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
         data: { members: view.members },
       });
       return view;

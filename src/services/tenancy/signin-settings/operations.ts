@@ -5,7 +5,7 @@ import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { type Choices, findGoverningDomain, settingNames, settingsOf } from './governing.ts';
@@ -85,8 +85,11 @@ async function write(
   await SignInSettings.create({ organizationId: organization.id, ...choices });
   await recordEvent(ctx, {
     kind: 'signin.saved',
-    organizationId: organization.id,
-    subject: { type: 'organization', id: organization.id, name: organization.slug },
+    ...eventAbout(
+      'organization',
+      { id: organization.id, name: organization.slug },
+      organization.id,
+    ),
     data: after,
   });
   return after;

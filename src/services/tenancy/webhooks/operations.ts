@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import { orderedId } from '../../../crypto/id.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -11,7 +10,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { kindPattern } from '../../foundation/events/view.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import {
   isTaken,
@@ -55,17 +54,7 @@ export const listWebhooks = operation({
   input: z.strictObject({ org: ref, ...pageInput }),
   output: webhookPage,
   run: (_ctx, input, { organization }) =>
-    readPage(
-      input,
-      (cursor, limit) =>
-        Webhook.findAll({
-          where: { organizationId: organization.id, id: { [Op.gt]: cursor } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewWebhook,
-    ),
+    readRows(Webhook, { where: { organizationId: organization.id } }, input, viewWebhook),
 });
 
 /** Adds a webhook and returns its signing secret, once. */

@@ -4,7 +4,7 @@ import type { Webhook } from '../../../../database/models/webhook.ts';
 import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { recordEvent } from '../../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
@@ -69,8 +69,7 @@ export const retryDelivery = operation({
       await delivery.update({ status: 'waiting', attempts: 0, nextAt: ctx.now, endedAt: null });
       await recordEvent(ctx, {
         kind: 'webhook.delivery.retried',
-        organizationId: organization.id,
-        subject: { type: 'webhook', id: webhook.id, name: webhook.url },
+        ...eventAbout('webhook', { id: webhook.id, name: webhook.url }, organization.id),
         data: { delivery: delivery.id, event: delivery.event },
       });
       return viewDelivery(delivery);
