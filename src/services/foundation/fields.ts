@@ -108,3 +108,15 @@ export function slugOf(name: string): string {
     hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
   });
 }
+
+/** The steps of a test of a connection that ran, in order. */
+export const testSteps = z.array(
+  z.object({
+    name: z.string(),
+    ok: z.boolean(),
+    expected: z.string().optional(),
+    seen: z.string().optional(),
+    /** The one thing to change. */
+    hint: z.string().optional(),
+  }),
+);

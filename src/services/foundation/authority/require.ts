@@ -115,13 +115,9 @@ export async function requireProjectAuthority(
   const project = await findProject(standing.organization, at.project);
   const allowed =
     isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
-  // Refused before the lookup result shows, because outsiders must not learn whether the project
-  // exists.
+  // Refused first: outsiders must not learn whether the project exists.
   if (!allowed) throw notAllowed(standing, operation);
-  if (project === null)
-    throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
-      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
-    });
+  if (project === null) throw noProject(at.project);
   requireCredential(ctx, operation);
   return { ...standing, project };
 }
@@ -231,9 +227,12 @@ export async function requireProject(
   options: { lock?: LOCK } = {},
 ): Promise<Project> {
   const found = await findProject(organization, project, options);
-  if (found === null)
-    throw new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
-      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
-    });
+  if (found === null) throw noProject(project);
   return found;
+}
+
+function noProject(project: string): Refusal {
+  return new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
+    hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+  });
 }

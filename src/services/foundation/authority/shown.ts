@@ -2,6 +2,7 @@ import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../domain-names/canonical.ts';
 import { findVerifiedNames } from '../domain-names/owns.ts';
+import { readPage } from '../page.ts';
 import { calledBy, emailOf, resourceOf } from '../scim-user/resource.ts';
 
 /** A person as an organization sees them. */
@@ -36,6 +37,20 @@ export async function shownTo(
       ? { email: account.email, name: account.name }
       : saidOf(account, record);
   };
+}
+
+/** Like `readPage`, for rows with an account, each viewed as the organization sees its person. */
+export async function readShown<Row extends { account: Account }, Item>(
+  organizationId: string,
+  at: Parameters<typeof readPage>[0],
+  load: (after: string, count: number) => Promise<Row[]>,
+  keyOf: (row: Row) => string,
+  view: (row: Row, shown: Shown) => Item,
+) {
+  const { items, nextCursor } = await readPage(at, load, keyOf, (row) => row);
+  const accounts = items.map(({ account }) => account);
+  const shown = await shownTo(organizationId, accounts);
+  return { items: items.map((row) => view(row, shown(row.account))), nextCursor };
 }
 
 /** Like `shownTo`, for one account. */

@@ -11,10 +11,12 @@ export function directoryLimits(
   username: string,
   organizationId: string | null,
 ): Limit[] {
-  const { ldapFailures: most } = ctx.config.limits;
-  const of = canonicalUser(username);
   const apart = organizationId ?? 'nowhere';
-  return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
+  return [ldapLimit(ctx, 'ldap', canonicalUser(username), apart), clientLimit(ctx)];
+}
+
+function ldapLimit({ config }: Context, name: string, of: string, apart = ''): Limit {
+  return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
 }
 
 /** Like `directoryLimits`, plus a limit of the person, who may make an organization per guess. */
@@ -23,9 +25,8 @@ export function testedLimits(ctx: Context, username: string, organizationId: str
 }
 
 /** How much one person may try over all organizations. The operator has the passwords anyway. */
-function ownLimits({ actor, config }: Context, name: string): Limit[] {
-  const { ldapFailures: most } = config.limits;
-  return actor.kind === 'user' ? [{ name, of: actor.accountId, most, seconds: 900 }] : [];
+function ownLimits(ctx: Context, name: string): Limit[] {
+  return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
 /**
@@ -37,14 +38,7 @@ export function entryLimit(
   { issuer, subject }: { issuer: string; subject: string },
   organizationId: string,
 ): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return {
-    name: 'ldap entry',
-    of: `${issuer} ${subject}`,
-    apart: organizationId,
-    most,
-    seconds: 900,
-  };
+  return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
 /**
@@ -52,8 +46,7 @@ export function entryLimit(
  * names have too many spellings.
  */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
+  return ldapLimit(ctx, 'ldap bind', organizationId);
 }
 
 /** A stored bind password, and its connection. */
@@ -79,8 +72,7 @@ export function bindTryLimits(
 
 /** How often a directory may refuse the operator before doctor stops sending its bind password. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
+  return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
 /**
@@ -94,8 +86,7 @@ export function operatorBindsLimit(ctx: Context): Limit {
 
 /** How often one stored bind password may be refused before it is not sent for a while. */
 function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
+  return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
 /** Counts the tries of a stored password that share one place. It is never full. */

@@ -12,7 +12,7 @@ import { Refusal } from '../../../errors.ts';
 import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { after } from '../../foundation/time.ts';
+import { after, wholeSeconds } from '../../foundation/time.ts';
 import { lockAccount } from '../accounts/account.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
@@ -200,13 +200,9 @@ async function tokenDetails(id: string) {
   return {
     ...(token.app ? { client_id: token.app.clientId } : {}),
     scope: token.scope,
-    iat: seconds(token.createdAt),
-    ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
+    iat: wholeSeconds(token.createdAt),
+    ...(token.expiresAt === null ? {} : { exp: wholeSeconds(token.expiresAt) }),
   };
-}
-
-function seconds(instant: Date): number {
-  return Math.floor(instant.getTime() / 1000);
 }
 
 /** Ends a token of the app's own (RFC 7009); the answer to any other text is the same. */

@@ -10,7 +10,12 @@ import {
   findVerificationKey,
   requireSigner,
 } from '../../foundation/keys/signing-key.ts';
-import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
+import {
+  accessTokenSeconds,
+  after,
+  refreshIdleSeconds,
+  wholeSeconds,
+} from '../../foundation/time.ts';
 import { viewUser } from '../accounts/account.ts';
 
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
@@ -55,14 +60,14 @@ export async function signSession(
   const access: TokenClaims = {
     ...whose,
     jti: randomUUIDv7(),
-    iat: seconds(ctx.now),
-    exp: seconds(earlier(after(ctx.now, accessTokenSeconds), session.expiresAt)),
+    iat: wholeSeconds(ctx.now),
+    exp: wholeSeconds(earlier(after(ctx.now, accessTokenSeconds), session.expiresAt)),
   };
   const renewal: TokenClaims = {
     ...whose,
     jti: refresh.id,
-    iat: seconds(refresh.issuedAt),
-    exp: seconds(refresh.expiresAt),
+    iat: wholeSeconds(refresh.issuedAt),
+    exp: wholeSeconds(refresh.expiresAt),
   };
   const [current, renewing] = [await currentSigner(ctx), await requireSigner(ctx, refresh.keyId)];
   const [accessToken, refreshToken] = await Promise.all([
@@ -76,7 +81,7 @@ export async function signSession(
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
     /** For the cookie alone; the answer's schema leaves it out. */
-    refreshExpiresIn: Math.max(0, seconds(refresh.expiresAt) - seconds(ctx.now)),
+    refreshExpiresIn: Math.max(0, wholeSeconds(refresh.expiresAt) - wholeSeconds(ctx.now)),
   };
 }
 
@@ -97,8 +102,4 @@ export function readToken(
 
 function earlier(a: Date, b: Date): Date {
   return a < b ? a : b;
-}
-
-function seconds(instant: Date): number {
-  return Math.floor(instant.getTime() / 1000);
 }

@@ -45,7 +45,11 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   const known = await findByKey(ctx, proof);
   if (known !== undefined) return known;
   const holder = await findByEmail(proof.email);
-  if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
+  if (holder === null) {
+    const { kind, connection } = proof;
+    const made = { ...proof, emailProof: 'domain' as const };
+    return link(ctx, proof, await createAccount(ctx, made, kind, connection.organizationId));
+  }
   const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
   // The same key, if another sign-in has linked it since we looked.
   if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
@@ -175,7 +179,7 @@ export async function attachSocial(
     subject,
   };
   if (holder === null) {
-    const account = await createAccount(ctx, { ...proof, emailProof: 'social', by: provider });
+    const account = await createAccount(ctx, { ...proof, emailProof: 'social' }, provider);
     return { account: await link(ctx, entry, account), created: true };
   }
   if (!isProved(holder)) throw signInFirst(ctx, provider);
@@ -278,35 +282,14 @@ async function keepsDomain(id: string | null): Promise<boolean> {
   return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
 
-function createForOrganization(ctx: Context, proof: OutsideProof): Promise<Account> {
-  const { kind: by, email, name, connection } = proof;
-  return createAccount(ctx, {
-    email,
-    name,
-    emailProof: 'domain',
-    by,
-    organizationId: connection.organizationId,
-  });
-}
-
-interface NewAccount {
-  email: string;
-  name: string;
-  emailProof: EmailProof;
-  /** The kind of sign-in that made the account, for the event. */
-  by: string;
-  organizationId?: string;
-}
-
-async function createAccount(ctx: Context, given: NewAccount): Promise<Account> {
-  const { email, name, emailProof, by, organizationId = null } = given;
-  const account = await Account.create({
-    id: orderedId(),
-    email,
-    emailProof,
-    name,
-    createdAt: ctx.now,
-  });
+async function createAccount(
+  ctx: Context,
+  { email, emailProof, name }: { email: string; emailProof: EmailProof; name: string },
+  by: string,
+  organizationId: string | null = null,
+): Promise<Account> {
+  const row = { id: orderedId(), email, emailProof, name, createdAt: ctx.now };
+  const account = await Account.create(row);
   await recordEvent(ctx, {
     kind: 'user.created',
     ...eventAbout('user', account, organizationId),

@@ -8,11 +8,11 @@ import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { shownTo } from '../../foundation/authority/shown.ts';
+import { readShown } from '../../foundation/authority/shown.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf } from '../../foundation/page.ts';
 import { isLive } from '../../people/accounts/account.ts';
 import { tokenView, viewToken } from '../../people/tokens/token.ts';
 import { endMember } from './join-and-leave.ts';
@@ -33,8 +33,9 @@ export const listMembers = operation({
   authority: 'members.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: memberPage,
-  run: async (_ctx, input, { organization }) => {
-    const { items, nextCursor } = await readPage(
+  run: (_ctx, input, { organization }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) =>
         Membership.findAll({
@@ -44,14 +45,8 @@ export const listMembers = operation({
           limit,
         }),
       (row) => row.accountId,
-      (row) => row,
-    );
-    const shown = await shownTo(
-      organization.id,
-      items.map(({ account }) => account),
-    );
-    return { items: items.map((row) => viewMember(row, shown(row.account))), nextCursor };
-  },
+      viewMember,
+    ),
 });
 
 /** Changes a role. Only an owner grants or takes the owner role, and the last owner keeps it. */
@@ -136,23 +131,14 @@ export const listAdminTokens = operation({
   authority: 'adminTokens.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: pageOf(memberTokenView),
-  run: async (ctx, input, { organization }) => {
-    const { items, nextCursor } = await readPage(
+  run: (ctx, input, { organization }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) => findAfter(ctx, organization.id, after, limit),
       (row) => row.id,
-      (row) => row,
-    );
-    const accounts = items.map(({ account }) => account);
-    const shown = await shownTo(organization.id, accounts);
-    return {
-      items: items.map((row) => ({
-        ...viewToken(row),
-        user: { id: row.accountId, ...shown(row.account) },
-      })),
-      nextCursor,
-    };
-  },
+      (row, shown) => ({ ...viewToken(row), user: { id: row.accountId, ...shown } }),
+    ),
 });
 
 async function findAfter(ctx: Context, organizationId: string, after: string, limit: number) {

@@ -11,11 +11,11 @@ import {
   requireProjectAuthority,
   type Within,
 } from '../../foundation/authority/require.ts';
-import { type Shown, shownIn, shownTo } from '../../foundation/authority/shown.ts';
+import { readShown, type Shown, shownIn } from '../../foundation/authority/shown.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { byHand, requireMembership } from '../memberships/membership.ts';
 import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
@@ -35,8 +35,9 @@ export const listProjectMembers = operation({
   authority: 'projectMembers.see',
   input: z.strictObject({ org: ref, project: ref, ...pageInput }),
   output: projectMemberPage,
-  run: async (_ctx, input, { organization, project }) => {
-    const { items, nextCursor } = await readPage(
+  run: (_ctx, input, { organization, project }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) =>
         ProjectMembership.findAll({
@@ -46,14 +47,8 @@ export const listProjectMembers = operation({
           limit,
         }),
       (row) => row.accountId,
-      (row) => row,
-    );
-    const shown = await shownTo(
-      organization.id,
-      items.map(({ account }) => account),
-    );
-    return { items: items.map((row) => viewProjectMember(row, shown(row.account))), nextCursor };
-  },
+      viewProjectMember,
+    ),
 });
 
 /**

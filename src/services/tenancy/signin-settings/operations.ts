@@ -15,16 +15,6 @@ import { requireOwnersLetIn } from './owners.ts';
 
 const refInput = z.strictObject({ org: ref });
 
-const choicesInput = z.strictObject({
-  org: ref,
-  password: z.boolean().optional(),
-  magicCode: z.boolean().optional(),
-  google: z.boolean().optional(),
-  github: z.boolean().optional(),
-  allowSelfSignup: z.boolean().optional(),
-  restrictOauthToVerifiedDomains: z.boolean().optional(),
-});
-
 export const signInSettingsView = z.object({
   password: z.boolean(),
   magicCode: z.boolean(),
@@ -33,6 +23,8 @@ export const signInSettingsView = z.object({
   allowSelfSignup: z.boolean(),
   restrictOauthToVerifiedDomains: z.boolean(),
 });
+
+const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
 /** Shows the sign-in settings that apply. */
 export const showSignInSettings = operation({

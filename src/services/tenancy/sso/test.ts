@@ -5,6 +5,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
 import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
+import { testSteps } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import {
   openClientSecret,
@@ -22,17 +23,7 @@ const testInput = changeSsoInput.extend({
 const testView = z.object({
   ok: z.boolean(),
   message: z.string(),
-  /** In order, the steps that ran. */
-  steps: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      expected: z.string().optional(),
-      seen: z.string().optional(),
-      /** The one thing to change. */
-      hint: z.string().optional(),
-    }),
-  ),
+  steps: testSteps,
 });
 
 /** Tests the provider step by step; given settings replace the stored ones. */
