@@ -53,10 +53,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly output: Output | undefined;
 }
 
-/**
- * Makes an operation. `run` is called after the proof, with its result: the organization with the
- * role and project, or the person.
- */
+/** Makes an operation. `run` gets the proof: the organization, role and project, or the person. */
 export function operation<
   Needed extends Authority,
   Input extends z.ZodObject,

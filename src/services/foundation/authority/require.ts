@@ -49,10 +49,7 @@ export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 
   return requirePerson(ctx, operation);
 }
 
-/**
- * Proves a person in a session that passed the account's own second factor. A provider's does not
- * count (security P15).
- */
+/** Proves a person in a session that passed the account's own second factor (security P15). */
 export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,

@@ -39,10 +39,7 @@ export async function isClaimed(name: string): Promise<boolean> {
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;
 }
 
-/**
- * Whether the organization has verified the domain of this canonical address, without a lock: it
- * may be giving it up.
- */
+/** Whether the organization has verified the domain of this canonical address, without a lock. */
 export async function ownsAddress(organizationId: string, email: string | null): Promise<boolean> {
   return email !== null && (await findOwner(domainOf(email))) === organizationId;
 }

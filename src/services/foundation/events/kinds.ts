@@ -31,10 +31,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/**
- * For events that strangers can repeat: how often in the quarter of an hour, when last, and for
- * which requests. Keeps the last references shown to people (security X5).
- */
+/** For what strangers can repeat: how often, when last, and which references (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z.object({ group: text, mappingId: text }).nullable();

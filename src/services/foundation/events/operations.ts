@@ -119,10 +119,7 @@ function beginning(
   return cursor !== undefined && cursor > first ? cursor : first;
 }
 
-/**
- * Events for the operator, with the system account that acted. The organization's slug and the
- * account's address are added while those exist.
- */
+/** Events for the operator: with the system account, the organization's slug, and the address. */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({

@@ -26,10 +26,7 @@ interface About<Name> {
 type HappeningOf<Name, Data> = About<Name> &
   (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
-/**
- * Records an event and the webhook deliveries for it. Call it inside the transaction that causes
- * the event, so that both are kept or neither.
- */
+/** Records an event and its deliveries. Call it inside the transaction that causes the event. */
 export async function recordEvent(
   ctx: Context,
   what: Happening,

@@ -128,10 +128,7 @@ export async function makeSigningKey(ctx: KeyContext) {
   return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
 }
 
-/**
- * The key that signs session tokens now: the oldest that is not retired. Refuses `not_ready` before
- * the first is made.
- */
+/** The key that signs now: the oldest that is not retired. Refuses `not_ready` if there is none. */
 export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
     ({ retiredAt }) => retiredAt === null || retiredAt > ctx.now,
@@ -141,10 +138,7 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   return current.signer;
 }
 
-/**
- * The signer of this key id, retired or not, to sign a token again. Refuses `invalid_credential` if
- * the key is gone.
- */
+/** The signer of this key id, retired or not. Refuses `invalid_credential` if the key is gone. */
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
   if (key === null)

@@ -25,10 +25,7 @@ function blockOf(address: string | null, length: 3 | 4): string {
     .join(':')}::/${length * 16}`;
 }
 
-/**
- * The mailbox of a canonical address, without a `+tag` (security P10). Only for limits, never to
- * find an account by.
- */
+/** The mailbox of a canonical address, without a `+tag` (security P10). For limits alone. */
 export function mailboxOf(email: string): string {
   return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
 }

@@ -2,10 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
-/**
- * The cost of trying a directory password (security L8): one place each of the organization's user
- * name and the client.
- */
+/** The cost of trying a directory password: a place of user name and client each (security L8). */
 export function directoryLimits(
   ctx: Context,
   username: string,
@@ -29,10 +26,7 @@ function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
-/**
- * The limit of one entry's password, whatever name found it. A person may have several names, and
- * each directory decides which names are alike.
- */
+/** The limit of one entry's password, because a person may have several names for it. */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
@@ -41,10 +35,7 @@ export function entryLimit(
   return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
-/**
- * How many passwords an organization may try for the searching account, whatever its name, because
- * names have too many spellings.
- */
+/** How many passwords an organization may try for searching accounts: a name has many spellings. */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind', organizationId);
 }
@@ -75,10 +66,7 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/**
- * Like `operatorBindLimit`, over all organizations: one person can make many, each with another
- * guess for doctor to try.
- */
+/** Like `operatorBindLimit`, over all organizations, because one person can make many. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };

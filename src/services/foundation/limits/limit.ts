@@ -104,10 +104,7 @@ export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   });
 }
 
-/**
- * Counts one inside the transaction that it allows. Returns the count in the window, or refuses
- * `too_many_requests`.
- */
+/** Counts one in the transaction that it allows; returns the count. Refuses `too_many_requests`. */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;
   const counted = await countUp(ctx, limit);

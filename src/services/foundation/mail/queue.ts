@@ -36,10 +36,7 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   });
 }
 
-/**
- * Like `queueMail`, for mail that anyone can request. Mail over the address's limit is queued too,
- * so that the response time does not reveal it (security P7).
- */
+/** Like `queueMail`, for requested mail: queued over the limit too, to look alike (security P7). */
 export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }

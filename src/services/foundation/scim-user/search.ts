@@ -24,10 +24,7 @@ export function searchPath(attribute: Attribute): string[] {
     : [searchKey(attribute)];
 }
 
-/**
- * The content of `scim_records.search`: the resource, folded where it is not case-exact. Stored
- * with the resource.
- */
+/** The content of `scim_records.search`: the resource, folded where it is not case-exact. */
 export function searchDocument(resource: ScimResource): ScimResource {
   const all = { ...resource, schemas: schemasOf(resource), meta: { resourceType: 'User' } };
   const document: ScimResource = {};

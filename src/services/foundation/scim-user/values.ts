@@ -91,10 +91,7 @@ function coerceComplex(attribute: Attribute, given: unknown): ScimResource | und
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/**
- * Sets the given parts of a complex value, and removes those given as null. Returns whether it had
- * parts to set, or nothing was given.
- */
+/** Sets the given parts of a value, and removes those given as null. False if there were none. */
 export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
   const parts = readParts(attribute, given);
   if (parts !== null) setParts(held, parts);
@@ -151,10 +148,7 @@ export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   );
 }
 
-/**
- * Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. All others
- * become non-primary.
- */
+/** Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. */
 export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
   const chosen = given.find((element) => element['primary'] === true);
   if (chosen === undefined) return;

@@ -59,10 +59,7 @@ export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';
 }
 
-/**
- * Whether that proof still holds against other proofs of the address: one by a former owner of its
- * domain does not.
- */
+/** Whether the proof holds against others: one by a former owner of the domain does not. */
 export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
   return isProved(account) && account.emailProof !== 'former domain';
 }
@@ -170,10 +167,7 @@ export async function idLikeOthers(ctx: Context): Promise<string> {
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 
-/**
- * Samples the ids of some of the newest accounts. A sample is used for ten minutes, so that
- * provisioning reads few rows.
- */
+/** Samples the ids of some of the newest accounts, for ten minutes: so few rows are read. */
 async function sampleIds({ scim, now }: Context) {
   const { accountIds: known } = scim;
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;

@@ -133,10 +133,7 @@ const introspectionView = z.union([
   z.object({ active: z.literal(false) }),
 ]);
 
-/**
- * Introspects a token (RFC 7662) for an app whose organization the token's account is a member of
- * (security O9). For every other app the token does not exist.
- */
+/** Introspects a token (RFC 7662) of a member of the app's organization (security O9). */
 export const introspectToken = operation({
   authority: 'public',
   input: z.strictObject({ token, ...client }),
@@ -179,10 +176,7 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
-/**
- * The app's organization and the account's role in it. Null if the app has none, its owner no
- * longer administers it, or the account is no member.
- */
+/** The app's organization, if its owner administers it, and the account's role in it. */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
   const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });

@@ -75,10 +75,7 @@ function isAccessToken(credential: string): boolean {
   return credential.startsWith('cos_pat_');
 }
 
-/**
- * The owner that a token acts for, or null. The token must be whole, live, unexpired and not
- * suspended, and the account enabled. One read, bypassing the ORM.
- */
+/** The owner that a live token acts for, or null. One read, bypassing the ORM. */
 async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;

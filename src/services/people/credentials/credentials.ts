@@ -153,10 +153,7 @@ const counting = [
   ),
 ].join(' UNION ALL ');
 
-/**
- * Lists the credentials of the account, one line per kind: how many, from when to when. An identity
- * is listed by its organization or social provider.
- */
+/** Lists the credentials of the account, one line per kind, organization and social provider. */
 export async function listCredentials(
   ctx: Context,
   accountId: string,

@@ -18,10 +18,7 @@ type Which =
   | { accountId: string; but?: string | null }
   | 'everyone';
 
-/**
- * Ends the live sessions of an account, of an organization's connections, of both together, or of
- * everyone. They stop at the next request.
- */
+/** Ends the live sessions of these people or connections. They stop at the next request. */
 export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
   const spared = but === null ? {} : { id: { [Op.ne]: but } };

@@ -72,10 +72,7 @@ export const revokeSession = ownOperationById({
     }),
 });
 
-/**
- * Ends the session of the caller's credential or of the refresh token. Without either there is
- * nothing to end, which is no error: an access token has no session.
- */
+/** Ends the session of the caller or of the refresh token, if there is one. */
 export const signOut = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),
@@ -100,10 +97,7 @@ function named(ctx: Context, account: Account | null, sessionId: string): Contex
   return { ...ctx, actor: { kind: 'user', via: 'session', accountId, name, sessionId } };
 }
 
-/**
- * Rotates a refresh token (security P4). A second use within 30 seconds gets the same successor. A
- * later one ends the whole session, because the token was copied.
- */
+/** Rotates a refresh token. Another use after 30 seconds ends the session (security P4). */
 export const refreshSession = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),

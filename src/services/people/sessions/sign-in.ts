@@ -35,10 +35,7 @@ export const signedUpView = z.discriminatedUnion('emailVerification', [
 export const openLoginLinkInput = z.strictObject({ token: z.string().min(1).max(200) });
 export const loginLinkView = z.object({ url: z.string(), expiresAt: instant });
 
-/**
- * The one answer to every failed sign-in (security P7): the same words for every reason. Only the
- * log and the event get the reason, from the cause.
- */
+/** The answer to every failed sign-in (security P7). Only the log and the event get the reason. */
 export function signInFailed(reason: string, cause?: unknown): Refusal {
   return new Refusal('signin_failed', 'You could not be signed in.', {
     hint: 'Try again. If it happens again, give your administrator the reference.',
@@ -58,10 +55,7 @@ const wrongEntries = {
   },
 } as const;
 
-/**
- * Words the refusal for the fields that were entered, the same for every reason (security P7, L7).
- * Returns any other error unchanged.
- */
+/** Words the refusal for the fields entered, the same for every reason (security P7, L7). */
 export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return error;
   const { message, hint } = wrongEntries[method];

@@ -61,10 +61,7 @@ export function recordTokenEvent(
 // A provider is trusted only with the accounts of its own organization (security P12). A token or
 // app it made in such an account must not serve it in another organization later.
 
-/**
- * The organization whose provider began the caller's session without the account's own second
- * factor; null if no provider did. A token passes its own value on.
- */
+/** The organization whose provider alone began the caller's session. A token passes its own on. */
 export async function voucherOf({ actor }: Context): Promise<string | null> {
   if (actor.kind !== 'user') return null;
   if (actor.via !== 'session')

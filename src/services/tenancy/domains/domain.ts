@@ -47,20 +47,14 @@ export function viewDomain(domain: Domain) {
   };
 }
 
-/**
- * Whether the resolver's answer proves the expected value: a whole value, in a complete answer
- * without an error (security D3).
- */
+/** Whether the answer is complete, without an error, and has the expected value (security D3). */
 export function isProven(answer: TxtAnswer, expected: string): boolean {
   return answer.rcode === 'NOERROR' && !answer.truncated && answer.values.includes(expected);
 }
 
 const consumerMail = new Set(freeMailDomains);
 
-/**
- * Why no organization can own a domain (security D2): a public suffix, of ICANN or private, or a
- * consumer mail provider. Null if one can.
- */
+/** Why no organization can own a domain, or null: it is shared by many (security D2). */
 export function whyShared(domain: string): string | null {
   if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
     return 'is a public suffix, under which anyone can register';

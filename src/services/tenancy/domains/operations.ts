@@ -42,10 +42,7 @@ export const listDomains = operation({
     readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
-/**
- * Claims a domain; the claim reserves nothing until it is verified (security I2). Refuses
- * `domain_shared` for public suffixes and mail providers (security D2).
- */
+/** Claims a domain; this reserves nothing (security I2). Refuses `domain_shared` (security D2). */
 export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -100,10 +97,7 @@ async function claim(
   });
 }
 
-/**
- * Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found, or
- * `domain_taken` if another organization was first.
- */
+/** Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   input: domainInput,

@@ -42,10 +42,7 @@ export function viewInvitation({ id, email, role, expiresAt }: Invitation) {
   return { id, email, role, expiresAt: expiresAt.toISOString() };
 }
 
-/**
- * The token of an invitation, 128 bits (security O6). It is derived from the id by a key of its
- * own: the daemon mails it without storing it.
- */
+/** An invitation's token, derived from its id: nothing stores it (security O6). */
 export function invitationToken(ctx: Pick<Context, 'keyring'>, id: string): string {
   const mac = createHmac('sha256', ctx.keyring.derive('invitations')).update(id).digest();
   return mac.subarray(0, 16).toString('base64url');

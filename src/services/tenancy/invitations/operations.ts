@@ -173,10 +173,7 @@ export const lookAtInvitation = operation({
   },
 });
 
-/**
- * Makes the caller a member, if the invitation is for their address (security O6). A second call by
- * the same person gets the same answer.
- */
+/** Makes the caller a member if the invitation is for their address (security O6); repeatable. */
 export const acceptInvitation = operation({
   authority: 'invitations.accept',
   input: tokenInput,

@@ -97,10 +97,7 @@ export function requireSameServer(
   );
 }
 
-/**
- * Refuses settings that would send passwords in clear (security L5). The address itself is checked
- * when connecting.
- */
+/** Refuses settings that would send passwords in clear (security L5). */
 export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
   if (tls) return;
   if (uri.startsWith('ldaps:')) {

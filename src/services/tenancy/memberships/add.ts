@@ -133,10 +133,7 @@ function fateUnsaid(account: Account) {
   );
 }
 
-/**
- * Lists the credentials that `member add` would end for the operator. The list is empty if the
- * address was proved or the organization does not own its domain.
- */
+/** Lists the credentials that `member add` would end; none if the address was proved. */
 export const findUnproven = operation({
   authority: 'operator',
   input: addInput,

@@ -103,10 +103,7 @@ export function pushedIn({ config }: Pick<Context, 'config'>): string {
     WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
 }
 
-/**
- * Returns the organization if this account is its only owner. Locks the organization until the
- * transaction ends, so that two owners cannot leave at once.
- */
+/** The organization if this account is its only owner; locked, so that two cannot leave at once. */
 export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,
@@ -120,10 +117,7 @@ export async function holdIfLastOwner(
   return others > 0 ? null : organization;
 }
 
-/**
- * Refuses `last_owner` unless the organization has an owner other than this account; the hint says
- * what to do first. Locks the organization like `holdIfLastOwner`.
- */
+/** Refuses `last_owner` if this account is the only owner. Locks like `holdIfLastOwner`. */
 export async function requireAnotherOwner(
   organizationId: string,
   accountId: string,

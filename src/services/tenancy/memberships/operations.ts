@@ -92,10 +92,7 @@ export const removeMember = operation({
     }),
 });
 
-/**
- * Ends the caller's membership, as a removal does (security O8). Returns whether the caller's
- * session has ended with it.
- */
+/** Ends the caller's membership (security O8). Returns whether the session ended with it. */
 export const leaveOrganization = operation({
   authority: 'members.leave',
   input: z.strictObject({ org: ref }),

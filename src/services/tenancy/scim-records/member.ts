@@ -60,10 +60,7 @@ async function insertMemberRecord(
   });
 }
 
-/**
- * Updates the member's name in records that no client has named. Records of former members stay,
- * except in the organization (`by`) that has just renamed them.
- */
+/** Updates the name in a member's records that no client has named, and in that of `by`. */
 export async function recordRenamed(
   ctx: Context,
   account: RecordedPerson,

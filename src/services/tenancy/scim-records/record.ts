@@ -134,10 +134,7 @@ export interface Held {
   account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
-/**
- * Locks the record as it is now, and its account first, as everywhere, so that no two transactions
- * deadlock. Null if the record is gone.
- */
+/** Locks the account first, then the record, as everywhere. Null if the record is gone. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   // SQLite has one writer. Not FOR UPDATE of the account: see accounts/lock.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';

@@ -24,10 +24,7 @@ export type Choices = Partial<SignInRules>;
 /** The same as stored: an open setting is null, and SQLite stores booleans as 0 and 1. */
 type Stored = Record<SettingName, boolean | number | null>;
 
-/**
- * The settings of the instance, overridden by those that an organization has stored; any other
- * stored value is off (security O2).
- */
+/** The instance's settings, overridden by stored ones. An odd stored value is off (security O2). */
 export function settingsOf(
   { config }: Pick<Context, 'config'>,
   stored: Partial<Stored> = {},

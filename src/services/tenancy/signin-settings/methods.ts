@@ -29,10 +29,7 @@ const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 
 
 type Offered = z.output<typeof offeredMethod>;
 
-/**
- * Lists the ways to sign in for an address or a domain. Only the domain and the instance decide,
- * never whether the account exists (interface page).
- */
+/** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
 export const listMethods = operation({
   authority: 'public',
   // An address or a bare domain: only the domain counts.

@@ -114,10 +114,7 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
-/**
- * Whether the organization governs no account: it has no verified domain, and does not count as the
- * only one (security O1).
- */
+/** Whether the organization, without a domain and not the only one, governs none (security O1). */
 export async function governsNobody(
   ctx: Context,
   { id: organizationId }: Pick<Organization, 'id'>,

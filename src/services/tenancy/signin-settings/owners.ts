@@ -24,10 +24,7 @@ import { hasSso } from './methods.ts';
 // is unknown;
 // - single sign-on or a directory for the address.
 
-/**
- * Refuses `owners_locked_out` if a change of settings removes a way to sign in and leaves no owner
- * one (security O3).
- */
+/** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
 export async function requireOwnersLetIn(
   ctx: Context,
   organization: Organization,

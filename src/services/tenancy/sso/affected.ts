@@ -11,10 +11,7 @@ export const affectedView = z.object({
   owners: z.array(z.string()),
   memberships: z.array(affectedMembershipView),
 });
-/**
- * Finds the people affected if a connection is disabled or removed. If it loses a domain, only
- * those of that domain are affected (security D5, O3).
- */
+/** The people affected if a connection ends, or loses this domain (security D5, O3). */
 export async function findAffected(
   connection: { id: string; organizationId: string },
   domain?: string,

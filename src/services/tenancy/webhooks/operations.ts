@@ -97,10 +97,7 @@ function tooMany(): Refusal {
   });
 }
 
-/**
- * Enables or disables a webhook. Events are queued for it only while it is enabled; messages that
- * waited are sent once it is enabled again.
- */
+/** Enables or disables a webhook. Waiting messages are sent once it is enabled again. */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput.extend({ enabled: z.boolean() }),

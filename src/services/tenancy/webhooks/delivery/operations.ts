@@ -52,10 +52,7 @@ export const listDeliveries = operation({
   },
 });
 
-/**
- * Sends a delivery again, whatever its status, under its id and with its tries reset. A paused
- * webhook is tried again at once.
- */
+/** Sends a delivery again under its id, with its tries reset; a paused webhook is tried at once. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
