@@ -12,10 +12,8 @@ export interface Shown {
 }
 
 /**
- * How the organization sees these accounts. If its provisioning named a person by an address on an
- * unverified domain, the organization sees only its client's data. It is the same whether the
- * account existed before or not. Otherwise anyone's account could be read by its address, or its
- * existence detected (security I4).
+ * How the organization sees these accounts. A person whom its provisioning named by a foreign address
+ * shows only the client's data, so that no account is read or detected (security I4).
  */
 export async function shownTo(
   organizationId: string,

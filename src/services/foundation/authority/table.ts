@@ -11,9 +11,8 @@ export interface Rule {
   /** The least role in the project that is also enough. */
   orInProject?: ProjectRole;
   /**
-   * The effect, which decides the scope that a token needs (security P15). `reads` takes any,
-   * `changes` takes `write`. `letsIn` takes `admin`, because it gives others a way in or a role
-   * above member.
+   * The effect, which decides the scope that a token needs (security P15): any, `write` or `admin`.
+   * `letsIn` gives others a way in or a role above member.
    */
   effect: 'reads' | 'changes' | 'letsIn';
   /** A token is not enough: never, or only if `tokens.manageCredentials` allows it. */

@@ -4,9 +4,8 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
 /**
- * The organization's verified domain of this name, or null (security I2: verified now, by this
- * organization, exactly this name). Inside a transaction the domain cannot be given up until the
- * end, so no sign-in outlives it.
+ * The organization's verified domain of exactly this name, or null (security I2). It cannot be
+ * given up until the transaction ends, so no sign-in outlives it.
  */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
   const where = { organizationId, name, state: 'Verified' as const };

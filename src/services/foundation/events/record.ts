@@ -77,9 +77,8 @@ interface Listener {
 }
 
 /**
- * Writes an event, and a delivery for each webhook that wants it. Call it inside the transaction
- * that causes the event, so that exactly the committed events are sent. Without webhooks it is one
- * statement.
+ * Writes an event, and a delivery for each webhook that wants it, in the transaction that causes
+ * it. Without webhooks it is one statement.
  */
 async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };
@@ -133,8 +132,7 @@ const mostReferences = 20;
 
 /**
  * Records what strangers can repeat as one event in a quarter of an hour, so that the disk cannot
- * fill. There is one for each subject (`of`) and detail (`apart`). It counts the failures and keeps
- * the last references shown to people (security X5).
+ * fill: one for each subject (`of`) and detail (`apart`), with the last references (security X5).
  */
 export async function tallyEvent(
   ctx: Context,

@@ -14,8 +14,8 @@ const constant = 'idctl';
 const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
 
 /**
- * Proves that a master key belongs to this database, and seals with it. An empty database adopts
- * its first key. Refuses `key_invalid`, naming the key file, for any other key (security X3).
+ * Proves that a master key belongs to this database, and seals with it; an empty one adopts it.
+ * Refuses `key_invalid`, naming the key file, for any other key (security X3).
  */
 export async function requireRightKey(key: {
   keyring: Keyring;
@@ -50,8 +50,7 @@ export async function usedKeyIds(): Promise<Set<string>> {
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
-    // Two daemons on one empty database may have two keys: the second sees the first one's. On
-    // SQLite writers take turns.
+    // Two daemons on one empty database may have two keys. On SQLite writers take turns.
     if (dialectOfDatabase() === 'postgres') await execute(alone, []);
     if (!(await isSealed())) await plantCanary(keyring, now);
   });
@@ -95,8 +94,7 @@ export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
   const made = await makeSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at once on PostgreSQL may each make one: both verify, the oldest
-    // signs.
+    // Two daemons that start at once may each make one: both verify, the oldest signs.
     if (await hasCurrent()) return;
     await SigningKey.create(made);
   });

@@ -91,9 +91,8 @@ export const listKeys = operation({
 });
 
 /**
- * The ids of the master keys that the next rotation removes from the key file: those that once
- * sealed. A backup made under one of them then needs a copy of that key. Empty while a rotation is
- * unfinished.
+ * The ids of the master keys that once sealed, which the next rotation removes from the key file. A
+ * backup made under one needs a copy of it. Empty while a rotation is unfinished.
  */
 export const listLeavingKeys = operation({
   authority: 'operator',
@@ -157,9 +156,8 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
 // key, and follow within seconds. The sweep re-seals what a daemon still sealed with the old key.
 
 /**
- * Replaces the master key that seals (security X1), and re-seals everything while daemons serve.
- * With `prepare` the new key only waits in the key file, to be copied to other hosts first. An
- * interrupted rotation is finished, and no key is made.
+ * Replaces the master key that seals (security X1), or finishes an interrupted rotation. With
+ * `prepare` the new key only waits in the key file, to be copied to other hosts first.
  */
 export const rotateMasterKey = operation({
   authority: 'operator',

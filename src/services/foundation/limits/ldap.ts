@@ -88,9 +88,8 @@ export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
 }
 
 /**
- * A form shared by all spellings of a user name that any directory treats as equal. It ignores
- * case, width, accents, invisible characters and spaces. Two people whose names differ only in
- * these share their tries.
+ * A form shared by all spellings of a user name that any directory treats as equal. Two people
+ * whose names differ only in case, width, accents or spaces share their tries.
  */
 export function canonicalUser(username: string): string {
   return username

@@ -18,9 +18,8 @@ export async function countAsking(ctx: Context): Promise<void> {
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may have one more invitation mailed to this address. Its own share, so
- * it uses up no other's, and learns nothing of theirs. Call it inside the transaction that queues
- * the mail.
+ * Whether the organization may have one more invitation mailed to this address. Its own share: it
+ * uses up no other's. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(
   ctx: Context,
@@ -31,9 +30,8 @@ export function mayMailInvitation(
 }
 
 /**
- * Whether one more invitation of this organization may reach this address, counting those of all
- * organizations. Counted when it is sent. Organizations without a verified domain cannot use up the
- * places of those with one.
+ * Whether one more invitation may reach this address, counting those of all organizations. Some
+ * places are kept for organizations with a verified domain. Counted when it is sent.
  */
 export async function maySendInvitation(
   ctx: Context,
@@ -64,9 +62,8 @@ async function mayInvite(
 const kept = 2;
 
 /**
- * Whether one more mail that anyone can request may go to the mailbox of this address (security
- * P10). Strangers cannot use up all of them. Counted when it is sent, when no requester waits: so
- * its timing does not reveal earlier mails (security P7). Call it inside a transaction.
+ * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up
+ * all. Counted in the transaction that sends it, so that no answer's time reveals it (security P7).
  */
 export async function maySendAsked(
   ctx: Context,

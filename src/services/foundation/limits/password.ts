@@ -6,8 +6,7 @@ import { select } from '../../../database/select.ts';
 import { mailboxOf, networkOf } from './address.ts';
 import { epochSeconds, keyOf, type Limit, secondsUntilRoom, subjectOf } from './limit.ts';
 
-// The row counts nothing. It records that an account has signed in from a network; its subject
-// names the network.
+// The row counts nothing. It records that an account has signed in from its subject, a network.
 
 const day = 86_400;
 const recent = 30 * day;
@@ -51,9 +50,8 @@ const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, 
   ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
 
 /**
- * The cost of trying a password: one place of the account and one of the client. Networks where
- * this person has signed in lately have separate places, which strangers' failures do not use up
- * (security P8).
+ * The cost of trying a password: a place of the account and one of the client. Networks where the
+ * person has signed in lately have their own, which no stranger uses up (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];

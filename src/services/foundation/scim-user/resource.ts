@@ -13,8 +13,7 @@ import {
   valuesIn,
 } from './values.ts';
 
-// The resource as clients write it: the table's attributes, spelled as in the table, with the
-// values as sent.
+// The resource as clients write it: attributes spelled as in the table, values as sent.
 
 /** A complete resource: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };

@@ -62,9 +62,8 @@ export function setOwn(resource: ScimResource, key: string, value: ScimValue | u
 }
 
 /**
- * Converts a client's value to the attribute's type; undefined if it has no content. Accepts "True"
- * for a boolean, `[{ value }]` for a scalar, and a scalar for `{ value }`. Refuses all else with
- * `invalidValue`.
+ * Converts a client's value to the attribute's type; undefined if it is empty. Accepts "True", a
+ * list of one, and a scalar for `{ value }`. Refuses all else with `invalidValue`.
  */
 export function coerce(attribute: Attribute, given: unknown): ScimValue | undefined {
   if (given === null || given === undefined) return undefined;

@@ -105,8 +105,7 @@ export async function requireAccount(user: string): Promise<Account> {
   return account;
 }
 
-// Not the strongest lock, FOR UPDATE, which waits for every writer of a row that refers to the
-// account.
+// Not FOR UPDATE, which waits for every writer of a row that refers to the account.
 const locks = { alone: Transaction.LOCK.NO_KEY_UPDATE, beside: Transaction.LOCK.SHARE };
 
 /**
@@ -123,9 +122,8 @@ export function lockAccount(
 }
 
 /**
- * Locks the account until the transaction ends, and refuses a credential that has ended since the
- * request began. Otherwise a credential made after a reclaim would outlive it (security I3). Call
- * it before making anything that lets a person in.
+ * Locks the account, and refuses a credential that has ended since the request began. Call it
+ * before making anything that lets a person in, so that nothing outlives a reclaim (security I3).
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
@@ -142,8 +140,7 @@ export async function isLive({ actor }: Context): Promise<boolean> {
 
 /**
  * Marks the accounts whose address the owner of a given-up domain has proved. The next owner of the
- * domain then trusts none of an earlier owner's accounts (security I3). Until then the accounts
- * stay as they are, for a mailed code too.
+ * domain then trusts none of them (security I3).
  */
 export async function forgetProofs(domain: string): Promise<void> {
   const proven = { emailProof: 'domain' as const, email: { [Op.endsWith]: `@${domain}` } };
@@ -156,9 +153,8 @@ const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
 
 /**
- * Makes an id for an account that provisioning makes at a stranger's address. Ids hold their time,
- * so a current one would tell that there was no account. This one holds about the time of an
- * existing account (security I4).
+ * Makes an id for an account that provisioning makes at a stranger's address. Its time is about
+ * that of an existing account, so that it does not tell that there was none (security I4).
  */
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);

@@ -62,8 +62,7 @@ export function recordAppEvent(
 
 /**
  * Ends the tokens and apps that another organization's provider made without the account's own
- * second factor. Call it where an account joins this organization, with the account locked; an
- * account without a second factor keeps them.
+ * second factor. Call it where an account joins this organization, with the account locked.
  */
 export async function endVouchedTokens(
   ctx: Context,

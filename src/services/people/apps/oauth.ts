@@ -19,8 +19,7 @@ import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent } from '../tokens/token.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
-// The requests that apps make by themselves. Each app proves itself by its id and secret
-// (`requireClient`).
+// The requests that apps make by themselves, proved by their id and secret (`requireClient`).
 
 // How a client identifies itself, in the form or by Basic (RFC 6749 §2.3.1).
 const client = {
@@ -80,9 +79,8 @@ function limitOf({ config }: Context, app: ProvedApp) {
 }
 
 /**
- * Locks the account, and with it the app, until the transaction ends. Refuses an app that was
- * revoked or regenerated meanwhile. Returns whether the app has as many live tokens as allowed, and
- * the provider behind it.
+ * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
+ * Returns whether it has the most live tokens allowed, and the provider behind it.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
@@ -145,8 +143,7 @@ export const introspectToken = operation({
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(app.id, holder.accountId);
     if (organization === null) return { active: false };
-    // Only the use by an app that is about to serve the token counts; a question from a stranger
-    // does not.
+    // Only a use by an app that is about to serve the token counts.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);

@@ -85,9 +85,8 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret. The old one stops at once, with the app's tokens (security P14). A
- * suspension ends; the client id stays. Of several calls at once one succeeds, so that every
- * returned secret works.
+ * Gives an app a new secret; the old one stops at once, with the app's tokens (security P14). Of
+ * several calls at once one succeeds, so that every returned secret works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',

@@ -13,9 +13,8 @@ interface Row {
 }
 
 /**
- * Finds the actor of a credential (spec §5.1): an access token, or else a session's. Each call
- * reads the row and the account, so that a revoked or disabled one stops at once (security P2).
- * Refuses `invalid_credential`.
+ * Finds the actor of a credential (spec §5.1): a token, or else a session. Each call reads the row
+ * and the account, so that revocation works at once (security P2). Refuses `invalid_credential`.
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);

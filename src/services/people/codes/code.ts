@@ -7,8 +7,7 @@ import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 
-// Codes by mail (security P10): six digits, ten minutes, one use, five tries, for one account and
-// one purpose.
+// Codes by mail (security P10): six digits, ten minutes, one use, five tries, one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
@@ -101,8 +100,7 @@ export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash
 
 /**
  * Whether the client that confirms an address chose the account's password: it shows the ticket of
- * that sign-up, or the password. Call it only after a right code, and end the code with the answer:
- * it is one guess then.
+ * that sign-up, or the password. Call it only after a right code, and end the code with it.
  */
 export async function isOwnSignUp(
   ctx: Pick<Context, 'keyring' | 'passwords'>,

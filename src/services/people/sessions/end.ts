@@ -50,10 +50,8 @@ const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   RETURNING id`;
 
 /**
- * Ends the account's sessions that a provider began without the account's own second factor. It
- * does so only if the account belongs to another organization too; one session (`but`) may go on.
- * Call it after the account has become a member or got a second factor, with the account locked
- * (security P12).
+ * Ends sessions that a provider began without the account's own second factor, if it belongs to
+ * another organization too; `but` goes on. Call it with the account locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -64,9 +62,8 @@ export async function endSessionsPastSecondFactor(
 }
 
 /**
- * Ends the live sessions of an account ($2) that came through the organization ($1), at the instant
- * $3. If the organization has verified the domain ($5), it ends all of them. A plain statement, as
- * provisioning ends sessions by the thousand.
+ * Ends the sessions of an account ($2) through the organization ($1), at $3; all of them if it has
+ * verified the domain ($5). A plain statement: provisioning runs it by the thousand.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;

@@ -111,8 +111,7 @@ export const refreshSession = operation({
     const claims = await readToken(ctx, refreshToken, 'rt+jwt');
     if (claims === null) throw ended();
     const renewed = await transaction(async () => {
-      // Locked until the transaction ends, so that parallel uses of one token run one after the
-      // other.
+      // Locked, so that parallel uses of one token run one after the other.
       const token = await RefreshToken.findByPk(claims.jti, { lock: true });
       const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
       if (token === null || session === null) return null;

@@ -63,9 +63,8 @@ export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): un
 }
 
 /**
- * The refusal of a person who has proved to own the account, but whose address is unproved
- * (security P11). A password does not prove it: strangers sign up with any address, and get
- * `signInFailed`.
+ * The refusal of a person who has proved to own the account, but not the address (security P11). A
+ * password proves too little: strangers sign up with any address, and get `signInFailed`.
  */
 export function emailUnverified(): Refusal {
   return new Refusal('email_unverified', 'Your e-mail address is not confirmed yet.', {

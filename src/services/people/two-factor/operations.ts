@@ -27,8 +27,7 @@ const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
  * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a quarter
- * of an hour. Another start replaces it. If a second factor is enabled, it refuses
- * `already_exists`.
+ * of an hour. Refuses `already_exists` if a second factor is enabled.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',

@@ -15,9 +15,7 @@ export interface SecondFactor {
 
 /**
  * Checks the code of the second factor; null if the account asks for none. Call it outside the
- * sign-in's transaction, whose rollback must not undo the count of wrong codes. `beginSession` then
- * spends the step inside. Refuses `second_factor_required` without a code, `second_factor_invalid`
- * for a wrong one.
+ * sign-in's transaction, whose rollback must not undo the count. `beginSession` spends the step.
  */
 export async function answerSecondFactor(
   ctx: Context,
@@ -31,9 +29,8 @@ export async function answerSecondFactor(
 }
 
 /**
- * The time step of a right code. Each try counts against the account before the comparison, at
- * every endpoint, and is given back if the code was right. So there are five wrong codes in a
- * quarter of an hour at most (security P12). Call it outside transactions.
+ * The time step of a right code. Each try is counted before the comparison, and given back if
+ * right: five wrong codes in a quarter of an hour (security P12). Call it outside transactions.
  */
 export async function requireRightCode(
   ctx: Context,
@@ -57,9 +54,8 @@ export function isAnswerMissing(
 }
 
 /**
- * Accepts the answer inside the caller's transaction; true if the account has a second factor,
- * which is then passed. The account as it is now decides. It asks again if its second factor was
- * enabled since, or if another account answered.
+ * Accepts the answer inside the caller's transaction; true if the second factor is passed. It asks
+ * again if that was enabled since, or if another account answered.
  */
 export async function acceptSecondFactor(
   account: Pick<Account, 'id' | 'totpEnabledAt'>,

@@ -126,8 +126,7 @@ export const assertDomain = operation({
 
 /**
  * Removes a domain. For a verified one this disables its connection and ends the sessions that came
- * by it, in the same transaction. It names the affected people, the owners first of all
- * (security D5).
+ * by it. It names the affected people, the owners first of all (security D5).
  */
 export const removeDomain = operation({
   authority: 'domains.change',

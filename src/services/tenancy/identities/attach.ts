@@ -58,9 +58,8 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
 }
 
 /**
- * The account of the key; null for a conflict, undefined for a new key. A key becomes invalid once
- * the account's domain is another organization's. This one does not keep what it linked while the
- * domain was its own (security I2).
+ * The account of the key; null for a conflict, undefined for a new key. A key ends once the
+ * account's domain is another organization's (security I2).
  */
 async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
   const { connection, issuer, subject, server } = proof;
@@ -221,9 +220,8 @@ export interface Provisioned {
 }
 
 /**
- * Returns the account for a new record: that of the address, which gains nothing by this, or a new
- * one. The address of a new one is proved if the organization has verified its domain
- * (security I4). Call it inside the transaction that writes the record.
+ * The account for a new record: that of the address, or a new one, whose address is proved if the
+ * organization has verified the domain (security I4). For the transaction of the record.
  */
 export async function attachProvisioned(
   ctx: Context,
@@ -241,9 +239,8 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that provisioning made without one, unless another account has it;
- * returns whether it did. An address on a foreign domain is not set: whether it was free would tell
- * of an account elsewhere (security I4).
+ * Sets the address of an account that provisioning made without one; returns whether it did. A
+ * foreign address is not set, because that would tell of an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,

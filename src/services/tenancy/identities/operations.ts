@@ -59,9 +59,8 @@ const unlinkInput = z
   });
 
 /**
- * Unlinks one external identity, or all of an account's, and ends the sessions that came through
- * them. The next sign-in by the account's address links the person that the provider then names
- * (security I1).
+ * Unlinks one external identity, or all of an account's, and ends the sessions through them. The
+ * next sign-in by the address links the person that the provider then names (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',
@@ -129,9 +128,8 @@ function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) 
 const atOnce = 1000;
 
 /**
- * Detaches keys from their accounts and ends the sessions that came through their connection or
- * provider; returns how many sessions. At the next sign-in the person is linked anew, by the
- * verified address. Call it inside a transaction.
+ * Detaches keys from their accounts and ends the sessions through them; returns how many. The next
+ * sign-in links the person anew, by the verified address. Call it inside a transaction.
  */
 export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
   let ended = 0;

@@ -49,9 +49,8 @@ interface Takeover {
 type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /**
- * Reclaims the account that the organization is about to make a member. It must own the domain, and
- * no proof may prevent it (security I3). Returns whether it did; `account` then has the new name.
- * Call it inside that transaction.
+ * Reclaims the account that is about to become a member, if the organization owns the domain and no
+ * proof prevents it (security I3). Returns whether it did; `account` then has the new name.
  */
 export async function reclaimMember(
   ctx: Context,

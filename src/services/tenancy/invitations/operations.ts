@@ -55,10 +55,8 @@ const createInput = z.strictObject({ org: ref, email, role: role.default('member
 type Inviting = z.output<typeof createInput>;
 
 /**
- * Invites an address, with or without an account, in a role that the actor may grant (security O6).
- * It replaces an earlier invitation of the address. If the instance sends mail, the invitation is
- * mailed, unless the organization has invited the address too often lately. The answer and the
- * event tell which.
+ * Invites an address in a role that the actor may grant (security O6), in place of an earlier
+ * invitation. It is mailed unless the address was invited too often; the answer tells.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -70,8 +68,7 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // Locked until the transaction ends, so that of two for one address the second replaces the
-  // first.
+  // Locked, so that of two for one address the second replaces the first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };

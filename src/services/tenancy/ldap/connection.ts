@@ -82,8 +82,7 @@ const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
 
 /**
  * Refuses `secret_required` if the stored password was entered for another server, CA certificate,
- * bind DN or TLS mode. An admin who could change what is trusted could otherwise choose who gets
- * the password (security S10).
+ * bind DN or TLS mode: an admin must not choose who gets it (security S10).
  */
 export function requireSameServer(
   stored: LdapConnection,

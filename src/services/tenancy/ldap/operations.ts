@@ -181,9 +181,8 @@ export const removeLdap = operation({
 });
 
 /**
- * After a change of directory: deletes the keys of all people who signed in by LDAP in this
- * organization, former keys too. It ends the sessions that came by them. At the next sign-in the
- * people are linked again by their verified address (security I1). Returns their names.
+ * After a change of directory: deletes all LDAP keys of this organization, former ones too, and
+ * ends their sessions. The next sign-in links by the verified address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

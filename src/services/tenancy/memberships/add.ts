@@ -70,9 +70,8 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
 }
 
 /**
- * Whether the actor may add the account of this address directly. The operator may add any, others
- * only addresses on the organization's verified domains (security O8). Inside a transaction the
- * domain stays so until that ends.
+ * Whether the actor may add this address directly: the operator any, others those on verified
+ * domains (security O8). The domain then stays until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -103,8 +102,7 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 
 /**
  * Ends what an earlier holder left on an account that is about to become a member (security I3).
- * The operator decides whether credentials end. Call it inside that transaction; `account` is then
- * up to date.
+ * The operator decides about credentials. `account` is then up to date.
  */
 async function reclaimAdded(
   ctx: Context,

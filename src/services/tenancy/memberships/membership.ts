@@ -46,9 +46,8 @@ export function viewMember(membership: Membership, { email, name }: Shown) {
 }
 
 /**
- * The member with this id or canonical address; refuses `not_found`, which tells nothing of
- * accounts elsewhere. With `hold` the membership stays as it is until the transaction ends. `shown`
- * is what the organization sees of the member.
+ * The member with this id or address, as the organization sees them; refuses `not_found`. With
+ * `hold` the membership stays as it is until the transaction ends.
  */
 export async function requireMembership(
   organization: Organization,
@@ -92,9 +91,8 @@ export function byHand(actor: Actor): Origin {
 }
 
 /**
- * The SQL condition that provisioning made this membership (`m`) of an account (`a`) on a domain
- * that the organization has not verified. The person has agreed to nothing: such a membership tells
- * the organization nothing of the account (security O8).
+ * The SQL condition that provisioning pushed this membership (`m`) of an account (`a`) on a domain
+ * not verified: it tells the organization nothing of the account (security O8).
  */
 export function pushedIn({ config }: Pick<Context, 'config'>): string {
   // Every address then counts as on a verified domain.

@@ -134,9 +134,8 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with its memberships, sessions and external identities, and frees its address
- * (security O6). It is never refused: the answer names the organizations left without an owner
- * (security O8).
+ * Deletes an account with all it has, and frees its address (security O6). It is never refused: the
+ * answer names the organizations left without an owner (security O8).
  */
 export const deleteUser = operation({
   authority: 'operator',

@@ -79,8 +79,7 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // Locked until the transaction ends: an account that leaves the organization must not stay in its
-  // project.
+  // Locked: an account that leaves the organization must not stay in its project.
   const { account, shown } = await requireMembership(organization, input.user, { hold: true });
   const who = { id: account.id, ...shown };
   await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });

@@ -63,9 +63,8 @@ const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that govern an address: those of the organization that has verified its domain. Else
- * those of the only organization, if only the operator makes organizations; else the instance's
- * own. A membership does not govern: anyone can push one.
+ * The settings that govern an address: of the organization that has verified its domain, else of
+ * the only one that the operator made, else the instance's. A membership does not govern.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));

@@ -75,9 +75,8 @@ const names: Partial<Record<SignInMethod, string>> = {
 };
 
 /**
- * Refuses `signin_method_off`, with the methods to use instead, if the settings that govern the
- * address forbid this one (security O1). Call it only for a person who has proved to own the
- * account, so that it is no oracle.
+ * Refuses `signin_method_off`, with the methods to use instead, if the governing settings forbid
+ * this one (security O1). Only for a person who has proved to own the account: no oracle.
  */
 export async function requireMethodAllowed(
   ctx: Context,
@@ -85,8 +84,7 @@ export async function requireMethodAllowed(
   { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
 ): Promise<void> {
   const name = names[method];
-  // Single sign-on and directories have their own `enabled`; the operator's link and a proof by
-  // mail cannot be switched off.
+  // Connections have their own `enabled`; a login link and a mail proof cannot be switched off.
   if (name === undefined) return;
   const governing = await findGoverningSettings(ctx, email);
   const allowed = isMethodAllowed(governing, method);
@@ -114,8 +112,7 @@ export async function requireMethodAllowed(
 
 /**
  * Whether a restriction to verified domains lets this sign-in pass. The provider's present address
- * must be the organization's; that of the account is not enough. A key may have been linked
- * whatever its address was (security O2).
+ * must be the organization's: a key may have been linked whatever its address (security O2).
  */
 async function passesRestriction(
   { organizationId, settings }: Governing,
@@ -131,23 +128,20 @@ function isSocial(method: SignInMethod): boolean {
 }
 
 /**
- * Whether people on this canonical domain may sign up by themselves. If an organization has
- * verified the domain, its settings decide. Otherwise the instance must be open, or the governing
- * settings must allow it.
+ * Whether people on this domain may sign up by themselves. The organization that has verified it
+ * decides; otherwise the instance must be open, or the governing settings allow it.
  */
 export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
   const { verified, settings } = await findGoverningDomain(ctx, domain);
   if (verified) return settings.allowSelfSignup;
-  // Without verified domains (`trust.domains: off`) a connection claims its domain, and has no such
-  // setting.
+  // With `trust.domains: off` a connection claims its domain, and has no such setting.
   if (await isClaimed(domain)) return false;
   return ctx.config.signup.open === 'on' || settings.allowSelfSignup;
 }
 
 /**
- * Makes a person with a newly proved address a member of the organization that has verified the
- * domain. The organization must let people sign up by themselves, and must not have removed this
- * person (security I5). Call it inside a transaction.
+ * Makes a person with a newly proved address a member of the domain's organization, if it lets
+ * people sign up and has not removed this person (security I5). For a transaction.
  */
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
@@ -157,9 +151,8 @@ export async function joinByDomain(ctx: Context, account: Account, origin: Origi
 }
 
 /**
- * Chooses the one directory to ask, before any packet (security L1). It is that of the named
- * organization, else of the one that governs the address. Null if that organization has none.
- * Refuses an address that no organization governs.
+ * Chooses the one directory to ask, before any packet: of the named organization, else of the one
+ * that governs the address (security L1). Refuses an address that none governs.
  */
 export async function chooseDirectory(
   ctx: Context,
@@ -182,9 +175,8 @@ async function findDirectory(organizationId: string | null): Promise<LdapConnect
 }
 
 /**
- * The organization whose directory a page offers to a canonical e-mail domain ('' for none), or
- * null if it offers none. Only the directory of a verified domain may replace the password form
- * (security L1).
+ * The organization whose directory a page offers to an e-mail domain ('' for none), or null. Only
+ * that of a verified domain may replace the password form (security L1).
  */
 export async function describeDirectory(
   ctx: Context,

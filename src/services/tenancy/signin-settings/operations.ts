@@ -65,8 +65,7 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Locked until the transaction ends, so that of two changes the second sees the result of the
-  // first.
+  // Locked, so that of two changes the second sees the result of the first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);

@@ -40,9 +40,8 @@ export const showSso = operation({
 });
 
 /**
- * Saves all settings of the organization's connection. Saving for an unverified domain is allowed,
- * enabling is not. A blank secret keeps the stored one, but only for the same issuer and client
- * (security S10).
+ * Saves all settings. Enabling needs a verified domain, saving does not. A blank secret keeps the
+ * stored one, but only for the same issuer and client (security S10).
  */
 export const saveSso = operation({
   authority: 'sso.change',

@@ -10,9 +10,8 @@ import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
 
 /**
- * After a change of provider: deletes the keys that the old one gave for this organization, former
- * keys too. It ends the sessions that came by them. At the next sign-in the people are linked again
- * by their verified address (security I1). Returns their names.
+ * After a change of provider: deletes the keys that the old one gave, former ones too, and ends
+ * their sessions. The next sign-in links by the verified address (security I1).
  */
 export const relinkSso = operation({
   authority: 'sso.relink',

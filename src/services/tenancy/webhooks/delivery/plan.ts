@@ -36,9 +36,8 @@ export interface DeliveryPlan {
 }
 
 /**
- * Decides what one try means. If the receiver answered, this message waits for its next try, and
- * later ones go on. If not (no connection, no answer in time, a redirect, 429, 502, 503, 504), all
- * later ones wait with it. 410 disables the webhook.
+ * Decides what one try means. After an answer only this message waits for its next try; without one
+ * (or after a redirect, 429, 502, 503, 504) all do. 410 disables the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;
