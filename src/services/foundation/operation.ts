@@ -19,7 +19,6 @@ import {
 /** The right that an operation needs: a row of the authority table, the operator alone, or none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
 
-/** The proof that an operation gets. */
 type Proved<Needed extends Authority> = Needed extends ProjectRight
   ? Within
   : Needed extends OrganizationRight

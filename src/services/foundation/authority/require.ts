@@ -207,7 +207,6 @@ function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
 }
 
-/** The organization's project of this id or slug. */
 function findProject(
   organization: Pick<Organization, 'id'>,
   project: string,

@@ -95,7 +95,6 @@ export const authority = {
 /** A row of the table. */
 export type Right = keyof typeof authority;
 
-/** The rows with one of these requirements. */
 type Asking<Least extends Rule['least']> = {
   [Name in Right]: (typeof authority)[Name]['least'] extends Least ? Name : never;
 }[Right];

@@ -17,7 +17,6 @@ type Recurring = {
 
 interface About<Name> {
   kind: Name;
-  /** The organization of the event, if any. */
   organizationId?: string | null;
   subject?: EventSubject;
 }

@@ -22,7 +22,6 @@ const fewSeconds = 5_000;
 /** Seconds until a new key signs: twice as long as a daemon may use the keys that it has read. */
 export const noticeSeconds = 120;
 
-/** One signing key of the database, ready for use. */
 interface ReadyKey {
   publicJwk: PublicJwk;
   verifier: VerificationKey;

@@ -55,7 +55,8 @@ export function bindTryLimits(
   organizationId: string,
   stored: StoredPassword | null,
 ): Limit[] {
-  const refused = stored === null ? [] : [storedBindLimit(ctx, stored)];
+  const refused =
+    stored === null ? [] : [ldapLimit(ctx, 'ldap bind refused', stored.of, stored.apart)];
   if (ctx.actor.kind === 'operator')
     return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
@@ -70,11 +71,6 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
-}
-
-/** How often one stored bind password may be refused before it is not sent for a while. */
-function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
-  return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
 /** Counts the tries of a stored password that share one place. It is never full. */

@@ -8,7 +8,6 @@ import { Refusal } from '../../../errors.ts';
 
 /** A limit: what is counted, for which subject, and how much a window of time allows. */
 export interface Limit {
-  /** For example `password`. */
   name: string;
   /** The subject: an account's canonical address or id, or a client's network. */
   of: string;
@@ -39,7 +38,6 @@ function hash(ctx: Context, parts: string[]): string {
     .digest('base64url');
 }
 
-/** The window of a count, and the count so far. */
 interface Counted {
   id: string;
   used: number;

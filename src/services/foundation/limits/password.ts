@@ -33,7 +33,6 @@ export async function knownClient(ctx: Context): Promise<string | null> {
   return known?.subject ?? null;
 }
 
-/** Remembers that this account has signed in from here. */
 async function rememberNetwork(ctx: Context, email: string): Promise<void> {
   const now = epochSeconds(ctx.now);
   const whose = subjectOf(ctx, `client ${email}`);

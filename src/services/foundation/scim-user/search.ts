@@ -31,7 +31,7 @@ export function searchDocument(resource: ScimResource): ScimResource {
   const enterprise: ScimResource = {};
   for (const attribute of attributes) {
     const value = valueIn(all, attribute);
-    if (value === undefined || !isDocumented(attribute)) continue;
+    if (value === undefined || !attribute.searchable || attribute.column !== null) continue;
     const into = attribute.schema === enterpriseSchema ? enterprise : document;
     into[searchKey(attribute)] = attribute.multiValued
       ? valuesIn(all, attribute).map((element) => searchable(attribute, element))
@@ -46,10 +46,6 @@ export function searchEmails(resource: ScimResource): string[] {
   const elements = email === undefined ? [] : valuesIn(resource, email);
   const values = elements.map((element) => (isComplex(element) ? element['value'] : undefined));
   return [...new Set(values.filter((value) => typeof value === 'string').map(fold))];
-}
-
-function isDocumented(attribute: Attribute): boolean {
-  return attribute.searchable && attribute.column === null;
 }
 
 function searchable(attribute: Attribute, value: ScimValue): ScimValue {

@@ -10,7 +10,6 @@ interface Named {
   user?: string | undefined;
 }
 
-/** The account that an operation is about. */
 interface Holder {
   accountId: string;
 }

@@ -43,7 +43,11 @@ export const mintToken = operation({
   }),
   run: async (ctx, input) => {
     const { app, as } = await requireClient(ctx, input);
-    if (input.grant_type !== 'client_credentials') throw unsupported();
+    if (input.grant_type !== 'client_credentials')
+      throw new Refusal(
+        'unsupported_grant_type',
+        'Only the grant client_credentials is served here.',
+      );
     const { value, prefix, hash } = newSecret('cos_pat_');
     const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
     const made = { id: orderedId(), accountId: app.accountId, name: `bot:${app.name}` };
@@ -69,10 +73,6 @@ export const mintToken = operation({
     return { access_token: value, token_type: 'Bearer' as const, expires_in: lifetime };
   },
 });
-
-function unsupported(): Refusal {
-  return new Refusal('unsupported_grant_type', 'Only the grant client_credentials is served here.');
-}
 
 function limitOf({ config }: Context, app: ProvedApp) {
   return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };

@@ -14,7 +14,7 @@ import { id, name, ref } from '../../foundation/fields.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { voucherOf } from '../tokens/token.ts';
+import { changedMeanwhile, voucherOf } from '../tokens/token.ts';
 import { appPage, appView, newAppView, recordAppEvent, viewApp } from './app.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
@@ -102,7 +102,7 @@ export const regenerateApp = ownOperationById({
       const [changed] = await OAuthApp.update(renewed, {
         where: { id: app.id, secretHash: app.secretHash },
       });
-      if (changed === 0) throw changedMeanwhile();
+      if (changed === 0) throw changedMeanwhile('app');
       await AccessToken.destroy({ where: { appId: app.id } });
       await recordAppEvent(ctx, { kind: 'app.regenerated' }, app);
     });
@@ -143,13 +143,6 @@ function noSuchApp(id: string): Refusal {
   return new Refusal('not_found', `There is no app ${id}.`);
 }
 
-function changedMeanwhile(): Refusal {
-  return new Refusal('conflict', 'This app was regenerated or revoked at the same moment.', {
-    hint: 'List the apps and try again.',
-  });
-}
-
-/** The organization that an app introspects for; the account must administer it (security O9). */
 async function requireAdministered(
   ctx: Context,
   accountId: string,

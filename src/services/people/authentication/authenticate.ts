@@ -7,11 +7,6 @@ import { Refusal } from '../../../errors.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { noteTokenUse } from '../tokens/token.ts';
 
-interface Row {
-  account_id: string;
-  name: string;
-}
-
 /**
  * Finds the actor of a credential (spec §5.1): a token, or else a session. Each call reads the row
  * and the account, so that revocation works at once (security P2). Refuses `invalid_credential`.
@@ -45,8 +40,8 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
 }
 
 /** Bypasses the ORM, as this runs on every request. An access token never outlives its session. */
-async function findLive(sessionId: string, accountId: string): Promise<Row | undefined> {
-  const [row] = await select<Row>(
+async function findLive(sessionId: string, accountId: string) {
+  const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
       WHERE s.id = $1 AND s.account_id = $2 AND s.ended_at IS NULL AND a.disabled_at IS NULL`,
     [sessionId, accountId],

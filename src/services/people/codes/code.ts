@@ -12,7 +12,6 @@ import { after } from '../../foundation/time.ts';
 const lifeSeconds = 600;
 const mostTries = 5;
 
-/** The account and purpose that a code is bound to. */
 interface CodeOf {
   accountId: string;
   purpose: CodePurpose;

@@ -14,7 +14,14 @@ import { description, id, name } from '../../foundation/fields.ts';
 import { pageInput, readRows } from '../../foundation/page.ts';
 import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { newTokenView, recordTokenEvent, tokenPage, viewToken, voucherOf } from './token.ts';
+import {
+  changedMeanwhile,
+  newTokenView,
+  recordTokenEvent,
+  tokenPage,
+  viewToken,
+  voucherOf,
+} from './token.ts';
 
 // Personal access tokens (spec §2.7).
 
@@ -129,7 +136,7 @@ export const regenerateToken = ownOperationById({
         { prefix, hash, suspendedAt: null, vouchedBy },
         { where: { id: token.id, hash: token.hash } },
       );
-      if (changed === 0) throw changedMeanwhile();
+      if (changed === 0) throw changedMeanwhile('token');
       await recordTokenEvent(ctx, 'token.regenerated', token);
     });
     return { ...viewToken(token.set({ prefix, suspendedAt: null })), token: value };
@@ -178,10 +185,4 @@ function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void 
       hint: 'Revoke it and create another.',
     });
   }
-}
-
-function changedMeanwhile(): Refusal {
-  return new Refusal('conflict', 'This token was regenerated or revoked at the same moment.', {
-    hint: 'List the tokens and try again.',
-  });
 }

@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
 import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageOf } from '../../foundation/page.ts';
@@ -95,4 +96,11 @@ export async function writeTokenUses(ctx: Context): Promise<void> {
 
 function minuteBefore(instant: Date): Date {
   return new Date(instant.getTime() - minuteMs);
+}
+
+/** The refusal of the second of two changes at once. */
+export function changedMeanwhile(what: 'app' | 'token'): Refusal {
+  return new Refusal('conflict', `This ${what} was regenerated or revoked at the same moment.`, {
+    hint: `List the ${what}s and try again.`,
+  });
 }

@@ -87,7 +87,6 @@ export function secondFactorRequired(continuation?: string): Refusal {
   });
 }
 
-/** The refusal of a code that is wrong or was accepted before. */
 function secondFactorInvalid(): Refusal {
   return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
     hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',

@@ -208,7 +208,6 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
   });
 }
 
-/** The fields of an account that provisioning uses. */
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /** A person as an organization's provisioning names them, without a record in it yet. */
@@ -295,7 +294,6 @@ async function createAccount(
   return account;
 }
 
-/** A key as it is linked. */
 interface Entry {
   kind: Identity['kind'];
   connection: { id: string; organizationId: string | null };

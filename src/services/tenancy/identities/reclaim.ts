@@ -37,7 +37,6 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** Who takes an account over, and what stays of it. */
 interface Takeover {
   by: 'domain' | 'mail' | 'operator' | 'signup';
   /** The organization that takes it over; the keys of its own connections stay (security I1). */

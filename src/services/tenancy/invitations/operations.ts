@@ -181,7 +181,10 @@ export const acceptInvitation = operation({
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const invitation = await findByToken(ctx, token);
       if (invitation === null) throw invitationInvalid();
-      if (invitation.email !== account.email) throw forAnother();
+      if (invitation.email !== account.email)
+        throw new Refusal('forbidden', 'This invitation is for another e-mail address.', {
+          hint: 'Sign in with the address that was invited.',
+        });
       if (!isEmailVerified(ctx, account)) throw emailUnverified();
       await join(ctx, invitation, account);
       const { organization } = invitation;
@@ -206,11 +209,5 @@ async function join(ctx: Context, invitation: Invitation, account: Account): Pro
 export function invitationInvalid(): Refusal {
   return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
     hint: 'Ask for a new one.',
-  });
-}
-
-function forAnother(): Refusal {
-  return new Refusal('forbidden', 'This invitation is for another e-mail address.', {
-    hint: 'Sign in with the address that was invited.',
   });
 }

@@ -152,10 +152,11 @@ export const disableLdap = operation({
     transaction(async () => {
       const connection = await requireDirectory(organization);
       const affected = await findAffected(connection);
-      if (!connection.enabled) return { ...viewLdap(connection), ...affected };
-      await connection.update({ enabled: false });
-      const data = { owners: affected.owners };
-      await recordEvent(ctx, { kind: 'ldap.disabled', ...about(connection), data });
+      if (connection.enabled) {
+        await connection.update({ enabled: false });
+        const data = { owners: affected.owners };
+        await recordEvent(ctx, { kind: 'ldap.disabled', ...about(connection), data });
+      }
       return { ...viewLdap(connection), ...affected };
     }),
 });

@@ -13,7 +13,6 @@ import { endingThrough, endSessionsPastSecondFactor } from '../../people/session
 import { recordLeft, recordMember } from '../scim-records/member.ts';
 import type { requireMembership } from './membership.ts';
 
-/** The role of a new member, and how the membership came about. */
 interface Joining {
   role: Role;
   origin: Origin;

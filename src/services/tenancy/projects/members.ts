@@ -27,7 +27,6 @@ const putInput = refInput.extend({ role: projectRole });
 
 type Put = z.output<typeof putInput>;
 
-/** A member, as the organization sees them. */
 type Person = Shown & { id: string };
 
 /** Lists the members of the project, and how each came to belong to it. */

@@ -76,7 +76,6 @@ export async function recordRenamed(
   }
 }
 
-/** The resource of a member under the record's user name. */
 function resourceIn({ userName }: Entry, account: RecordedPerson): Named {
   return { ...resourceOfMember(account), userName };
 }

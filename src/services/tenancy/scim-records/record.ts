@@ -123,7 +123,6 @@ export async function requireRecord(organizationId: string, id: string): Promise
   return entryOf(rows[0]);
 }
 
-/** The refusal of a User that does not exist for the client. */
 function noSuchUser(id: string) {
   return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
 }

@@ -24,7 +24,6 @@ import {
   isMethodAllowed,
 } from './governing.ts';
 
-/** A way to sign in that people are offered. */
 const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
 
 type Offered = z.output<typeof offeredMethod>;
@@ -168,7 +167,6 @@ export async function chooseDirectory(
   );
 }
 
-/** The enabled directory of an organization, or null. */
 async function findDirectory(organizationId: string | null): Promise<LdapConnection | null> {
   if (organizationId === null) return null;
   return LdapConnection.findOne({ where: { organizationId, enabled: true } });

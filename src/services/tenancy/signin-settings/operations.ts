@@ -86,7 +86,6 @@ async function write(
   return after;
 }
 
-/** Only the settings that are given. */
 function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
   const said = settingNames.flatMap((name) => {
     const value = given[name];

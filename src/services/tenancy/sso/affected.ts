@@ -28,11 +28,8 @@ export async function findAffected(
   const ownerIds = new Set(owners.map(({ accountId }) => accountId));
   const named = ({ account }: Identity) => account.email ?? account.name;
   return {
-    /** The people who sign in through it. */
     people: identities.map(named),
-    /** The owners among them. */
     owners: identities.filter(({ accountId }) => ownerIds.has(accountId)).map(named),
-    /** The memberships that group sync through it has given. */
     memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
   };
 }

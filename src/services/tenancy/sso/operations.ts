@@ -188,10 +188,11 @@ export const disableSso = operation({
     transaction(async () => {
       const connection = await requireSsoConnection(organization);
       const affected = await findAffected(connection);
-      if (!connection.enabled) return { ...viewSso(ctx, connection), ...affected };
-      await connection.update({ enabled: false });
-      const data = { owners: affected.owners };
-      await recordEvent(ctx, { kind: 'sso.disabled', ...about(connection), data });
+      if (connection.enabled) {
+        await connection.update({ enabled: false });
+        const data = { owners: affected.owners };
+        await recordEvent(ctx, { kind: 'sso.disabled', ...about(connection), data });
+      }
       return { ...viewSso(ctx, connection), ...affected };
     }),
 });

@@ -67,7 +67,10 @@ export const addWebhook = operation({
     const made = orderedId();
     const secret = newWebhookSecret();
     const webhook = await transaction(async () => {
-      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks) throw tooMany();
+      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks)
+        throw new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
+          hint: 'Remove one first.',
+        });
       const added = await Webhook.create({
         id: made,
         organizationId,
@@ -91,12 +94,6 @@ function refuseUrl(error: unknown): never {
   throw refuseField('url', error.message, error.hint);
 }
 
-function tooMany(): Refusal {
-  return new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
-    hint: 'Remove one first.',
-  });
-}
-
 /** Enables or disables a webhook. Waiting messages are sent once it is enabled again. */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
@@ -109,11 +106,9 @@ export const changeWebhook = operation({
         enabled,
         ...(enabled ? { failingSince: null, pausedUntil: null } : {}),
       });
+      const data = { reason: 'requested' as const };
       if (enabled) await recordEvent(ctx, { kind: 'webhook.enabled', ...about(webhook) });
-      else {
-        const data = { reason: 'requested' as const };
-        await recordEvent(ctx, { kind: 'webhook.disabled', ...about(webhook), data });
-      }
+      else await recordEvent(ctx, { kind: 'webhook.disabled', ...about(webhook), data });
       return viewWebhook(webhook);
     }),
 });

@@ -98,7 +98,7 @@ export async function sendMessage(
     'user-agent': `idctl/${readVersion()}`,
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signMessage(signingSecrets(ctx, webhook), { id, timestamp, body }),
+    'webhook-signature': sign(`${id}.${timestamp}.${body}`, signingSecrets(ctx, webhook)),
   };
   try {
     return { status: await ctx.outbound.postMessage(webhook.url, { headers, body, signal: stop }) };
@@ -114,20 +114,9 @@ export function isTaken({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** The signed parts of a message, by Standard Webhooks. */
-interface SignedMessage {
-  id: string;
-  /** Seconds since 1970. */
-  timestamp: number;
-  body: string;
-}
-
 /** The `webhook-signature` of a message: one for each secret (`whsec_…`), separated by spaces. */
-function signMessage(secrets: string[], { id, timestamp, body }: SignedMessage): string {
-  return secrets
-    .map((secret) => {
-      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-    })
-    .join(' ');
+function sign(message: string, secrets: string[]): string {
+  const keys = secrets.map((secret) => Buffer.from(secret.slice('whsec_'.length), 'base64'));
+  const macs = keys.map((key) => createHmac('sha256', key).update(message).digest('base64'));
+  return macs.map((mac) => `v1,${mac}`).join(' ');
 }

@@ -26,7 +26,6 @@ interface Turn {
   anew(): Context;
 }
 
-/** A webhook leased by this turn, and its next message. */
 interface Held {
   leaseId: string;
   webhook: Webhook;

@@ -60,7 +60,10 @@ export const retryDelivery = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
-      if (!webhook.enabled) throw switchedOff();
+      if (!webhook.enabled)
+        throw new Refusal('conflict', 'The webhook is switched off.', {
+          hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
+        });
       const delivery = await requireDelivery(webhook, input.delivery);
       await webhook.update({ pausedUntil: null });
       await delivery.update({ status: 'waiting', attempts: 0, nextAt: ctx.now, endedAt: null });
@@ -81,12 +84,6 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   });
 }
 
-function switchedOff(): Refusal {
-  return new Refusal('conflict', 'The webhook is switched off.', {
-    hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
-  });
-}
-
 /** Names the webhook and the organization of a delivery, as the operator may leave them out. */
 export const locateDelivery = operation({
   authority: 'operator',
@@ -100,7 +97,6 @@ export const locateDelivery = operation({
   },
 });
 
-/** A delivery without its content. */
 function viewDelivery(delivery: WebhookDelivery) {
   const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
   return {

@@ -10,7 +10,6 @@ const patienceSeconds = 72 * 3600;
 /** Statuses that mean the webhook as a whole cannot accept messages now. */
 const absent = new Set([429, 502, 503, 504]);
 
-/** The state at the time of the try. */
 interface Tried {
   /** How many tries came before. */
   attempts: number;
@@ -31,7 +30,6 @@ export interface DeliveryPlan {
     error: string | null;
   };
   webhook: { failingSince: Date | null; pausedUntil: Date | null; enabled?: false };
-  /** Why the webhook is disabled, if it is. */
   disabled: 'gone' | 'failing' | null;
 }
 
