@@ -126,12 +126,9 @@ async function viewForOperator(events: readonly Event[]) {
     where: { id: [...new Set(events.flatMap(({ organizationId }) => organizationId ?? []))] },
     attributes: ['id', 'slug'],
   });
+  const people = events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : []));
   const accounts = await Account.findAll({
-    where: {
-      id: [
-        ...new Set(events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : []))),
-      ],
-    },
+    where: { id: [...new Set(people)] },
     attributes: ['id', 'email'],
   });
   const slugs = new Map(organizations.map(({ id, slug }) => [id, slug]));

@@ -60,10 +60,8 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
   // If two daemons start at once, one finds the row already there, planted with the same key.
-  await KeyCanary.bulkCreate(
-    [{ keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now }],
-    { ignoreDuplicates: true },
-  );
+  const row = { keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now };
+  await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
 }
 
 /** Whether a key has sealed something here: then no other may be adopted (security X3). */

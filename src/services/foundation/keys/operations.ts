@@ -16,7 +16,7 @@ import { pageInput, pageOf } from '../page.ts';
 import { accessTokenSeconds, after } from '../time.ts';
 import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
-import { forgetKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
+import { forgetKeys, listSigningKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
 
 // The master keys and the session signing keys (security X1, X2).
 
@@ -75,12 +75,7 @@ export const listKeys = operation({
       ...former.map((canary) => viewMasterKey(canary, 'opens')),
       ...(current === undefined ? [] : [viewMasterKey(current, 'seals')]),
     ];
-    const keys = await SigningKey.findAll({
-      order: [
-        ['createdAt', 'ASC'],
-        ['id', 'ASC'],
-      ],
-    });
+    const keys = (await listSigningKeys()).reverse();
     const isRetired = ({ retiredAt }: SigningKey) => retiredAt !== null && retiredAt <= ctx.now;
     const signer = keys.find((key) => !isRetired(key));
     const signing = keys.map((key) =>

@@ -87,13 +87,17 @@ function since(instant: number | undefined, ctx: KeyContext): number {
   return instant === undefined ? Number.POSITIVE_INFINITY : Math.abs(ctx.now.getTime() - instant);
 }
 
+/** The rows of the signing keys, the newest first. */
+export function listSigningKeys(): Promise<SigningKey[]> {
+  const order: [string, string][] = [
+    ['createdAt', 'DESC'],
+    ['id', 'DESC'],
+  ];
+  return SigningKey.findAll({ order });
+}
+
 async function readAll(ctx: KeyContext): Promise<KeySet> {
-  const rows = await SigningKey.findAll({
-    order: [
-      ['createdAt', 'DESC'],
-      ['id', 'DESC'],
-    ],
-  });
+  const rows = await listSigningKeys();
   const keys = new Map<string, ReadyKey>();
   for (const row of rows) keys.set(row.id, await prepare(ctx, row));
   return { readAt: ctx.now.getTime(), keys };

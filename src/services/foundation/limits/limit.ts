@@ -138,11 +138,8 @@ export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<n
   const now = epochSeconds(ctx.now);
   const waits: number[] = [];
   for (const limit of limits) {
-    const [full] = await select<{ seconds: number }>(
-      fullWindow,
-      [keyOf(ctx, limit), now, limit.most],
-      { prepared: true },
-    );
+    const values = [keyOf(ctx, limit), now, limit.most];
+    const [full] = await select<{ seconds: number }>(fullWindow, values, { prepared: true });
     if (full !== undefined) waits.push(full.seconds);
   }
   return Math.max(0, ...waits);

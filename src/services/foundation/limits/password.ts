@@ -25,11 +25,8 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
-  const [known] = await select<{ subject: string }>(
-    findingClient,
-    [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)],
-    { prepared: true },
-  );
+  const values = [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)];
+  const [known] = await select<{ subject: string }>(findingClient, values, { prepared: true });
   return known?.subject ?? null;
 }
 

@@ -71,14 +71,8 @@ export function viewOwner(
   twoFactorEnabled: boolean,
 ) {
   const { id, email, name, locale } = account;
-  return {
-    id,
-    email,
-    emailVerified: isEmailVerified(ctx, account),
-    name,
-    locale,
-    twoFactorEnabled,
-  };
+  const emailVerified = isEmailVerified(ctx, account);
+  return { id, email, emailVerified, name, locale, twoFactorEnabled };
 }
 
 /** An account as the operator sees it too. */

@@ -85,11 +85,8 @@ function limitOf({ config }: Context, app: ProvedApp) {
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
-  const [app] = await select<{ surplus: string | null; vouchedBy: string | null }>(held, [
-    id,
-    ctx.now,
-    secretHash,
-  ]);
+  type Row = { surplus: string | null; vouchedBy: string | null };
+  const [app] = await select<Row>(held, [id, ctx.now, secretHash]);
   if (app === undefined) throw clientRefused('no_such_app');
   return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
 }

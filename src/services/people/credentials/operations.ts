@@ -23,10 +23,8 @@ export const changePassword = operation({
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
       // Of two changes at once, also with one by the operator, the first counts.
-      const [changed] = await Account.update(
-        { passwordHash },
-        { where: { id: accountId, passwordHash: current } },
-      );
+      const where = { id: accountId, passwordHash: current };
+      const [changed] = await Account.update({ passwordHash }, { where });
       if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
       await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
       await recordEvent(ctx, {

@@ -61,13 +61,9 @@ export const confirmTotp = ownOperation({
   output: twoFactorView,
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    const { totpSecret, totpStartedAt, totpEnabledAt } = account;
+    const { totpSecret, totpStartedAt: begun, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
-    if (
-      totpSecret === null ||
-      totpStartedAt === null ||
-      after(totpStartedAt, pendingSeconds) < ctx.now
-    ) {
+    if (totpSecret === null || begun === null || after(begun, pendingSeconds) < ctx.now) {
       throw new Refusal(
         'conflict',
         'There is no enrolment to confirm, or it began more than 15 minutes ago.',

@@ -70,10 +70,8 @@ export async function acceptSecondFactor(
 /** Accepts the time step once: only one of parallel uses of a code succeeds. */
 export async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
-  const [spent] = await Account.update(
-    { totpLastStep: step },
-    { where: { id: accountId, ...unused } },
-  );
+  const where = { id: accountId, ...unused };
+  const [spent] = await Account.update({ totpLastStep: step }, { where });
   if (spent === 0) throw secondFactorInvalid();
 }
 

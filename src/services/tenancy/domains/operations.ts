@@ -149,19 +149,13 @@ export const removeDomain = operation({
         : 0;
       const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
       const [people, owners] = [both('people'), both('owners')];
+      const ssoDisabled = disabled !== null;
       await recordEvent(ctx, {
         kind: 'domain.removed',
         ...eventAbout('domain', found, organization.id),
-        data: { state: found.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
+        data: { state: found.state, ssoDisabled, owners, sessionsEnded },
       });
-      const view = {
-        domain: found.name,
-        ssoDisabled: disabled !== null,
-        ...affected,
-        people,
-        owners,
-      };
-      return { ...view, sessionsEnded };
+      return { domain: found.name, ssoDisabled, ...affected, people, owners, sessionsEnded };
     }),
 });
 

@@ -79,10 +79,10 @@ export const unlinkIdentities = operation({
     }),
 });
 
-async function requireIdentities({
-  id: which,
-  user,
-}: z.output<typeof unlinkInput>): Promise<[Identity, ...Identity[]]> {
+async function requireIdentities(
+  input: z.output<typeof unlinkInput>,
+): Promise<[Identity, ...Identity[]]> {
+  const { id: which, user } = input;
   const account = user === undefined ? null : await requireAccount(user);
   const [first, ...more] = await Identity.findAll({
     where: {

@@ -97,11 +97,8 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
 }
 
 /** Whether the inviter may still invite and is not disabled; if not, the invitation is invalid. */
-export async function inviterStands({
-  invitedBy,
-  organizationId,
-  role,
-}: Invitation): Promise<boolean> {
+export async function inviterStands(invitation: Invitation): Promise<boolean> {
+  const { invitedBy, organizationId, role } = invitation;
   if (invitedBy === null) return true;
   const inviter = await Membership.findOne({
     where: { organizationId, accountId: invitedBy },

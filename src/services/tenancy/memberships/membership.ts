@@ -35,14 +35,8 @@ export const memberPage = pageOf(memberView);
 
 /** A member as the organization sees them. */
 export function viewMember(membership: Membership, { email, name }: Shown) {
-  return {
-    userId: membership.accountId,
-    email,
-    name,
-    role: membership.role,
-    origin: membership.origin,
-    joinedAt: membership.joinedAt.toISOString(),
-  };
+  const { accountId: userId, role, origin, joinedAt } = membership;
+  return { userId, email, name, role, origin, joinedAt: joinedAt.toISOString() };
 }
 
 /**

@@ -34,28 +34,14 @@ export const affectedMembershipView = z.object({
 /** A project, with the number of its members and the caller's role, if any. */
 export function viewProject(project: Project, members: number, role?: ProjectRole) {
   const { id, slug, name, createdAt } = project;
-  return {
-    id,
-    slug,
-    name,
-    ...(role === undefined ? {} : { role }),
-    members,
-    createdAt: createdAt.toISOString(),
-  };
+  const own = role === undefined ? {} : { role };
+  return { id, slug, name, ...own, members, createdAt: createdAt.toISOString() };
 }
 
 /** A member of a project. */
 export function viewProjectMember(membership: ProjectMembership, { email, name }: Shown) {
   const { accountId, role, synced, origin, joinedAt } = membership;
-  return {
-    userId: accountId,
-    email,
-    name,
-    role,
-    synced,
-    origin,
-    joinedAt: joinedAt.toISOString(),
-  };
+  return { userId: accountId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };
 }
 
 /** A synced membership, in names that people know. */

@@ -62,27 +62,21 @@ export function entryOf(row: Row): Entry {
 }
 
 /** The organization's record of this name, ignoring case; hidden ones too. */
-export async function findRecordNamed(
-  organizationId: string,
-  userName: string,
-): Promise<Entry | null> {
+export function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
+  return findEntry('r.user_name_canonical = $2', [organizationId, fold(userName)]);
+}
+
+async function findEntry(condition: string, values: [string, string]): Promise<Entry | null> {
   const [row] = await select<Row>(
-    `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2`,
-    [organizationId, fold(userName)],
+    `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND ${condition}`,
+    values,
   );
   return row === undefined ? null : entryOf(row);
 }
 
 /** The organization's record of the account; hidden ones too. */
-export async function findRecordOf(
-  organizationId: string,
-  accountId: string,
-): Promise<Entry | null> {
-  const [row] = await select<Row>(
-    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.organization_id = $2`,
-    [accountId, organizationId],
-  );
-  return row === undefined ? null : entryOf(row);
+export function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
+  return findEntry('r.account_id = $2', [organizationId, accountId]);
 }
 
 /** Whether provisioning made this member, whose name is then the one from the client. */

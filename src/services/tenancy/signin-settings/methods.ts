@@ -89,24 +89,15 @@ export async function requireMethodAllowed(
   const allowed = isMethodAllowed(governing, method);
   if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
   const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
-  if (allowed) {
-    throw new Refusal(
-      'signin_method_off',
-      `${name} has not verified an address of your organization.`,
-      { hint: `Use the ${name} account that has one, or sign in another way.`, extra: { methods } },
-    );
-  }
-  throw new Refusal(
-    'signin_method_off',
-    `Signing in with ${name} is switched off for this address.`,
-    {
-      hint:
-        methods.length === 0
-          ? 'Ask your administrator: no other way to sign in is set up.'
-          : `Sign in another way: ${methods.join(', ')}.`,
-      extra: { methods },
-    },
-  );
+  const message = allowed
+    ? `${name} has not verified an address of your organization.`
+    : `Signing in with ${name} is switched off for this address.`;
+  const others =
+    methods.length === 0
+      ? 'Ask your administrator: no other way to sign in is set up.'
+      : `Sign in another way: ${methods.join(', ')}.`;
+  const hint = allowed ? `Use the ${name} account that has one, or sign in another way.` : others;
+  throw new Refusal('signin_method_off', message, { hint, extra: { methods } });
 }
 
 /**

@@ -116,11 +116,8 @@ async function hasDirectory(
 function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
-  return new Refusal(
-    'owners_locked_out',
-    `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
-    {
-      hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
-    },
-  );
+  const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
+  return new Refusal('owners_locked_out', message, {
+    hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+  });
 }

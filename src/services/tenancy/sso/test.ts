@@ -20,11 +20,7 @@ const testInput = changeSsoInput.extend({
   redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
   enabled: z.boolean().optional(),
 });
-const testView = z.object({
-  ok: z.boolean(),
-  message: z.string(),
-  steps: testSteps,
-});
+const testView = z.object({ ok: z.boolean(), message: z.string(), steps: testSteps });
 
 /** Tests the provider step by step; given settings replace the stored ones. */
 export const testSso = operation({

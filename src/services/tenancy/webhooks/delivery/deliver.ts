@@ -83,12 +83,8 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
   const { webhook, delivery, leaseId } = held;
   const { attempts } = delivery;
   const { failingSince } = webhook;
-  const plan = planAfter(outcome, {
-    attempts,
-    failingSince,
-    now: ctx.now,
-    jitter: randomInt(1000) / 1000,
-  });
+  const jitter = randomInt(1000) / 1000;
+  const plan = planAfter(outcome, { attempts, failingSince, now: ctx.now, jitter });
   return unsynced(async () => {
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
