@@ -21,16 +21,12 @@ export async function hashNewPassword(
   const lower = password.toLowerCase();
   const rest = withoutWords(lower, wordsOf([whose.email, whose.name, ctx.config.instance.name]));
   if ([...rest].length < shortest) {
-    throw refuseField(
-      field,
-      'must not be made of the name, the address or the name of this service',
-    );
+    const fault = 'must not be made of the name, the address or the name of this service';
+    throw refuseField(field, fault);
   }
   if ((await isCommon(lower)) || (await isCommon(rest))) {
-    throw refuseField(
-      field,
-      'is among the most common passwords, which are tried first; choose another',
-    );
+    const fault = 'is among the most common passwords, which are tried first; choose another';
+    throw refuseField(field, fault);
   }
   return ctx.passwords.hash(password, await knownClient(ctx));
 }

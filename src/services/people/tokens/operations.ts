@@ -107,10 +107,8 @@ function endOf(
 ) {
   if (days === undefined) return null;
   if (scope === 'admin' && days > mostAdminDays) {
-    throw refuseField(
-      'expiresInDays',
-      `must be at most ${mostAdminDays} for a token of scope admin`,
-    );
+    const fault = `must be at most ${mostAdminDays} for a token of scope admin`;
+    throw refuseField('expiresInDays', fault);
   }
   return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);
 }

@@ -100,11 +100,8 @@ export function requireSameServer(
 export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
   if (tls) return;
   if (uri.startsWith('ldaps:')) {
-    throw refuseField(
-      'tls',
-      'is always on with ldaps://',
-      'Leave it on, or use an ldap:// address.',
-    );
+    const hint = 'Leave it on, or use an ldap:// address.';
+    throw refuseField('tls', 'is always on with ldaps://', hint);
   }
   if (ctx.config.ldap.allowPlaintext === 'on' || isLoopback(new URL(uri).hostname)) return;
   throw refuseField(

@@ -91,12 +91,8 @@ function passwordToStore(
   stored: LdapConnection | null,
 ): string {
   if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
-  if (stored === null)
-    throw refuseField(
-      'bindPassword',
-      'is required',
-      'Give the password of the account that searches.',
-    );
+  const hint = 'Give the password of the account that searches.';
+  if (stored === null) throw refuseField('bindPassword', 'is required', hint);
   requireSameServer(stored, input);
   return stored.bindPassword;
 }

@@ -172,7 +172,7 @@ const holdingPeople = `SELECT id FROM accounts WHERE id IN (
 
 /** Locks every account that loses a membership or a provisioned record. */
 async function holdPeople(organizationId: string): Promise<void> {
-  // SQLite has one writer. Not FOR UPDATE: see accounts/lock.ts.
+  // SQLite has one writer. Not FOR UPDATE: see people/accounts/account.ts.
   if (dialectOfDatabase() === 'sqlite') return;
   await select(holdingPeople, [organizationId]);
 }

@@ -1,4 +1,4 @@
-import type { Account, EmailProof } from '../../../database/models/account.ts';
+import type { Account } from '../../../database/models/account.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { isUuid } from '../../foundation/fields.ts';
@@ -26,38 +26,26 @@ export interface Entry {
 export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;
 
 /** A record as plain SQL returns it; SQLite has texts for times and numbers for booleans. */
-export interface Row {
-  id: string;
-  organization_id: string;
-  account_id: string;
-  link: RecordLink;
-  user_name: string;
+export interface Row extends Omit<Entry, 'active' | 'hidden' | 'createdAt' | 'modifiedAt'> {
   active: boolean | number;
   hidden: boolean | number;
-  resource: string;
-  version: number;
-  created_at: string | Date;
-  modified_at: string | Date;
+  createdAt: string | Date;
+  modifiedAt: string | Date;
 }
 
 /** The columns of a record, from `scim_records r`. */
-export const columns = `r.id, r.organization_id, r.account_id, r.link, r.user_name, r.active, r.hidden, r.resource,
-  r.version, r.created_at, r.modified_at`;
+export const columns = `r.id, r.organization_id AS "organizationId", r.account_id AS "accountId", r.link,
+  r.user_name AS "userName", r.active, r.hidden, r.resource, r.version, r.created_at AS "createdAt",
+  r.modified_at AS "modifiedAt"`;
 
 /** Converts a row to a record. */
 export function entryOf(row: Row): Entry {
   return {
-    id: row.id,
-    organizationId: row.organization_id,
-    accountId: row.account_id,
-    link: row.link,
-    userName: row.user_name,
+    ...row,
     active: Boolean(row.active),
     hidden: Boolean(row.hidden),
-    resource: row.resource,
-    version: row.version,
-    createdAt: new Date(row.created_at),
-    modifiedAt: new Date(row.modified_at),
+    createdAt: new Date(row.createdAt),
+    modifiedAt: new Date(row.modifiedAt),
   };
 }
 
@@ -129,18 +117,16 @@ export interface Held {
 
 /** Locks the account first, then the record, as everywhere. Null if the record is gone. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
-  // SQLite has one writer. Not FOR UPDATE of the account: see accounts/lock.ts.
+  // SQLite has one writer. Not FOR UPDATE of the account: see people/accounts/account.ts.
   const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
-  const [row] = await select<
-    Row & Pick<RecordedPerson, 'email' | 'name'> & { email_proof: EmailProof }
-  >(
-    `SELECT ${columns}, a.email, a.email_proof, a.name FROM accounts a
+  const [row] = await select<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
+    `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a
        JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
     [of.id, of.organizationId],
   );
   if (row === undefined) return null;
-  const { account_id: id, email, email_proof: emailProof, name } = row;
-  return { account: { id, email, emailProof, name }, record: entryOf(row) };
+  const { email, emailProof, name, ...record } = row;
+  return { account: { id: record.accountId, email, emailProof, name }, record: entryOf(record) };
 }
 
 /** Like `holdRecord`, for an id that clients of the organization see, or 404. */

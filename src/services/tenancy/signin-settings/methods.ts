@@ -151,11 +151,8 @@ export async function chooseDirectory(
   if (org !== undefined) return findDirectory(await organizationIdOf(org));
   const { organizationId } = await findGoverningSettings(ctx, canonicalEmail(username));
   if (organizationId !== null) return findDirectory(organizationId);
-  throw refuseField(
-    'org',
-    'is required',
-    'Name the organization, or use an address on its verified domain.',
-  );
+  const hint = 'Name the organization, or use an address on its verified domain.';
+  throw refuseField('org', 'is required', hint);
 }
 
 async function findDirectory(organizationId: string | null): Promise<LdapConnection | null> {

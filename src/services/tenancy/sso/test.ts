@@ -41,11 +41,9 @@ export const testSso = operation({
 const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
 const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 
-async function clientOf(
-  ctx: Context,
-  organization: Organization,
-  input: z.output<typeof testInput>,
-) {
+type Given = z.output<typeof testInput>;
+
+async function clientOf(ctx: Context, organization: Organization, input: Given) {
   const stored =
     input.issuer === undefined
       ? await requireSsoConnection(organization)
