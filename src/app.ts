@@ -12,8 +12,7 @@ import { createLog } from './log.ts';
 import { createOutbound } from './outbound/create.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import { createScimMemory } from './scim-memory.ts';
-import { requireRightKey } from './services/foundation/keys/canary.ts';
-import { ensureSigningKey } from './services/foundation/keys/ensure.ts';
+import { ensureSigningKey, requireRightKey } from './services/foundation/keys/open.ts';
 
 interface OpenOptions {
   /** Whether pending migrations are applied, or refused with `not_ready`. */

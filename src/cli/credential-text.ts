@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { credentialView } from '../services/people/credentials/list-credentials.ts';
+import type { credentialView } from '../services/people/credentials/credentials.ts';
 
 type Credential = z.output<typeof credentialView>;
 

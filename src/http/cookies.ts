@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { Refusal } from '../errors.ts';
-import { unconfirmedSeconds } from '../services/people/codes/ticket.ts';
+import { unconfirmedSeconds } from '../services/people/codes/code.ts';
 
 const paths = {
   access_token: '/',

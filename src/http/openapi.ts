@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ruleOf } from '../services/foundation/authority/table.ts';
-import { webhookMessage } from '../services/tenancy/webhooks/view.ts';
+import { webhookMessage } from '../services/tenancy/webhooks/webhook.ts';
 import { components } from './openapi-components.ts';
 import { pathKeys, type Route } from './route.ts';
 

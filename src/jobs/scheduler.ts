@@ -1,8 +1,8 @@
 import { type App, type Context, openContext } from '../context.ts';
-import { followMasterKey } from '../services/foundation/keys/follow-master.ts';
+import { followMasterKey } from '../services/foundation/keys/open.ts';
 import { deliverMail } from '../services/instance/mail/deliver.ts';
 import { sweepExpired } from '../services/instance/upkeep.ts';
-import { writeTokenUses } from '../services/people/tokens/uses.ts';
+import { writeTokenUses } from '../services/people/tokens/token.ts';
 import { writeRequests } from '../services/provisioning/scim/log.ts';
 import { writeScimTokenUses } from '../services/provisioning/scim/token.ts';
 import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.ts';

@@ -37,8 +37,7 @@ import {
   unlinkIdentities,
 } from '../../src/services/tenancy/identities/operations.ts';
 import { disableLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
-import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { deleteUser, showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { changeProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { disableSso, enableSso } from '../../src/services/tenancy/sso/operations.ts';
 import { changeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';

@@ -3,8 +3,7 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { forgetKeys } from '../../src/services/foundation/keys/key-set.ts';
-import { currentSigner } from '../../src/services/foundation/keys/signing.ts';
+import { currentSigner, forgetKeys } from '../../src/services/foundation/keys/signing-key.ts';
 import {
   disableUser,
   enableUser,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
+import { sealTotpSecret } from '../../src/services/people/two-factor/second-factor.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';

@@ -10,7 +10,7 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember, addMemberAsOperator } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh, password, signedIn, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';

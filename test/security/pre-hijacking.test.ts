@@ -9,7 +9,7 @@ import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh, organization, password, signedIn, verifiedDomain } from '../support/builders.ts';

@@ -13,8 +13,7 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
 import { composeMail } from '../../src/services/instance/mail/deliver.ts';
-import { forgetProofs } from '../../src/services/people/accounts/forget-proofs.ts';
-import { lockAccount } from '../../src/services/people/accounts/lock.ts';
+import { forgetProofs, lockAccount } from '../../src/services/people/accounts/account.ts';
 import {
   disableUser,
   enableUser,
@@ -25,11 +24,11 @@ import { enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { addMembership } from '../../src/services/tenancy/memberships/join.ts';
+import { addMembership } from '../../src/services/tenancy/memberships/join-and-leave.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
-import { requireHeld } from '../../src/services/tenancy/scim-records/find.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
+import { requireHeld } from '../../src/services/tenancy/scim-records/record.ts';
 import {
   fresh,
   organization,

@@ -9,11 +9,11 @@ import { unlinkIdentities } from '../../src/services/tenancy/identities/operatio
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { settingNames } from '../../src/services/tenancy/signin-settings/governing.ts';
 import {
   changeSignInSettings,
   saveSignInSettings,
 } from '../../src/services/tenancy/signin-settings/operations.ts';
-import { settingNames } from '../../src/services/tenancy/signin-settings/settings.ts';
 import { disableSso, removeSso, showSso } from '../../src/services/tenancy/sso/operations.ts';
 import {
   fresh,

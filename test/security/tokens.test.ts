@@ -11,7 +11,7 @@ import { startJobs } from '../../src/jobs/scheduler.ts';
 import { createLog } from '../../src/log.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { regenerateToken } from '../../src/services/people/tokens/operations.ts';
-import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
+import { writeTokenUses } from '../../src/services/people/tokens/token.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { reclaim } from '../../src/services/tenancy/identities/reclaim.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';

@@ -5,7 +5,7 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { openLoginLink } from '../../src/services/signin/flow.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh, organization, password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { scimClient } from '../support/scim-client.ts';

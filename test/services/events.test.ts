@@ -2,9 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { lastEventId, listAllEvents } from '../../src/services/foundation/events/operations.ts';
+import {
+  lastEventId,
+  listAllEvents,
+  sweepEvents,
+} from '../../src/services/foundation/events/operations.ts';
 import { recordEvent } from '../../src/services/foundation/events/record.ts';
-import { sweepEvents } from '../../src/services/foundation/events/sweep.ts';
 import { eventView } from '../../src/services/foundation/events/view.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { revokeToken } from '../../src/services/people/tokens/operations.ts';
-import { writeTokenUses } from '../../src/services/people/tokens/uses.ts';
+import { writeTokenUses } from '../../src/services/people/tokens/token.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {

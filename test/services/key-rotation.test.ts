@@ -5,7 +5,10 @@ import { createKeyring } from '../../src/crypto/seal.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import { listKeys, rotateSigningKey } from '../../src/services/foundation/keys/operations.ts';
-import { currentSigner, findVerificationKey } from '../../src/services/foundation/keys/signing.ts';
+import {
+  currentSigner,
+  findVerificationKey,
+} from '../../src/services/foundation/keys/signing-key.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';

@@ -11,18 +11,15 @@ import { KeyCanary } from '../../src/database/models/key-canary.ts';
 import { SigningKey } from '../../src/database/models/signing-key.ts';
 import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
-import { ensureSigningKey } from '../../src/services/foundation/keys/ensure.ts';
-import {
-  jwksView,
-  placeOfPrivateJwk,
-  viewJwks,
-} from '../../src/services/foundation/keys/key-set.ts';
+import { ensureSigningKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
   currentSigner,
   findVerificationKey,
+  jwksView,
+  placeOfPrivateJwk,
   requireSigner,
-} from '../../src/services/foundation/keys/signing.ts';
+  viewJwks,
+} from '../../src/services/foundation/keys/signing-key.ts';
 import { openFreshDatabase } from '../support/database.ts';
 
 const start = new Date('2026-11-20T12:00:00Z');

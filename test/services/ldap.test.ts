@@ -11,7 +11,7 @@ import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
+import { deactivate } from '../../src/services/tenancy/memberships/join-and-leave.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';

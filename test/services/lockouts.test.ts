@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { unlockUser } from '../../src/services/people/users/operations.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { password, person, signedIn } from '../support/builders.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { openInstance } from '../support/instance.ts';

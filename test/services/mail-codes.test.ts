@@ -7,7 +7,7 @@ import { disableUser, unlockUser } from '../../src/services/people/users/operati
 import { requestPasswordReset } from '../../src/services/signin/methods/codes.ts';
 import { admitSignUp } from '../../src/services/signin/sign-up/sign-up.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
-import { deactivate } from '../../src/services/tenancy/memberships/deactivate.ts';
+import { deactivate } from '../../src/services/tenancy/memberships/join-and-leave.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { changeSignInSettings } from '../../src/services/tenancy/signin-settings/operations.ts';
 import {

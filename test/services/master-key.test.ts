@@ -8,21 +8,23 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { requireRightKey } from '../../src/services/foundation/keys/canary.ts';
-import { followMasterKey } from '../../src/services/foundation/keys/follow-master.ts';
-import { forgetKeys } from '../../src/services/foundation/keys/key-set.ts';
+import { followMasterKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
   listKeys,
   listLeavingKeys,
   rotateMasterKey,
 } from '../../src/services/foundation/keys/operations.ts';
 import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
+import { forgetKeys } from '../../src/services/foundation/keys/signing-key.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
-import { openTotpSecret, sealTotpSecret } from '../../src/services/people/two-factor/secret.ts';
-import { openBindPassword } from '../../src/services/tenancy/ldap/secret.ts';
-import { openClientSecret } from '../../src/services/tenancy/sso/secret.ts';
+import {
+  openTotpSecret,
+  sealTotpSecret,
+} from '../../src/services/people/two-factor/second-factor.ts';
+import { openBindPassword } from '../../src/services/tenancy/ldap/connection.ts';
+import { openClientSecret } from '../../src/services/tenancy/sso/connection.ts';
 import { rotateWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
-import { signingSecrets } from '../../src/services/tenancy/webhooks/secret.ts';
+import { signingSecrets } from '../../src/services/tenancy/webhooks/webhook.ts';
 import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 

@@ -12,7 +12,7 @@ import {
   listMembers,
   removeMember,
 } from '../../src/services/tenancy/memberships/operations.ts';
-import { showUser } from '../../src/services/tenancy/profile/show-user.ts';
+import { showUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh, password, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { clientOf, filtered, type ScimClient, scimClient } from '../support/scim-client.ts';

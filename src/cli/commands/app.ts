@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { appView, newAppView } from '../../services/people/apps/view.ts';
+import type { appView, newAppView } from '../../services/people/apps/app.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { secondsOf } from '../../config/duration.ts';
 import { Refusal, refuseField } from '../../errors.ts';
-import type { domainRemovedView, domainView } from '../../services/tenancy/domains/view.ts';
+import type { domainRemovedView, domainView } from '../../services/tenancy/domains/domain.ts';
 import { shellWord } from '../../shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';

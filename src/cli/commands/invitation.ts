@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { invitationView, newInvitationView } from '../../services/tenancy/invitations/view.ts';
+import type {
+  invitationView,
+  newInvitationView,
+} from '../../services/tenancy/invitations/invitation.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { keyView, newKeyView, newMasterKeyView } from '../../services/foundation/keys/view.ts';
+import type {
+  keyView,
+  newKeyView,
+  newMasterKeyView,
+} from '../../services/foundation/keys/operations.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 

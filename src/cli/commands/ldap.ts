@@ -6,7 +6,7 @@ import type {
   ldapRelinkedView,
   ldapRemovedView,
   ldapView,
-} from '../../services/tenancy/ldap/view.ts';
+} from '../../services/tenancy/ldap/connection.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { memberView } from '../../services/tenancy/memberships/view.ts';
+import type { memberView } from '../../services/tenancy/memberships/membership.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';

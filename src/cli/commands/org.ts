@@ -33,7 +33,9 @@ export function addOrganizationCommands(program: Command): void {
         '../../services/tenancy/organizations/operations.ts'
       );
       call.show(await call.operate(createOrganization), fields);
-      const { findOverruled } = await import('../../services/tenancy/signin-settings/reach.ts');
+      const { findOverruled } = await import(
+        '../../services/tenancy/signin-settings/operations.ts'
+      );
       const overruled = await call.operate(findOverruled, {});
       if (overruled !== null) call.note(heardNoMore(call, overruled));
     },

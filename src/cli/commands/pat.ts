@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import type { newTokenView, tokenView } from '../../services/people/tokens/view.ts';
-import type { memberTokenView } from '../../services/tenancy/memberships/admin-tokens.ts';
+import type { newTokenView, tokenView } from '../../services/people/tokens/token.ts';
+import type { memberTokenView } from '../../services/tenancy/memberships/operations.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -74,7 +74,7 @@ async function list(call: Call): Promise<void> {
     const { listTokens } = await import('../../services/people/tokens/operations.ts');
     return call.table(await call.every(listTokens.forOperator), row, 'There are no tokens.');
   }
-  const { listAdminTokens } = await import('../../services/tenancy/memberships/admin-tokens.ts');
+  const { listAdminTokens } = await import('../../services/tenancy/memberships/operations.ts');
   const tokens = await call.every(listAdminTokens);
   call.table(tokens, memberRow, 'No member has a token of scope admin.');
 }

@@ -8,7 +8,7 @@ import type {
   ssoRelinkedView,
   ssoRemovedView,
   ssoView,
-} from '../../services/tenancy/sso/view.ts';
+} from '../../services/tenancy/sso/connection.ts';
 import { shellWord } from '../../shell-word.ts';
 
 import { by } from '../by.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { userView } from '../../services/people/accounts/schema.ts';
-import type { passwordSetView, shownUserView } from '../../services/people/users/view.ts';
+import type { userView } from '../../services/people/accounts/account.ts';
+import type { loginLinkView } from '../../services/people/sessions/sign-in.ts';
+import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
-import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
@@ -88,7 +88,7 @@ export function addUserCommands(program: Command): void {
     summary: 'Show one account, who has proved its address, and what signs in to it',
     example: 'idctl user show ada@example.com',
     run: async (call) => {
-      const { showUser } = await import('../../services/tenancy/profile/show-user.ts');
+      const { showUser } = await import('../../services/tenancy/profile/operations.ts');
       call.show(await call.operate(showUser), shown);
     },
   });
@@ -98,8 +98,8 @@ export function addUserCommands(program: Command): void {
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
       const { disableUser } = await import('../../services/people/users/operations.ts');
-      const { listOwnedAlone } = await import('../../services/people/accounts/only-owner.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
+      const { listOwnedAlone } = await import('../../services/people/users/operations.ts');
+      const { userRefInput } = await import('../../services/people/accounts/account.ts');
       const owned = await call.operate(by(userRefInput, listOwnedAlone));
       if (owned.length > 0) {
         await call.confirm(
@@ -224,7 +224,7 @@ function addLoginLink(user: Command): void {
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
+      const { userRefInput } = await import('../../services/people/accounts/account.ts');
       call.showSecret(
         await call.operate(by(userRefInput, createLoginLink)),
         link,

@@ -7,7 +7,7 @@ import type {
   webhookRemovedView,
   webhookTestView,
   webhookView,
-} from '../../services/tenancy/webhooks/view.ts';
+} from '../../services/tenancy/webhooks/webhook.ts';
 import { noun, verb } from '../command.ts';
 import { failedResult } from '../failed-result.ts';
 import type { Fields } from '../output.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { openLoginLinkInput } from '../../services/people/sessions/sign-in.ts';
 import { openLoginLink } from '../../services/signin/flow.ts';
 import { lookAtLoginLink } from '../../services/signin/methods/link.ts';
-import { openLoginLinkInput } from '../../services/tenancy/signin-settings/schema.ts';
 import { html } from './html.ts';
 import { arrive } from './login/enter.ts';
 import { askWho } from './login/who.ts';

@@ -1,3 +1,4 @@
+import { appView } from '../../services/people/apps/app.ts';
 import { viewMetadata } from '../../services/people/apps/metadata.ts';
 import { introspectToken, mintToken, revokeBotToken } from '../../services/people/apps/oauth.ts';
 import {
@@ -7,7 +8,6 @@ import {
   registerApp,
   revokeApp,
 } from '../../services/people/apps/operations.ts';
-import { appView } from '../../services/people/apps/view.ts';
 import { route } from '../route.ts';
 
 /** OAuth apps, and the requests that apps send themselves (spec §2.8, §4.4). */

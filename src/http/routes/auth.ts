@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { signUpInput } from '../../services/people/accounts/schema.ts';
+import { signUpInput } from '../../services/people/accounts/account.ts';
 import { refreshSession, signOut } from '../../services/people/sessions/operations.ts';
 import {
   resumeInput,
   signedInView,
   signedUpView,
   signInInput,
-} from '../../services/people/sessions/schema.ts';
+} from '../../services/people/sessions/sign-in.ts';
 import { signIn } from '../../services/signin/flow.ts';
 import { resumeSession } from '../../services/signin/return-to.ts';
 import { signUp } from '../../services/signin/sign-up/sign-up.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jwksView, viewJwks } from '../../services/foundation/keys/key-set.ts';
+import { jwksView, viewJwks } from '../../services/foundation/keys/signing-key.ts';
 import { route } from '../route.ts';
 
 /** The public keys that verify session tokens. */

@@ -1,4 +1,4 @@
-import { signedInView } from '../../services/people/sessions/schema.ts';
+import { signedInView } from '../../services/people/sessions/sign-in.ts';
 import { attemptPage, listAttempts, listAttemptsInput } from '../../services/signin/attempts.ts';
 import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';

@@ -4,7 +4,7 @@ import {
   regenerateToken,
   revokeToken,
 } from '../../services/people/tokens/operations.ts';
-import { listAdminTokens } from '../../services/tenancy/memberships/admin-tokens.ts';
+import { listAdminTokens } from '../../services/tenancy/memberships/operations.ts';
 
 import { route } from '../route.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../database/models/membership.ts';
+import { Refusal } from '../../errors.ts';
 import { isSeen } from '../../unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domain-names/canonical.ts';
 import { projectRoles } from './project-roles.ts';
@@ -22,10 +23,7 @@ export const name = z
   .max(200, 'must have at most 200 characters')
   .refine(isSeen, unseen);
 
-/**
- * A description in its owner's words: up to 1000 characters, none of them invisible. Empty becomes
- * null.
- */
+/** A description of up to 1000 characters, none of them invisible. Empty becomes null. */
 export const description = z
   .string()
   .trim()
@@ -94,3 +92,31 @@ export const projectRole = z
   );
 
 export const givenInvitation = z.string().min(1).max(200);
+
+/** Makes a slug from a name: lower case, with dashes for all but letters and digits. */
+export function slugOf(name: string): string {
+  const text = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, '');
+  if (slug.safeParse(text).success) return text;
+  throw new Refusal('invalid_input', `slug: no short name can be made of ${JSON.stringify(name)}`, {
+    faults: [{ path: 'slug', message: 'is required with this name' }],
+    hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
+  });
+}
+
+/** The steps of a test of a connection that ran, in order. */
+export const testSteps = z.array(
+  z.object({
+    name: z.string(),
+    ok: z.boolean(),
+    expected: z.string().optional(),
+    seen: z.string().optional(),
+    /** The one thing to change. */
+    hint: z.string().optional(),
+  }),
+);

@@ -19,7 +19,6 @@ import {
 /** The right that an operation needs: a row of the authority table, the operator alone, or none. */
 type Authority = OrganizationRight | ProjectRight | OwnRight | 'operator' | 'public';
 
-/** The proof that an operation gets. */
 type Proved<Needed extends Authority> = Needed extends ProjectRight
   ? Within
   : Needed extends OrganizationRight
@@ -36,10 +35,7 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /**
-   * Proves the right if one row is not enough to describe it. Never less than `authority`, the row
-   * of its route.
-   */
+  /** Proves the right if one row does not describe it. Never less than `authority`. */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
@@ -56,10 +52,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly output: Output | undefined;
 }
 
-/**
- * Makes an operation. `run` is called after the proof, with its result: the organization with the
- * role and project, or the person.
- */
+/** Makes an operation. `run` gets the proof: the organization, role and project, or the person. */
 export function operation<
   Needed extends Authority,
   Input extends z.ZodObject,

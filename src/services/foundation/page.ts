@@ -1,3 +1,4 @@
+import { type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
 import { id } from './fields.ts';
 
@@ -14,17 +15,37 @@ export const pageInput = {
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 
+interface Cursor {
+  limit: number;
+  cursor?: string | undefined;
+}
+
 interface Page<Item> {
   items: Item[];
   nextCursor: string | null;
 }
 
-/**
- * Reads one page by keyset, ordered by id. `load` gets the id after which to begin, and how many
- * rows to read.
- */
+/** Like `readPage`, for rows of one model: those of `where`, with `include`, ordered by id. */
+export function readRows<Row extends Model & { id: string }, Item>(
+  model: ModelStatic<Row>,
+  { where = {}, include = [] }: { where?: Record<string, unknown>; include?: string[] },
+  at: Cursor,
+  view: (row: Row) => Item,
+): Promise<Page<Item>> {
+  return readPage(
+    at,
+    (after, limit) => {
+      const further: WhereOptions = { ...where, id: { [Op.gt]: after } };
+      return model.findAll({ where: further, include, order: ['id'], limit });
+    },
+    (row) => row.id,
+    view,
+  );
+}
+
+/** Reads one page by keyset. `load` gets the id after which to begin, and how many rows to read. */
 export async function readPage<Row, Item>(
-  at: { limit: number; cursor?: string | undefined },
+  at: Cursor,
   load: (after: string, count: number) => Promise<Row[]>,
   keyOf: (row: Row) => string,
   view: (row: Row) => Item,

@@ -13,3 +13,8 @@ export const reuseGraceSeconds = 30;
 export function after(instant: Date, seconds: number): Date {
   return new Date(instant.getTime() + seconds * 1000);
 }
+
+/** An instant in whole seconds since 1970, as tokens state it. */
+export function wholeSeconds(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000);
+}

@@ -7,15 +7,15 @@ import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { refreshStatistics, select } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
+import { sweepEvents } from '../foundation/events/operations.ts';
 import { recordEvent } from '../foundation/events/record.ts';
-import { sweepEvents } from '../foundation/events/sweep.ts';
 import { dropSpentKeys } from '../foundation/keys/operations.ts';
 import { reseal } from '../foundation/keys/reseal.ts';
-import { epochSeconds } from '../foundation/limits/count.ts';
+import { epochSeconds } from '../foundation/limits/limit.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { after } from '../foundation/time.ts';
-import { lockAccount } from '../people/accounts/lock.ts';
-import { unconfirmedSeconds } from '../people/codes/ticket.ts';
+import { lockAccount } from '../people/accounts/account.ts';
+import { unconfirmedSeconds } from '../people/codes/code.ts';
 import {
   accountCredentials,
   sweepCredentials,

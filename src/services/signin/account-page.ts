@@ -11,7 +11,7 @@ import { requireUser } from '../foundation/authority/require.ts';
 import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findMethods } from '../tenancy/signin-settings/methods.ts';
-import { isTrusted } from '../tenancy/sso/trusted.ts';
+import { isTrusted } from '../tenancy/sso/connection.ts';
 import { asksOwnSecondFactor } from './methods/sso.ts';
 
 /** Describes what the account page shows beside the API views. */

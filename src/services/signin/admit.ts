@@ -8,10 +8,13 @@ import { assertNoTransaction, transaction, transactionIf } from '../../database/
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { Refusal } from '../../errors.ts';
 import { after } from '../foundation/time.ts';
-import { lockAccount } from '../people/accounts/lock.ts';
-import { signInFailed } from '../people/sessions/failed.ts';
-import { answerSecondFactor, type SecondFactor } from '../people/two-factor/answer.ts';
-import { secondFactorRequired } from '../people/two-factor/refusals.ts';
+import { lockAccount } from '../people/accounts/account.ts';
+import { signInFailed } from '../people/sessions/sign-in.ts';
+import {
+  answerSecondFactor,
+  type SecondFactor,
+  secondFactorRequired,
+} from '../people/two-factor/second-factor.ts';
 import { syncDirectoryGroups, syncGroups } from '../provisioning/mappings/reconcile.ts';
 import { keepAttempt } from './attempts.ts';
 import { type Begun, requireSession } from './begin.ts';

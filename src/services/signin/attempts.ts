@@ -9,7 +9,7 @@ import { Refusal } from '../../errors.ts';
 import { requireAuthority } from '../foundation/authority/require.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
-import { requireSsoConnection } from '../tenancy/sso/find.ts';
+import { requireSsoConnection } from '../tenancy/sso/connection.ts';
 import { claimsToKeep, type KeptClaims, type Said } from './methods/claims.ts';
 
 /** `reference` is the one shown on the page of a refused sign-in. */

@@ -4,20 +4,18 @@ import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { insertRow } from '../../database/select.ts';
-import { countSignIn } from '../foundation/events/outcomes.ts';
-import { recordEvent } from '../foundation/events/record.ts';
+import { countSignIn, recordEvent } from '../foundation/events/record.ts';
 import { after, sessionSeconds } from '../foundation/time.ts';
-import { lockAccount } from '../people/accounts/lock.ts';
-import { isEmailVerified } from '../people/accounts/view.ts';
-import { emailUnverified, signInFailed } from '../people/sessions/failed.ts';
+import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
+import { emailUnverified, signInFailed } from '../people/sessions/sign-in.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from '../people/sessions/tokens.ts';
 import {
   acceptSecondFactor,
   isAnswerMissing,
   type SecondFactor,
-} from '../people/two-factor/answer.ts';
-import { secondFactorRequired } from '../people/two-factor/refusals.ts';
-import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
+  secondFactorRequired,
+} from '../people/two-factor/second-factor.ts';
+import { requireMethodAllowed } from '../tenancy/signin-settings/methods.ts';
 
 // Only this code issues a session. It checks in this order: account enabled, e-mail verified, no
 // tombstone, method allowed, second factor. No sign-in path goes around it.

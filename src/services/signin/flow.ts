@@ -1,19 +1,20 @@
 import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../database/transaction.ts';
-import { knownClient } from '../foundation/limits/known-client.ts';
 import { directoryLimits } from '../foundation/limits/ldap.ts';
-import { passwordLimits } from '../foundation/limits/password.ts';
-import { giveBack, requireRoom, spend } from '../foundation/limits/spend.ts';
-import { findByEmail } from '../people/accounts/find.ts';
-import { isProved } from '../people/accounts/view.ts';
-import { inWordsOf, signInFailed } from '../people/sessions/failed.ts';
-import type { signInInput } from '../people/sessions/schema.ts';
-import { answerSecondFactor } from '../people/two-factor/answer.ts';
+import { giveBack, requireRoom, spend } from '../foundation/limits/limit.ts';
+import { knownClient, passwordLimits } from '../foundation/limits/password.ts';
+import { findByEmail, isProved } from '../people/accounts/account.ts';
+import {
+  inWordsOf,
+  type openLoginLinkInput,
+  signInFailed,
+  type signInInput,
+} from '../people/sessions/sign-in.ts';
+import { answerSecondFactor } from '../people/two-factor/second-factor.ts';
 import type { SocialProvider } from '../tenancy/identities/providers.ts';
 import type { signInByLdapInput } from '../tenancy/ldap/schema.ts';
-import { chooseDirectory } from '../tenancy/signin-settings/directory.ts';
-import type { openLoginLinkInput } from '../tenancy/signin-settings/schema.ts';
+import { chooseDirectory } from '../tenancy/signin-settings/methods.ts';
 import { type Arrival, admit } from './admit.ts';
 import { keepAttempt } from './attempts.ts';
 import { beginSession, requireSession } from './begin.ts';

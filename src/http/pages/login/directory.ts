@@ -3,7 +3,7 @@ import { findOwner } from '../../../services/foundation/domain-names/owns.ts';
 import { signInByLdap } from '../../../services/signin/flow.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
-import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
+import { describeDirectory } from '../../../services/tenancy/signin-settings/methods.ts';
 import { html } from '../html.ts';
 import { form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';

@@ -1,8 +1,10 @@
 import { Refusal, refuseField } from '../../../errors.ts';
 import { isMailConfigured } from '../../../services/foundation/mail/configured.ts';
-import { describeDirectory } from '../../../services/tenancy/signin-settings/directory.ts';
-import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
-import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
+import {
+  describeDirectory,
+  findMethods,
+  selfSignupAllowed,
+} from '../../../services/tenancy/signin-settings/methods.ts';
 import { type Html, html } from '../html.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';

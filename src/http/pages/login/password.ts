@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { email } from '../../../services/foundation/fields.ts';
-import { givenPassword } from '../../../services/people/accounts/schema.ts';
+import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { signIn } from '../../../services/signin/flow.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { form } from '../page.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
 import { email } from '../../../services/foundation/fields.ts';
 import { isMailConfigured } from '../../../services/foundation/mail/configured.ts';
-import { isWithoutPassword } from '../../../services/people/accounts/without-password.ts';
+import { isWithoutPassword } from '../../../services/people/credentials/operations.ts';
 import {
   requestPasswordReset,
   resetPassword,

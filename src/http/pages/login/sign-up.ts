@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
 import { canonicalEmail } from '../../../services/foundation/domain-names/canonical.ts';
-import { signUpInput } from '../../../services/people/accounts/schema.ts';
+import { signUpInput } from '../../../services/people/accounts/account.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { requireAdmitted, signUp } from '../../../services/signin/sign-up/sign-up.ts';
 import {
   invitationInvalid,
   lookAtInvitation,
 } from '../../../services/tenancy/invitations/operations.ts';
-import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
+import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/methods.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
 import { form, page, type ShownPage, type Visit } from '../page.ts';

@@ -1,5 +1,7 @@
-import { findMethods } from '../../../services/tenancy/signin-settings/methods.ts';
-import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/require.ts';
+import {
+  findMethods,
+  selfSignupAllowed,
+} from '../../../services/tenancy/signin-settings/methods.ts';
 import { html } from '../html.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { alert, field, hidden, notice } from '../parts.ts';

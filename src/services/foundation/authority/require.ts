@@ -1,15 +1,15 @@
+import type { LOCK } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import type { Project, ProjectRole } from '../../../database/models/project.ts';
+import { Project, type ProjectRole } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { Session } from '../../../database/models/session.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
 import { outranks } from '../project-roles.ts';
-import { findProject } from './project.ts';
 import {
   authority,
   type OrganizationRight,
@@ -49,10 +49,7 @@ export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 
   return requirePerson(ctx, operation);
 }
 
-/**
- * Proves a person in a session that passed the account's own second factor. A provider's does not
- * count (security P15).
- */
+/** Proves a person in a session that passed the account's own second factor (security P15). */
 export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,
@@ -75,9 +72,7 @@ function secondFactorMissing(hint: string): Refusal {
   return new Refusal(
     'session_required',
     'This needs a session that passed your own second factor.',
-    {
-      hint,
-    },
+    { hint },
   );
 }
 
@@ -95,10 +90,7 @@ export function requireScim({ actor }: Context, org: string): string {
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/**
- * Proves that the actor may do this in the organization. To outsiders the organization does not
- * exist.
- */
+/** Proves that the actor may do this in the organization, which to outsiders does not exist. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,
@@ -110,10 +102,7 @@ export async function requireAuthority(
   return standing;
 }
 
-/**
- * Proves that the actor may do this in the project. The role in the organization or in the project
- * counts.
- */
+/** Proves that the actor may do this in the project, by a role there or in the organization. */
 export async function requireProjectAuthority(
   ctx: Context,
   operation: ProjectRight,
@@ -123,13 +112,9 @@ export async function requireProjectAuthority(
   const project = await findProject(standing.organization, at.project);
   const allowed =
     isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
-  // Refused before the lookup result shows, because outsiders must not learn whether the project
-  // exists.
+  // Refused first: outsiders must not learn whether the project exists.
   if (!allowed) throw notAllowed(standing, operation);
-  if (project === null)
-    throw new Refusal('not_found', `There is no project ${JSON.stringify(at.project)}.`, {
-      hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
-    });
+  if (project === null) throw noProject(at.project);
   requireCredential(ctx, operation);
   return { ...standing, project };
 }
@@ -181,10 +166,7 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-/**
- * Proves that the credential is enough: any session, or a token with the right scope if the row
- * allows tokens.
- */
+/** Proves that the credential is enough: a session, or a token of the right scope if allowed. */
 function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
@@ -217,12 +199,36 @@ function scopeRequired(
   return new Refusal(
     'scope_required',
     `This lets others in, which a token of scope ${scope} may not do.`,
-    {
-      hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin`,
-    },
+    { hint: `Use a session, or ${which} of scope admin: idctl pat create --scope admin` },
   );
 }
 
 function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
+}
+
+function findProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+  options: { lock?: LOCK } = {},
+): Promise<Project | null> {
+  const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
+  return Project.findOne({ where: { organizationId: organization.id, ...named }, ...options });
+}
+
+/** Like `findProject`, but refuses `not_found`. */
+export async function requireProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+  options: { lock?: LOCK } = {},
+): Promise<Project> {
+  const found = await findProject(organization, project, options);
+  if (found === null) throw noProject(project);
+  return found;
+}
+
+function noProject(project: string): Refusal {
+  return new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
+    hint: 'idctl project list (or GET /api/v1/orgs/…/projects) shows them.',
+  });
 }

@@ -2,8 +2,8 @@ import { Account } from '../../../database/models/account.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../domain-names/canonical.ts';
 import { findVerifiedNames } from '../domain-names/owns.ts';
-import { calledBy } from '../scim-user/called.ts';
-import { emailOf, resourceOf } from '../scim-user/resource.ts';
+import { readPage } from '../page.ts';
+import { calledBy, emailOf, resourceOf } from '../scim-user/resource.ts';
 
 /** A person as an organization sees them. */
 export interface Shown {
@@ -12,10 +12,8 @@ export interface Shown {
 }
 
 /**
- * How the organization sees these accounts. If its provisioning named a person by an address on an
- * unverified domain, the organization sees only its client's data. It is the same whether the
- * account existed before or not. Otherwise anyone's account could be read by its address, or its
- * existence detected (security I4).
+ * How the organization sees these accounts. A person whom its provisioning named by a foreign address
+ * shows only the client's data, so that no account is read or detected (security I4).
  */
 export async function shownTo(
   organizationId: string,
@@ -39,14 +37,26 @@ export async function shownTo(
   };
 }
 
+/** Like `readPage`, for rows with an account, each viewed as the organization sees its person. */
+export async function readShown<Row extends { account: Account }, Item>(
+  organizationId: string,
+  at: Parameters<typeof readPage>[0],
+  load: (after: string, count: number) => Promise<Row[]>,
+  keyOf: (row: Row) => string,
+  view: (row: Row, shown: Shown) => Item,
+) {
+  const { items, nextCursor } = await readPage(at, load, keyOf, (row) => row);
+  const accounts = items.map(({ account }) => account);
+  const shown = await shownTo(organizationId, accounts);
+  return { items: items.map((row) => view(row, shown(row.account))), nextCursor };
+}
+
 /** Like `shownTo`, for one account. */
 export async function shownIn(organizationId: string, account: Account): Promise<Shown> {
   return (await shownTo(organizationId, [account]))(account);
 }
 
-/**
- * The name by which the organization knows the acting person. `name` is their own (security I4).
- */
+/** The name by which the organization knows the actor. `name` is their own (security I4). */
 export async function nameShownIn(
   organizationId: string,
   { accountId, name }: { accountId: string; name: string },

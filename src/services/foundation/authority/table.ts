@@ -11,9 +11,8 @@ export interface Rule {
   /** The least role in the project that is also enough. */
   orInProject?: ProjectRole;
   /**
-   * The effect, which decides the scope that a token needs (security P15). `reads` takes any,
-   * `changes` takes `write`. `letsIn` takes `admin`, because it gives others a way in or a role
-   * above member.
+   * The effect, which decides the scope that a token needs (security P15): any, `write` or `admin`.
+   * `letsIn` gives others a way in or a role above member.
    */
   effect: 'reads' | 'changes' | 'letsIn';
   /** A token is not enough: never, or only if `tokens.manageCredentials` allows it. */
@@ -26,9 +25,7 @@ export interface Rule {
 export const authority = {
   'me.see': { least: 'user', effect: 'reads' },
   'me.change': { least: 'user', effect: 'changes' },
-  /**
-   * Password, second factor, tokens and apps: with them a stolen token would outlive its own end.
-   */
+  /** Password, second factor, tokens, apps: with them a stolen token would outlive its end. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Making or regenerating a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
@@ -52,10 +49,7 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
-  /**
-   * Naming the organization for the actor's own app, which then asks about the tokens of its
-   * members.
-   */
+  /** Naming the organization about whose tokens the actor's own app then asks. */
   'apps.introspect': { least: 'admin', session: 'usually', effect: 'changes' },
   'events.see': { least: 'admin', effect: 'reads' },
   'webhooks.see': { least: 'admin', effect: 'reads' },
@@ -101,7 +95,6 @@ export const authority = {
 /** A row of the table. */
 export type Right = keyof typeof authority;
 
-/** The rows with one of these requirements. */
 type Asking<Least extends Rule['least']> = {
   [Name in Right]: (typeof authority)[Name]['least'] extends Least ? Name : never;
 }[Right];

@@ -4,10 +4,7 @@ import { domainToASCII } from 'node:url';
 // looks up a domain or an e-mail address calls these two functions first.
 
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
-/**
- * Characters that the URL parser behind domainToASCII would drop, decode or treat as another part
- * of a URL.
- */
+/** Characters that the URL parser behind domainToASCII would drop, decode or split at. */
 const notInHost = /[\s\p{Cc}\p{Cf}/\\?#:@%[\]<>^|]/u;
 /** RFC 5321 dot-string; quoted local parts are not accepted. */
 const localPart = /^(?!.{65})[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;

@@ -4,19 +4,15 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
 
 /**
- * The organization's verified domain of this name, or null (security I2: verified now, by this
- * organization, exactly this name). Inside a transaction the domain cannot be given up until the
- * end, so no sign-in outlives it.
+ * The organization's verified domain of exactly this name, or null (security I2). It cannot be
+ * given up until the transaction ends, so no sign-in outlives it.
  */
 export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
   const where = { organizationId, name, state: 'Verified' as const };
   return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
 }
 
-/**
- * The names of the organization's verified domains, without a lock: it may be giving one up at this
- * moment.
- */
+/** The organization's verified domains, without a lock: it may be giving one up at this moment. */
 export async function findVerifiedNames(organizationId: string): Promise<Set<string>> {
   const domains = await Domain.findAll({
     where: { organizationId, state: 'Verified' },
@@ -36,19 +32,13 @@ export async function findOwner(name: string): Promise<string | null> {
   return domain?.organizationId ?? null;
 }
 
-/**
- * Whether an organization has verified the domain, or signs people in with it (`trust.domains:
- * off`).
- */
+/** Whether an organization has verified the domain, or signs in with it (`trust.domains: off`). */
 export async function isClaimed(name: string): Promise<boolean> {
   if ((await findOwner(name)) !== null) return true;
   return (await SsoConnection.count({ where: { emailDomain: name, enabled: true } })) > 0;
 }
 
-/**
- * Whether the organization has verified the domain of this canonical address, without a lock: it
- * may be giving it up.
- */
+/** Whether the organization has verified the domain of this canonical address, without a lock. */
 export async function ownsAddress(organizationId: string, email: string | null): Promise<boolean> {
   return email !== null && (await findOwner(domainOf(email))) === organizationId;
 }

@@ -4,13 +4,9 @@ import { role } from '../fields.ts';
 // The table of event kinds. A line here feeds docs/events.md, the API document and the filters of
 // webhooks and lists. The tests check each recorded event against it.
 
-/** The definition of one kind of event. */
 interface EventKind {
-  /**
-   * Where it is listed: in its organization (and sent to its webhooks), or for the operator only.
-   */
+  /** Listed in its organization (and sent to its webhooks), or for the operator only. */
   scope: 'organization' | 'instance' | 'either';
-  /** The type of the subject, or null. */
   subject: string | null;
   about: string;
   data: z.ZodObject;
@@ -33,10 +29,7 @@ const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
 const list = z.array(text);
-/**
- * For events that strangers can repeat: how often in the quarter of an hour, when last, and for
- * which requests. Keeps the last references shown to people (security X5).
- */
+/** For what strangers can repeat: how often, when last, and which references (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
 const refused = { reason: text, ...tally };
 const because = z.object({ group: text, mappingId: text }).nullable();
@@ -46,6 +39,15 @@ const synced = {
   changes: z.array(planned.extend({ from: text })),
   removes: z.array(planned),
 };
+const mapped = { group: text, project: text, role: text };
+const linked = { kind: text, issuer: text };
+const ended = { owners: list, sessionsEnded: number };
+const owners = { owners: list };
+const why = { why: text };
+const members = { members: number };
+const ofAccount = { account: text };
+const inProject = { project: text, role: text };
+const wasSynced = flag.optional();
 
 /** Every kind of event, by its name. */
 export const eventKinds = {
@@ -54,9 +56,7 @@ export const eventKinds = {
   'organization.deleted': inOrg(
     'organization',
     'An organization was deleted, with so many members',
-    {
-      members: number,
-    },
+    members,
   ),
   'organization.ownerless': inOrg(
     'user',
@@ -76,34 +76,27 @@ export const eventKinds = {
   'invitation.created': inOrg(
     'invitation',
     'An address was invited, by mail or by the link alone',
-    {
-      role,
-      mailed: flag,
-    },
+    { role, mailed: flag },
   ),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
   'invitation.revoked': inOrg('invitation', 'An invitation was taken back', {}),
 
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
-  'project.deleted': inOrg('project', 'A project was deleted, with so many members', {
-    members: number,
-  }),
+  'project.deleted': inOrg('project', 'A project was deleted, with so many members', members),
   'project.member.added': inOrg('user', 'An account was added to a project', {
-    project: text,
-    role: text,
+    ...inProject,
     origin: text,
   }),
   'project.member.role.changed': inOrg('user', 'An account has another role in a project', {
     project: text,
     from: text,
     to: text,
-    wasSynced: flag.optional(),
+    wasSynced,
   }),
   'project.member.removed': inOrg('user', 'An account was removed from a project', {
-    project: text,
-    role: text,
-    wasSynced: flag.optional(),
+    ...inProject,
+    wasSynced,
   }),
 
   'domain.added': inOrg('domain', 'A domain was claimed', { overridden: flag.optional() }),
@@ -123,13 +116,12 @@ export const eventKinds = {
     enabled: flag,
   }),
   'sso.enabled': inOrg('sso', 'Single sign-on was switched on', {}),
-  'sso.disabled': inOrg('sso', 'Single sign-on was switched off; these owners signed in by it', {
-    owners: list,
-  }),
-  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', {
-    owners: list,
-    sessionsEnded: number,
-  }),
+  'sso.disabled': inOrg(
+    'sso',
+    'Single sign-on was switched off; these owners signed in by it',
+    owners,
+  ),
+  'sso.removed': inOrg('sso', 'The connection was removed; these owners signed in by it', ended),
   'sso.relinked': inOrg('sso', 'Everybody is linked anew after a change of provider', {
     fromIssuer: text,
     people: number,
@@ -145,9 +137,11 @@ export const eventKinds = {
     ...refused,
   }),
   'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', synced),
-  'sso.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
-    why: text,
-  }),
+  'sso.groups.unknown': inOrg(
+    'user',
+    'The groups of a sign-in were not known; nothing changed',
+    why,
+  ),
   'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
 
   'ldap.saved': inOrg('ldap', 'The directory connection was saved', {
@@ -156,13 +150,8 @@ export const eventKinds = {
     enabled: flag,
   }),
   'ldap.enabled': inOrg('ldap', 'Sign-in by the directory was switched on', {}),
-  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', {
-    owners: list,
-  }),
-  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', {
-    owners: list,
-    sessionsEnded: number,
-  }),
+  'ldap.disabled': inOrg('ldap', 'It was switched off; these owners signed in by it', owners),
+  'ldap.removed': inOrg('ldap', 'The connection was removed; these owners signed in by it', ended),
   'ldap.relinked': inOrg('ldap', 'Everybody is linked anew after a change of directory', {
     people: number,
     sessionsEnded: number,
@@ -178,27 +167,18 @@ export const eventKinds = {
   'ldap.bind.limited': inOrg(
     'ldap',
     'Too many bind passwords were refused; none is tried for a while',
-    {
-      bindDn: text,
-      ...tally,
-    },
+    { bindDn: text, ...tally },
   ),
   'ldap.groups.synced': inOrg('user', 'A directory sign-in changed project memberships', synced),
-  'ldap.groups.unknown': inOrg('user', 'The groups of a sign-in were not known; nothing changed', {
-    why: text,
-  }),
+  'ldap.groups.unknown': inOrg(
+    'user',
+    'The groups of a sign-in were not known; nothing changed',
+    why,
+  ),
   'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in went on', {}),
 
-  'mapping.added': inOrg('mapping', 'A directory group was mapped', {
-    group: text,
-    project: text,
-    role: text,
-  }),
-  'mapping.removed': inOrg('mapping', 'A mapping was removed', {
-    group: text,
-    project: text,
-    role: text,
-  }),
+  'mapping.added': inOrg('mapping', 'A directory group was mapped', mapped),
+  'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
 
   'scim.token.created': inOrg('scimToken', 'The SCIM token was made', {}),
   'scim.token.rotated': inOrg('scimToken', 'The SCIM token was replaced; the old one is void', {}),
@@ -253,29 +233,19 @@ export const eventKinds = {
   'webhook.secret.rotated': inOrg(
     'webhook',
     'It has a new secret; the old one signs too for a day',
-    {
-      previousUntil: instant,
-    },
+    { previousUntil: instant },
   ),
   'webhook.delivery.retried': inOrg('webhook', 'A delivery is sent again', {
     delivery: text,
     event: text,
   }),
 
-  'identity.linked': either('user', 'A sign-in from outside was linked to an account', {
-    kind: text,
-    issuer: text,
-  }),
-  'identity.unlinked': either('user', 'A link to an outside sign-in ended', {
-    kind: text,
-    issuer: text,
-  }),
+  'identity.linked': either('user', 'A sign-in from outside was linked to an account', linked),
+  'identity.unlinked': either('user', 'A link to an outside sign-in ended', linked),
   'account.reclaimed': either(
     'user',
     'What an unproven holder left of an account ended (security I3, P11)',
-    {
-      by: z.enum(['domain', 'mail', 'operator', 'signup']),
-    },
+    { by: z.enum(['domain', 'mail', 'operator', 'signup']) },
   ),
 
   'session.started': either('user', 'A session began; in the organization if by its connection', {
@@ -302,16 +272,12 @@ export const eventKinds = {
   'user.created': either(
     'user',
     'An account was made; in the organization when by its connection',
-    {
-      by: text.optional(),
-    },
+    { by: text.optional() },
   ),
   'user.deleted': onInstance(
     'user',
     'An account was deleted; these organizations have no owner now',
-    {
-      ownerless: list.optional(),
-    },
+    { ownerless: list.optional() },
   ),
   'user.disabled': onInstance('user', 'An account was disabled', {}),
   'user.enabled': onInstance('user', 'An account was enabled again', {}),
@@ -336,17 +302,19 @@ export const eventKinds = {
     app: text.optional(),
     scope: text.optional(),
   }),
-  'token.regenerated': onInstance('token', 'An access token has a new value', { account: text }),
+  'token.regenerated': onInstance('token', 'An access token has a new value', ofAccount),
   'token.revoked': onInstance('token', 'An access token was revoked', {
     account: text,
     app: text.optional(),
     reason: text.optional(),
   }),
-  'app.registered': onInstance('app', 'An app was registered', { account: text }),
-  'app.organization.named': inOrg('app', 'An app may ask about the tokens of the members', {
-    account: text,
-  }),
-  'app.regenerated': onInstance('app', 'An app has a new secret', { account: text }),
+  'app.registered': onInstance('app', 'An app was registered', ofAccount),
+  'app.organization.named': inOrg(
+    'app',
+    'An app may ask about the tokens of the members',
+    ofAccount,
+  ),
+  'app.regenerated': onInstance('app', 'An app has a new secret', ofAccount),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Clients were refused; without a subject, of no app', {
     address: text,

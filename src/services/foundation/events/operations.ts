@@ -6,11 +6,13 @@ import { idOfInstant } from '../../../crypto/id.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Event } from '../../../database/models/event.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { dialectOfDatabase, execute, select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { firstKey, pageInput } from '../page.ts';
+import { after } from '../time.ts';
 import { eventPage, kindPattern, kindsOf, operatorEventPage, viewEvent } from './view.ts';
 
 const since = z.union(
@@ -117,22 +119,16 @@ function beginning(
   return cursor !== undefined && cursor > first ? cursor : first;
 }
 
-/**
- * Events for the operator, with the system account that acted. The organization's slug and the
- * account's address are added while those exist.
- */
+/** Events for the operator: with the system account, the organization's slug, and the address. */
 async function viewForOperator(events: readonly Event[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({
     where: { id: [...new Set(events.flatMap(({ organizationId }) => organizationId ?? []))] },
     attributes: ['id', 'slug'],
   });
+  const people = events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : []));
   const accounts = await Account.findAll({
-    where: {
-      id: [
-        ...new Set(events.flatMap(({ subject }) => (subject?.type === 'user' ? subject.id : []))),
-      ],
-    },
+    where: { id: [...new Set(people)] },
     attributes: ['id', 'email'],
   });
   const slugs = new Map(organizations.map(({ id, slug }) => [id, slug]));
@@ -143,4 +139,26 @@ async function viewForOperator(events: readonly Event[]) {
     organization: slugs.get(event.organizationId ?? '') ?? null,
     address: addresses.get(event.subject?.id ?? '') ?? null,
   }));
+}
+
+/** Small batches: another writer waits for one batch, not for the whole deletion. */
+const batch = 1000;
+
+/** Deletes the events older than `events.retention`, each batch in its own transaction. */
+export async function sweepEvents(ctx: Context): Promise<void> {
+  const before = after(ctx.now, -secondsOf(ctx.config.events.retention));
+  for (let more = true; more; ) more = await transaction(() => sweepBatch(before));
+}
+
+async function sweepBatch(before: Date): Promise<boolean> {
+  // Ids are ordered by time, so the oldest rows are found without a scan. The times decide.
+  const rows = await select<{ id: string; old: boolean | number }>(
+    `SELECT id, at < $1 AS old FROM events ORDER BY id LIMIT ${batch}`,
+    [before],
+  );
+  const old = rows.filter((row) => row.old).map(({ id }) => id);
+  if (old.length === 0) return false;
+  const places = old.map((_, at) => `$${at + 1}`);
+  await execute(`DELETE FROM events WHERE id IN (${places.join(', ')})`, old);
+  return old.length === rows.length && rows.length === batch;
 }

@@ -1,21 +1,22 @@
 import type { Actor, Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
-import type { EventActor, EventSubject } from '../../../database/models/event.ts';
+import { Event, type EventActor, type EventSubject } from '../../../database/models/event.ts';
+import { dialectOfDatabase, insertion, insertRow, select } from '../../../database/select.ts';
 import { nameShownIn } from '../authority/shown.ts';
-import { fanOut } from './fan-out.ts';
+import { countUp } from '../limits/limit.ts';
 import type { EventData, EventName } from './kinds.ts';
+import { isWanted, viewEvent } from './view.ts';
 
 /** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
 /** A recurring event to record. The tally adds how often, and for which requests. */
-export type Recurring = {
+type Recurring = {
   [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
 }[EventName];
 
 interface About<Name> {
   kind: Name;
-  /** The organization of the event, if any. */
   organizationId?: string | null;
   subject?: EventSubject;
 }
@@ -24,10 +25,7 @@ interface About<Name> {
 type HappeningOf<Name, Data> = About<Name> &
   (Record<never, never> extends Data ? { data?: Data } : { data: Data });
 
-/**
- * Records an event and the webhook deliveries for it. Call it inside the transaction that causes
- * the event, so that both are kept or neither.
- */
+/** Records an event and its deliveries. Call it inside the transaction that causes the event. */
 export async function recordEvent(
   ctx: Context,
   what: Happening,
@@ -45,6 +43,15 @@ export async function recordEvent(
   await fanOut({ ...event, organizationId });
 }
 
+/** The subject of an event, a row with a name, and the organization of the event, if any. */
+export function eventAbout(
+  type: string,
+  { id, name }: { id: string; name: string },
+  organizationId: string | null = null,
+) {
+  return { organizationId, subject: { type, id, name } };
+}
+
 /** The actor; in an organization, under the name that it knows (security I4). */
 async function viewActor(actor: Actor, organizationId: string | null): Promise<EventActor> {
   switch (actor.kind) {
@@ -59,4 +66,116 @@ async function viewActor(actor: Actor, organizationId: string | null): Promise<E
     default:
       return { kind: actor.kind, name: actor.name };
   }
+}
+
+type Written = Pick<Event, 'id' | 'kind' | 'at' | 'organizationId' | 'actor' | 'subject' | 'data'>;
+
+interface Listener {
+  id: string;
+  events: string[] | null;
+}
+
+/**
+ * Writes an event, and a delivery for each webhook that wants it, in the transaction that causes
+ * it. Without webhooks it is one statement.
+ */
+async function fanOut({ organizationId, ...event }: Written): Promise<void> {
+  const row = { ...event, organization_id: organizationId };
+  // An event outside any organization is sent to no webhook.
+  if (organizationId === null) return insertRow('events', row);
+  for (const { id, events } of await insertAndFind(row, organizationId)) {
+    if (isWanted(event.kind, events)) await queue(id, event);
+  }
+}
+
+async function insertAndFind(
+  row: Record<string, unknown>,
+  organizationId: string,
+): Promise<Listener[]> {
+  const { sql, bind } = insertion('events', row);
+  const found = `FROM webhooks WHERE organization_id = $${bind.length + 1} AND enabled`;
+  const given = [...bind, organizationId];
+  if (dialectOfDatabase() === 'postgres') {
+    // The lock keeps a found webhook from being removed before its delivery is written.
+    return select<Listener>(
+      `WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`,
+      given,
+    );
+  }
+  const listeners = `SELECT json_group_array(json_object('id', id, 'events', json(events))) ${found}`;
+  const returning = `${sql} RETURNING (${listeners}) AS listeners`;
+  const [written] = await select<{ listeners: string }>(returning, given);
+  return JSON.parse(written?.listeners ?? '[]');
+}
+
+async function queue(webhookId: string, event: Omit<Written, 'organizationId'>): Promise<void> {
+  const message = { type: event.kind, timestamp: event.at.toISOString(), data: viewEvent(event) };
+  await insertRow('webhook_deliveries', {
+    id: orderedId(),
+    webhook_id: webhookId,
+    event: event.kind,
+    body: JSON.stringify(message),
+    at: event.at,
+    status: 'waiting',
+    attempts: 0,
+    next_at: event.at,
+  });
+}
+
+const windowSeconds = 900;
+// A counter is a 32-bit number in the database.
+const unlimited = 2 ** 31 - 1;
+
+/** How many references an event keeps: enough to find a person who asks, but bounded. */
+const mostReferences = 20;
+
+/**
+ * Records what strangers can repeat as one event in a quarter of an hour, so that the disk cannot
+ * fill: one for each subject (`of`) and detail (`apart`), with the last references (security X5).
+ */
+export async function tallyEvent(
+  ctx: Context,
+  what: Recurring,
+  by: { of: string; apart: string },
+): Promise<void> {
+  const said: Record<string, unknown> = what.data ?? {};
+  const method = /^(?:(\w+)\.)?signin\.refused$/.exec(what.kind);
+  if (method) countSignIn(ctx, method[1] ?? String(said['method']), 'refused');
+  const window = await countUp(ctx, {
+    ...by,
+    name: what.kind,
+    most: unlimited,
+    seconds: windowSeconds,
+  });
+  if (window === null) return;
+  const data = { ...said, count: window.used };
+  const now = [ctx.requestId];
+  // A recurring event has all data of its kind, except the tally's fields, which are added here.
+  if (window.used === 1) {
+    return recordEvent(
+      ctx,
+      { ...what, data: { ...data, references: now } } as Happening,
+      window.id,
+    );
+  }
+  const references = [...(await earlierReferences(window.id)), ...now].slice(-mostReferences);
+  const latest = { ...data, lastAt: ctx.now.toISOString(), references };
+  await Event.update({ data: latest }, { where: { id: window.id } });
+}
+
+/** Read after the count, whose row stays locked until the transaction ends. */
+async function earlierReferences(id: string): Promise<string[]> {
+  const event = await Event.findByPk(id, { attributes: ['data'] });
+  const references = event?.data['references'];
+  return Array.isArray(references) ? references.map(String) : [];
+}
+
+/** Counts a sign-in for the metrics, by outcome and method. It stores no person. */
+export function countSignIn(
+  { signIns }: Pick<Context, 'signIns'>,
+  method: string,
+  outcome: 'succeeded' | 'refused',
+): void {
+  const key = `${method} ${outcome}`;
+  signIns.set(key, (signIns.get(key) ?? 0) + 1);
 }

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import type { Event, EventActor } from '../../../database/models/event.ts';
 import { id, instant } from '../fields.ts';
 import { type EventName, eventKinds, eventNames } from './kinds.ts';
-import { isWanted } from './wanted.ts';
 
 /** A kind of event, `group.*` or `*`. The refusal names the kinds that begin alike. */
-export const kindPattern = z.string().refine((text) => kindsOf(text).length > 0, {
-  error: ({ input }) => noKind(String(input)),
-});
+export const kindPattern = z
+  .string()
+  .refine((text) => kindsOf(text).length > 0, { error: ({ input }) => noKind(String(input)) });
 
 /** The kinds that match a pattern. */
 export function kindsOf(pattern: string): EventName[] {
@@ -74,4 +73,16 @@ export function viewEvent(event: Pick<Event, 'id' | 'kind' | 'at' | 'actor' | 's
 /** Only the operator sees which system account acted on the host (security X9). */
 function withoutSystemAccount(actor: EventActor): EventActor {
   return actor.kind === 'operator' ? { kind: 'operator', name: 'operator' } : actor;
+}
+
+/** Whether the kind matches a pattern: a kind, `group.*`, or `*`. Null matches every event. */
+export function isWanted(kind: string, patterns: string[] | null): boolean {
+  return patterns === null || patterns.some((pattern) => fits(kind, pattern));
+}
+
+function fits(kind: string, pattern: string): boolean {
+  return (
+    pattern === '*' ||
+    (pattern.endsWith('.*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern)
+  );
 }

@@ -10,17 +10,59 @@ import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../events/record.ts';
+import { instant } from '../fields.ts';
 import { operation } from '../operation.ts';
-import { pageInput } from '../page.ts';
+import { pageInput, pageOf } from '../page.ts';
 import { accessTokenSeconds, after } from '../time.ts';
-import { listCanaries, plantCanary, usedKeyIds } from './canary.ts';
-import { followMasterKey } from './follow-master.ts';
-import { forgetKeys, noticeSeconds } from './key-set.ts';
+import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
-import { makeSigningKey } from './signing.ts';
-import { keyPage, newKeyView, newMasterKeyView, viewMasterKey, viewSigningKey } from './view.ts';
+import { forgetKeys, listSigningKeys, makeSigningKey, noticeSeconds } from './signing-key.ts';
 
 // The master keys and the session signing keys (security X1, X2).
+
+export const keyView = z.object({
+  id: z.string(),
+  purpose: z.enum(['master', 'signing']),
+  /**
+   * A master key seals, and later only opens. A signing key waits until every daemon knows it, and
+   * then signs. After that it only verifies, until its last token has expired.
+   */
+  state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
+  createdAt: instant,
+  retiredAt: instant.nullable(),
+});
+const keyPage = pageOf(keyView);
+export const newKeyView = keyView.extend({ signsFrom: instant });
+
+/** A rotation makes a key, adds one to the file, or finishes an interrupted rotation. */
+export const newMasterKeyView = z.object({
+  id: z.string(),
+  state: z.enum(['rotated', 'prepared', 'finished']),
+  former: z.string().nullable(),
+  resealed: z.int(),
+});
+
+/** A signing key without its halves, with its state among the others. */
+function viewSigningKey(key: SigningKey, state: 'waits' | 'signs' | 'verifies') {
+  return {
+    id: key.id,
+    purpose: 'signing' as const,
+    state,
+    createdAt: key.createdAt.toISOString(),
+    retiredAt: key.retiredAt?.toISOString() ?? null,
+  };
+}
+
+/** A master key, known to the database only by its id. It seals, or only opens. */
+function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens') {
+  return {
+    id: keyId,
+    purpose: 'master' as const,
+    state,
+    createdAt: createdAt.toISOString(),
+    retiredAt: null,
+  };
+}
 
 /** Lists the master keys and signing keys, the oldest first. */
 export const listKeys = operation({
@@ -33,12 +75,7 @@ export const listKeys = operation({
       ...former.map((canary) => viewMasterKey(canary, 'opens')),
       ...(current === undefined ? [] : [viewMasterKey(current, 'seals')]),
     ];
-    const keys = await SigningKey.findAll({
-      order: [
-        ['createdAt', 'ASC'],
-        ['id', 'ASC'],
-      ],
-    });
+    const keys = (await listSigningKeys()).reverse();
     const isRetired = ({ retiredAt }: SigningKey) => retiredAt !== null && retiredAt <= ctx.now;
     const signer = keys.find((key) => !isRetired(key));
     const signing = keys.map((key) =>
@@ -49,9 +86,8 @@ export const listKeys = operation({
 });
 
 /**
- * The ids of the master keys that the next rotation removes from the key file: those that once
- * sealed. A backup made under one of them then needs a copy of that key. Empty while a rotation is
- * unfinished.
+ * The ids of the master keys that once sealed, which the next rotation removes from the key file. A
+ * backup made under one needs a copy of it. Empty while a rotation is unfinished.
  */
 export const listLeavingKeys = operation({
   authority: 'operator',
@@ -94,10 +130,7 @@ export const rotateSigningKey = operation({
   },
 });
 
-/**
- * Deletes retired signing keys that no live token needs (security X2). Call it inside a
- * transaction.
- */
+/** Deletes retired keys that no live token needs (security X2). Call it inside a transaction. */
 export async function dropSpentKeys(ctx: Context): Promise<void> {
   const retired = await SigningKey.findAll({
     where: { retiredAt: { [Op.lt]: after(ctx.now, -accessTokenSeconds - noticeSeconds) } },
@@ -118,9 +151,8 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
 // key, and follow within seconds. The sweep re-seals what a daemon still sealed with the old key.
 
 /**
- * Replaces the master key that seals (security X1), and re-seals everything while daemons serve.
- * With `prepare` the new key only waits in the key file, to be copied to other hosts first. An
- * interrupted rotation is finished, and no key is made.
+ * Replaces the master key that seals (security X1), or finishes an interrupted rotation. With
+ * `prepare` the new key only waits in the key file, to be copied to other hosts first.
  */
 export const rotateMasterKey = operation({
   authority: 'operator',

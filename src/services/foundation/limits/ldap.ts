@@ -2,61 +2,42 @@ import type { Context } from '../../../context.ts';
 import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
-/**
- * The cost of trying a directory password (security L8): one place each of the organization's user
- * name and the client.
- */
+/** The cost of trying a directory password: a place of user name and client each (security L8). */
 export function directoryLimits(
   ctx: Context,
   username: string,
   organizationId: string | null,
 ): Limit[] {
-  const { ldapFailures: most } = ctx.config.limits;
-  const of = canonicalUser(username);
   const apart = organizationId ?? 'nowhere';
-  return [{ name: 'ldap', of, apart, most, seconds: 900 }, clientLimit(ctx)];
+  return [ldapLimit(ctx, 'ldap', canonicalUser(username), apart), clientLimit(ctx)];
 }
 
-/**
- * Like `directoryLimits`, plus limits of the person who tests: they may make an organization for
- * each guess.
- */
+function ldapLimit({ config }: Context, name: string, of: string, apart = ''): Limit {
+  return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
+}
+
+/** Like `directoryLimits`, plus a limit of the person, who may make an organization per guess. */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
 /** How much one person may try over all organizations. The operator has the passwords anyway. */
-function ownLimits({ actor, config }: Context, name: string): Limit[] {
-  const { ldapFailures: most } = config.limits;
-  return actor.kind === 'user' ? [{ name, of: actor.accountId, most, seconds: 900 }] : [];
+function ownLimits(ctx: Context, name: string): Limit[] {
+  return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 
-/**
- * The limit of one entry's password, whatever name found it. A person may have several names, and
- * each directory decides which names are alike.
- */
+/** The limit of one entry's password, because a person may have several names for it. */
 export function entryLimit(
   ctx: Context,
   { issuer, subject }: { issuer: string; subject: string },
   organizationId: string,
 ): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return {
-    name: 'ldap entry',
-    of: `${issuer} ${subject}`,
-    apart: organizationId,
-    most,
-    seconds: 900,
-  };
+  return ldapLimit(ctx, 'ldap entry', `${issuer} ${subject}`, organizationId);
 }
 
-/**
- * How many passwords an organization may try for the searching account, whatever its name, because
- * names have too many spellings.
- */
+/** How many passwords an organization may try for searching accounts: a name has many spellings. */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind', of: organizationId, most, seconds: 900 };
+  return ldapLimit(ctx, 'ldap bind', organizationId);
 }
 
 /** A stored bind password, and its connection. */
@@ -74,39 +55,25 @@ export function bindTryLimits(
   organizationId: string,
   stored: StoredPassword | null,
 ): Limit[] {
-  const refused = stored === null ? [] : [storedBindLimit(ctx, stored)];
+  const refused =
+    stored === null ? [] : [ldapLimit(ctx, 'ldap bind refused', stored.of, stored.apart)];
   if (ctx.actor.kind === 'operator')
     return [...refused, operatorBindLimit(ctx, organizationId), operatorBindsLimit(ctx)];
   return [...refused, ...ownLimits(ctx, 'ldap bind'), clientLimit(ctx)];
 }
 
-/**
- * How often a directory may refuse the operator's tries before doctor pauses sending its bind
- * password.
- */
+/** How often a directory may refuse the operator before doctor stops sending its bind password. */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind of operator', of: organizationId, most, seconds: 900 };
+  return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/**
- * Like `operatorBindLimit`, over all organizations: one person can make many, each with another
- * guess for doctor to try.
- */
+/** Like `operatorBindLimit`, over all organizations, because one person can make many. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
 }
 
-/** How often one stored bind password may be refused before it is not sent for a while. */
-function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
-  const { ldapFailures: most } = ctx.config.limits;
-  return { name: 'ldap bind refused', of, apart, most, seconds: 900 };
-}
-
-/**
- * Counts the tries of a stored password that share one place of the organization. It is never full.
- */
+/** Counts the tries of a stored password that share one place. It is never full. */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
 }
@@ -117,9 +84,8 @@ export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
 }
 
 /**
- * A form shared by all spellings of a user name that any directory treats as equal. It ignores
- * case, width, accents, invisible characters and spaces. Two people whose names differ only in
- * these share their tries.
+ * A form shared by all spellings of a user name that any directory treats as equal. Two people
+ * whose names differ only in case, width, accents or spaces share their tries.
  */
 export function canonicalUser(username: string): string {
   return username

@@ -1,9 +1,13 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUIDv7 } from 'node:crypto';
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import { Counter } from '../../../database/models/counter.ts';
+import { execute, select } from '../../../database/select.ts';
+import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
 
 /** A limit: what is counted, for which subject, and how much a window of time allows. */
 export interface Limit {
-  /** For example `password`. */
   name: string;
   /** The subject: an account's canonical address or id, or a client's network. */
   of: string;
@@ -11,9 +15,7 @@ export interface Limit {
   apart?: string;
   most: number;
   seconds: number;
-  /**
-   * Each window after a full one is twice as long, up to this. Without it all windows are equal.
-   */
+  /** Each window after a full one doubles, up to this. Without it all are equal. */
   longest?: number;
 }
 
@@ -34,4 +36,133 @@ function hash(ctx: Context, parts: string[]): string {
   return createHmac('sha256', ctx.keyring.derive('counters'))
     .update(JSON.stringify(parts))
     .digest('base64url');
+}
+
+interface Counted {
+  id: string;
+  used: number;
+}
+
+// One conditional upsert, so that parallel counts, in any process, never exceed the limit. An
+// expired window starts anew; a full one returns no row.
+const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
+  VALUES ($1, $2, $3, 1, $4, $5, $6)
+  ON CONFLICT (key) DO UPDATE SET
+    window_id = CASE WHEN c.began_at + c.seconds > $5 THEN c.window_id ELSE $3 END,
+    used = CASE WHEN c.began_at + c.seconds > $5 THEN c.used + 1 ELSE 1 END,
+    seconds = CASE
+      WHEN c.began_at + c.seconds > $5 THEN c.seconds
+      WHEN c.used < $7 OR c.began_at + 2 * c.seconds <= $5 THEN $4
+      WHEN 2 * c.seconds < $8 THEN 2 * c.seconds
+      ELSE $8 END,
+    began_at = CASE WHEN c.began_at + c.seconds > $5 THEN c.began_at ELSE $5 END,
+    expires_at = CASE WHEN c.expires_at > $6 THEN c.expires_at ELSE $6 END
+  WHERE c.used < $7 OR c.began_at + c.seconds <= $5
+  RETURNING window_id AS id, used`;
+
+/** Counts one in the current window; null if it is full. Call it inside a transaction. */
+export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
+  const { of, most, seconds, longest = seconds } = limit;
+  const now = epochSeconds(ctx.now);
+  const [counted] = await select<Counted>(upsert, [
+    keyOf(ctx, limit),
+    subjectOf(ctx, of),
+    randomUUIDv7(),
+    seconds,
+    now,
+    now + 2 * longest,
+    most,
+    longest,
+  ]);
+  return counted ?? null;
+}
+
+/** An instant as the counters store it: seconds since 1970. */
+export function epochSeconds(instant: Date): number {
+  return instant.getTime() / 1000;
+}
+
+// How a credential is checked (security P8): `requireRoom` first, `spend` right before the check,
+// `giveBack` unless it was refused. The spent count is committed before the check, so parallel
+// guesses cannot pass together, over any number of processes.
+
+const fullWindow = `SELECT began_at + seconds - $2 AS seconds FROM counters
+  WHERE key = $1 AND began_at + seconds > $2 AND used >= $3`;
+const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
+
+/** Counts one attempt under each of the limits, until given back. Refuses `too_many_requests`. */
+export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off') return;
+  assertNoTransaction('counting an attempt');
+  // A power cut may undo the count: one guess is not worth waiting for the disk each time.
+  await unsynced(async () => {
+    for (const limit of limits) {
+      if ((await countUp(ctx, limit)) === null) throw tooMany(await secondsUntilRoom(ctx, [limit]));
+    }
+  });
+}
+
+/** Counts one in the transaction that it allows; returns the count. Refuses `too_many_requests`. */
+export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
+  if (ctx.config.limits.enabled === 'off') return 1;
+  const counted = await countUp(ctx, limit);
+  if (counted === null) throw tooMany(await secondsUntilRoom(ctx, [limit]), message);
+  return counted.used;
+}
+
+/** Gives back the count of an attempt that was not refused. */
+export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
+  const keys = limits.map((limit) => keyOf(ctx, limit));
+  const places = keys.map((_, at) => `$${at + 1}`).join(', ');
+  await transaction(() => execute(`${decrement} (${places})`, keys));
+}
+
+/** Like `giveBack` for one limit, inside a transaction. Returns whether the count is zero now. */
+export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
+  const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [
+    keyOf(ctx, limit),
+  ]);
+  return row?.used === 0;
+}
+
+/** Refuses `too_many_requests` while a limit is used up. A locked account causes no write. */
+export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
+  if (ctx.config.limits.enabled === 'off') return;
+  const seconds = await secondsUntilRoom(ctx, limits);
+  if (seconds > 0) throw tooMany(seconds);
+}
+
+/** Seconds until every limit has room; 0 if all have. */
+export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
+  const now = epochSeconds(ctx.now);
+  const waits: number[] = [];
+  for (const limit of limits) {
+    const values = [keyOf(ctx, limit), now, limit.most];
+    const [full] = await select<{ seconds: number }>(fullWindow, values, { prepared: true });
+    if (full !== undefined) waits.push(full.seconds);
+  }
+  return Math.max(0, ...waits);
+}
+
+/** The same words for every limit of attempts, whether or not the account exists (security P8). */
+function tooMany(seconds: number, message = 'Too many attempts.'): Refusal {
+  return new Refusal('too_many_requests', message, {
+    hint: `Try again in ${inWords(seconds)}.`,
+    retryAfter: Math.max(1, Math.ceil(seconds)),
+  });
+}
+
+/** A wait in plain words, rounded up. */
+export function inWords(seconds: number): string {
+  const minutes = Math.max(1, Math.ceil(seconds / 60));
+  const [count, unit] = minutes < 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** Resets every count of these subjects (`Limit.of`). Returns whether there was any. */
+export async function forgetCounts(ctx: Context, of: string[]): Promise<boolean> {
+  const theirs = { subject: of.map((each) => subjectOf(ctx, each)), used: { [Op.gt]: 0 } };
+  const [ended] = await Counter.update({ used: 0, beganAt: 0 }, { where: theirs });
+  return ended > 0;
 }

@@ -1,16 +1,10 @@
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
-import { countUp } from './count.ts';
-import type { Limit } from './limit.ts';
-import { mailboxOf } from './mailbox.ts';
-import { networkOf } from './network.ts';
-import { requirePlace } from './spend.ts';
+import { mailboxOf, networkOf } from './address.ts';
+import { countUp, type Limit, requirePlace } from './limit.ts';
 
-/**
- * Counts a mail that a client requests. Refuses `too_many_requests` after too many, whatever their
- * recipients.
- */
+/** Counts a mail that a client requests, to any address. Refuses `too_many_requests`. */
 export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: most } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
@@ -24,9 +18,8 @@ export async function countAsking(ctx: Context): Promise<void> {
 const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
- * Whether the organization may have one more invitation mailed to this address. Its own share, so
- * it uses up no other's, and learns nothing of theirs. Call it inside the transaction that queues
- * the mail.
+ * Whether the organization may have one more invitation mailed to this address. Its own share: it
+ * uses up no other's. Call it inside the transaction that queues the mail.
  */
 export function mayMailInvitation(
   ctx: Context,
@@ -37,9 +30,8 @@ export function mayMailInvitation(
 }
 
 /**
- * Whether one more invitation of this organization may reach this address, counting those of all
- * organizations. Counted when it is sent. Organizations without a verified domain cannot use up the
- * places of those with one.
+ * Whether one more invitation may reach this address, counting those of all organizations. Some
+ * places are kept for organizations with a verified domain. Counted when it is sent.
  */
 export async function maySendInvitation(
   ctx: Context,
@@ -66,16 +58,12 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
-/**
- * So many of a mailbox's mails per hour are kept for networks where its person has signed in
- * lately.
- */
+/** So many mails per hour are kept for networks where the mailbox's person has signed in lately. */
 const kept = 2;
 
 /**
- * Whether one more mail that anyone can request may go to the mailbox of this address (security
- * P10). Strangers cannot use up all of them. Counted when it is sent, when no requester waits: so
- * its timing does not reveal earlier mails (security P7). Call it inside a transaction.
+ * Whether one more requested mail may go to the mailbox (security P10). Strangers cannot use up
+ * all. Counted in the transaction that sends it, so that no answer's time reveals it (security P7).
  */
 export async function maySendAsked(
   ctx: Context,

@@ -1,23 +1,53 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
-import { epochSeconds } from './count.ts';
-import { rememberNetwork } from './known-client.ts';
-import { keyOf, type Limit, subjectOf } from './limit.ts';
-import { mailboxOf } from './mailbox.ts';
-import { networkOf } from './network.ts';
+import { mailboxOf, networkOf } from './address.ts';
+import { epochSeconds, keyOf, type Limit, secondsUntilRoom, subjectOf } from './limit.ts';
 
-// The row counts nothing: its existence says that the person is known.
-const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
-  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
+// The row counts nothing. It records that an account has signed in from its subject, a network.
 
 const day = 86_400;
 const recent = 30 * day;
 
+const findingClient = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
+// A row from today stays unchanged, so that sign-ins from one network do not wait for each other.
+const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
+  SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
+  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
+
 /**
- * The cost of trying a password: one place of the account and one of the client. Networks where
- * this person has signed in lately have separate places, which strangers' failures do not use up
- * (security P8).
+ * The known client that asks, or null. Strangers cannot take its turn at hashing (security P8). A
+ * network is known for 30 days after a sign-in from it. The account that signed in stands for it,
+ * so one account is one client from every network. The address being signed in with plays no part,
+ * so a turn does not reveal which accounts exist.
+ */
+export async function knownClient(ctx: Context): Promise<string | null> {
+  if (ctx.client.address === null) return null;
+  const values = [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)];
+  const [known] = await select<{ subject: string }>(findingClient, values, { prepared: true });
+  return known?.subject ?? null;
+}
+
+async function rememberNetwork(ctx: Context, email: string): Promise<void> {
+  const now = epochSeconds(ctx.now);
+  const whose = subjectOf(ctx, `client ${email}`);
+  const times = [now, now + recent, now + recent - day];
+  await select(rememberingNetwork, [keyOf(ctx, here(ctx)), whose, randomUUIDv7(), ...times]);
+}
+
+function here(ctx: Context) {
+  return { name: 'known client', of: networkOf(ctx.client.address) };
+}
+
+// The row counts nothing: its existence says that the person is known.
+const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
+  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at RETURNING key`;
+
+/**
+ * The cost of trying a password: a place of the account and one of the client. Networks where the
+ * person has signed in lately have their own, which no stranger uses up (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];
@@ -28,10 +58,7 @@ export async function passwordLimits(ctx: Context, email: string): Promise<Limit
   return [known.length > 0 ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
 }
 
-/**
- * Remembers for 30 days that the person has signed in from here. Call it inside the sign-in's
- * transaction.
- */
+/** Remembers a sign-in from here for 30 days. Call it inside the sign-in's transaction. */
 export async function rememberClient(ctx: Context, email: string): Promise<void> {
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
@@ -39,7 +66,7 @@ export async function rememberClient(ctx: Context, email: string): Promise<void>
   const now = epochSeconds(ctx.now);
   const window = [randomUUIDv7(), own.seconds, now, now + recent];
   // Found by the mailbox, so that `isStranger` knows the person under any tag.
-  await select(remember, [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window]);
+  await select(rememberingClient, [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window]);
 }
 
 /** Whether the person of this mailbox has signed in lately, but not with this address from here. */
@@ -59,7 +86,7 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
 }
 
 /** The limit that all strangers together share for one account's password. */
-export function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
+function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
   const { accountFailures: most } = config.limits;
   return { name: 'password', of: email, most, seconds: 900, longest: day };
 }
@@ -73,4 +100,42 @@ export function codeLimit(accountId: string): Limit {
 export function clientLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };
+}
+
+/** A lockout: after too many refusals, an account cannot be tried for a while. */
+interface Lockout {
+  of: 'password' | 'secondFactor';
+  /** Only for this network, where the person has signed in. Null means everywhere else. */
+  network: string | null;
+  until: string;
+}
+
+/** The lockouts of the account with their ends: its password by network, and its second factor. */
+export async function listLockouts(
+  ctx: Context,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<Lockout[]> {
+  const { limits } = ctx.config;
+  if (limits.enabled === 'off') return [];
+  const password = sharedPasswordLimit(ctx, account.email ?? account.id);
+  const shared = { of: 'password' as const, network: null, limit: password };
+  const own = (await networksOf(account.id)).map((network) => ({
+    ...shared,
+    network,
+    limit: { ...password, apart: network },
+  }));
+  const code = { of: 'secondFactor' as const, network: null, limit: codeLimit(account.id) };
+  const lockouts: Lockout[] = [];
+  for (const { of, network, limit } of [shared, ...own, code]) {
+    const seconds = await secondsUntilRoom(ctx, [limit]);
+    const until = new Date(ctx.now.getTime() + seconds * 1000).toISOString();
+    if (seconds > 0) lockouts.push({ of, network, until });
+  }
+  return lockouts;
+}
+
+/** The networks of the person's sessions, ended ones too. There the person has separate places. */
+async function networksOf(accountId: string): Promise<string[]> {
+  const sessions = await Session.findAll({ where: { accountId }, attributes: ['address'] });
+  return [...new Set(sessions.map(({ address }) => networkOf(address)))];
 }

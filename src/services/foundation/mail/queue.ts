@@ -5,10 +5,7 @@ import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import type { SignedUp } from '../../signin/sign-up/signed-up.ts';
 import { isStranger } from '../limits/password.ts';
 
-/**
- * A mail to write and send. It never holds a code or a token; those are made when it is sent
- * (security X4).
- */
+/** A mail to write and send. Its code or token is made when it is sent (security X4). */
 export type Mailing =
   /** A code, if an account with the address exists and can use it. */
   | ({ about: 'code'; purpose: CodePurpose; email: string } & AskedBy)
@@ -20,9 +17,7 @@ export type Mailing =
   | { about: 'nothing'; email: string }
   | { about: 'invitation'; invitation: string; organizationId: string };
 
-/**
- * Whether a stranger requested it. Undefined for mail that was not requested, which is not limited.
- */
+/** Whether a stranger requested it. Undefined for mail that was not requested: it has no limit. */
 interface AskedBy {
   stranger?: boolean;
 }
@@ -41,10 +36,7 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
   });
 }
 
-/**
- * Like `queueMail`, for mail that anyone can request. Mail over the address's limit is queued too,
- * so that the response time does not reveal it (security P7).
- */
+/** Like `queueMail`, for requested mail: queued over the limit too, to look alike (security P7). */
 export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }

@@ -4,9 +4,7 @@
 /** A JSON value. */
 export type ScimValue = string | number | boolean | null | ScimValue[] | ScimResource;
 
-/**
- * A resource, or the complex value of an attribute. Attribute names are spelled as in the table.
- */
+/** A resource, or the complex value of an attribute. Names are spelled as in the table. */
 export interface ScimResource {
   [attribute: string]: ScimValue;
 }
@@ -35,10 +33,7 @@ export interface Attribute {
   readonly canonicalValues: readonly string[];
   readonly referenceTypes: readonly string[];
   readonly subAttributes: readonly Attribute[];
-  /**
-   * The schema that defines it; empty for the common attributes of RFC 7643 §3.1 and for
-   * sub-attributes.
-   */
+  /** The schema that defines it; empty for common attributes (RFC 7643 §3.1) and sub-attributes. */
   readonly schema: string;
   readonly column: Column | null;
   /** Whether filters and sorting can use it. */
@@ -167,12 +162,7 @@ const core: Attribute[] = [
   text(
     'userName',
     'The name by which the User is known to the client, unique in any case of letters.',
-    {
-      required: true,
-      uniqueness: 'server',
-      column: 'userName',
-      maxLength: 400,
-    },
+    { required: true, uniqueness: 'server', column: 'userName', maxLength: 400 },
   ),
   complex('name', 'The parts of the name of the User.', [
     text('formatted', 'The whole name, as it is shown.'),

@@ -28,10 +28,7 @@ for (const attribute of attributes) {
   }
 }
 
-/**
- * The target of the name, or null. Any letter case, with or without its schema's URN (RFC 7644
- * §3.10).
- */
+/** The target of the name in any case, with or without its URN (RFC 7644 §3.10), or null. */
 export function findTarget(name: string): Target | null {
   return targets.get(name.toLowerCase()) ?? null;
 }

@@ -13,8 +13,7 @@ import {
   valuesIn,
 } from './values.ts';
 
-// The resource as clients write it: the table's attributes, spelled as in the table, with the
-// values as sent.
+// The resource as clients write it: attributes spelled as in the table, values as sent.
 
 /** A complete resource: it has a name, and says whether the person is a member. */
 export type WrittenUser = ScimResource & { userName: string; active: boolean };
@@ -28,10 +27,7 @@ export function resourceOf(record: { resource: string }): Named {
   return JSON.parse(record.resource) as Named;
 }
 
-/**
- * The resource in the body of a POST: with `userName`, and a boolean `active`; without `id`,
- * `meta`, `schemas`.
- */
+/** The resource in the body of a POST, always with `userName` and a boolean `active`. */
 export function readCreation(body: unknown): WrittenUser {
   const resource = readBody(body);
   const userName = givenName(resource) ?? firstEmail(resource);
@@ -75,10 +71,7 @@ function readInto(resource: ScimResource, given: Record<string, unknown>, prefix
   }
 }
 
-/**
- * The value to store: without emptied parts, with at most one primary value. Undefined if nothing
- * is left.
- */
+/** The value to store, with at most one primary value. Undefined if nothing is left. */
 function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
   if (!Array.isArray(value))
     return isComplex(value) && isEmptied(attribute, value) ? undefined : value;
@@ -108,10 +101,7 @@ export function assertFew({ name }: Attribute, values: ScimValue[]): void {
   throw scimRefusal(400, 'invalidValue', `${name} has at most ${most.elements} values.`);
 }
 
-/**
- * The canonical address of the resource: `userName` if it is one, else the first entry of `emails`,
- * or null.
- */
+/** The canonical address: `userName` if it is one, else the first of `emails`, or null. */
 export function emailOf(resource: ScimResource): string | null {
   return canonicalEmail(givenName(resource) ?? '') ?? canonicalEmail(firstEmail(resource) ?? '');
 }
@@ -137,10 +127,7 @@ function shortened(text: string): string {
   return replaceUnseen(cut, () => '').trim();
 }
 
-/**
- * The resource of a member who was not provisioned by SCIM: an e-mail, and a name in non-empty
- * parts.
- */
+/** The resource of a member that SCIM did not provision. No part of the name is empty. */
 export function memberResource({ email, name }: { email: string; name: string | null }) {
   const shown = name?.trim() || email.split('@')[0] || email;
   const words = shown.split(/\s+/);
@@ -162,4 +149,13 @@ function firstEmail({ emails }: ScimResource): string | null {
   const first = Array.isArray(emails) ? emails[0] : undefined;
   const value = isComplex(first) ? first['value'] : undefined;
   return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+/** The client's name for the person: their name, else the beginning of their userName. */
+export function calledBy(resource: Named): string {
+  const { userName } = resource;
+  const local = userName.split('@')[0] ?? '';
+  return (
+    nameOf(resource) ?? nameOf({ displayName: local }) ?? nameOf({ displayName: userName }) ?? '-'
+  );
 }

@@ -24,17 +24,14 @@ export function searchPath(attribute: Attribute): string[] {
     : [searchKey(attribute)];
 }
 
-/**
- * The content of `scim_records.search`: the resource, folded where it is not case-exact. Stored
- * with the resource.
- */
+/** The content of `scim_records.search`: the resource, folded where it is not case-exact. */
 export function searchDocument(resource: ScimResource): ScimResource {
   const all = { ...resource, schemas: schemasOf(resource), meta: { resourceType: 'User' } };
   const document: ScimResource = {};
   const enterprise: ScimResource = {};
   for (const attribute of attributes) {
     const value = valueIn(all, attribute);
-    if (value === undefined || !isDocumented(attribute)) continue;
+    if (value === undefined || !attribute.searchable || attribute.column !== null) continue;
     const into = attribute.schema === enterpriseSchema ? enterprise : document;
     into[searchKey(attribute)] = attribute.multiValued
       ? valuesIn(all, attribute).map((element) => searchable(attribute, element))
@@ -49,10 +46,6 @@ export function searchEmails(resource: ScimResource): string[] {
   const elements = email === undefined ? [] : valuesIn(resource, email);
   const values = elements.map((element) => (isComplex(element) ? element['value'] : undefined));
   return [...new Set(values.filter((value) => typeof value === 'string').map(fold))];
-}
-
-function isDocumented(attribute: Attribute): boolean {
-  return attribute.searchable && attribute.column === null;
 }
 
 function searchable(attribute: Attribute, value: ScimValue): ScimValue {

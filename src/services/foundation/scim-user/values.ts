@@ -62,9 +62,8 @@ export function setOwn(resource: ScimResource, key: string, value: ScimValue | u
 }
 
 /**
- * Converts a client's value to the attribute's type; undefined if it has no content. Accepts "True"
- * for a boolean, `[{ value }]` for a scalar, and a scalar for `{ value }`. Refuses all else with
- * `invalidValue`.
+ * Converts a client's value to the attribute's type; undefined if it is empty. Accepts "True", a
+ * list of one, and a scalar for `{ value }`. Refuses all else with `invalidValue`.
  */
 export function coerce(attribute: Attribute, given: unknown): ScimValue | undefined {
   if (given === null || given === undefined) return undefined;
@@ -91,10 +90,7 @@ function coerceComplex(attribute: Attribute, given: unknown): ScimResource | und
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/**
- * Sets the given parts of a complex value, and removes those given as null. Returns whether it had
- * parts to set, or nothing was given.
- */
+/** Sets the given parts of a value, and removes those given as null. False if there were none. */
 export function merge(attribute: Attribute, held: ScimResource, given: unknown): boolean {
   const parts = readParts(attribute, given);
   if (parts !== null) setParts(held, parts);
@@ -144,20 +140,14 @@ function coerceText(attribute: Attribute, value: unknown): string {
 
 const goneWhenEmpty = new Set(['emails', 'phoneNumbers', 'manager']);
 
-/**
- * Whether connectors mean to remove the value: an e-mail, telephone number or manager with an empty
- * `value`.
- */
+/** Whether a connector removes an e-mail, telephone number or manager by an empty `value`. */
 export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   return (
     goneWhenEmpty.has(name) && typeof given['value'] === 'string' && given['value'].trim() === ''
   );
 }
 
-/**
- * Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. All others
- * become non-primary.
- */
+/** Leaves at most one primary value (RFC 7643 §2.4): the first given one that is primary. */
 export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
   const chosen = given.find((element) => element['primary'] === true);
   if (chosen === undefined) return;

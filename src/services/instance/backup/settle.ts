@@ -10,7 +10,7 @@ import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { plantCanary } from '../../foundation/keys/canary.ts';
+import { plantCanary } from '../../foundation/keys/open.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import type { backupHeader, restoredView } from './container.ts';
 

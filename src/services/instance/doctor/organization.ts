@@ -8,12 +8,12 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { type Finding, right, wrong } from '../../../finding.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
-import { inWords } from '../../foundation/limits/spend.ts';
+import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { type Rest, restOfDoctor } from '../../signin/methods/ldap/bind-tries.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
+import { governsNobody, saysSomething } from '../../tenancy/signin-settings/operations.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
-import { governsNobody, saysSomething } from '../../tenancy/signin-settings/reach.ts';
 import { testSso } from '../../tenancy/sso/test.ts';
 import { type Check, check, shownTime } from './check.ts';
 

@@ -12,8 +12,7 @@ import { maySendAsked, maySendInvitation } from '../../foundation/limits/mail.ts
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { type Mailing, mailingOf } from '../../foundation/mail/queue.ts';
 import { after } from '../../foundation/time.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
+import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';

@@ -3,14 +3,13 @@ import type { Context } from '../../../context.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import type { OwnRight } from '../../foundation/authority/table.ts';
 import { userRef } from '../../foundation/fields.ts';
-import { requireAccount } from './find.ts';
+import { requireAccount } from './account.ts';
 
 /** The account that the operator names, by id or address. */
 interface Named {
   user?: string | undefined;
 }
 
-/** The account that an operation is about. */
 interface Holder {
   accountId: string;
 }
@@ -46,10 +45,7 @@ export function ownOperation<
   return made(definition, definition.input.extend({ user: userRef }), whose);
 }
 
-/**
- * Makes an operation on one item of the caller's own, named by its id; the operator may leave the
- * account out.
- */
+/** Like `ownOperation`, for one item by its id; the operator may leave the account out. */
 export function ownOperationById<
   Input extends z.ZodObject,
   Output extends z.ZodType,

@@ -1,8 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
-import { knownClient } from '../../foundation/limits/known-client.ts';
-import { isCommon, withoutWords, wordsOf } from './common-passwords.ts';
+import { knownClient } from '../../foundation/limits/password.ts';
 
 const shortest = 8;
 const longest = 128;
@@ -22,16 +21,41 @@ export async function hashNewPassword(
   const lower = password.toLowerCase();
   const rest = withoutWords(lower, wordsOf([whose.email, whose.name, ctx.config.instance.name]));
   if ([...rest].length < shortest) {
-    throw refuseField(
-      field,
-      'must not be made of the name, the address or the name of this service',
-    );
+    const fault = 'must not be made of the name, the address or the name of this service';
+    throw refuseField(field, fault);
   }
   if ((await isCommon(lower)) || (await isCommon(rest))) {
-    throw refuseField(
-      field,
-      'is among the most common passwords, which are tried first; choose another',
-    );
+    const fault = 'is among the most common passwords, which are tried first; choose another';
+    throw refuseField(field, fault);
   }
   return ctx.passwords.hash(password, await knownClient(ctx));
+}
+
+const shortestWord = 3;
+
+let common: Promise<ReadonlySet<string>> | undefined;
+
+/** Whether the lower-case text is among the passwords that are tried first (security P7). */
+async function isCommon(text: string): Promise<boolean> {
+  common ??= readCommon();
+  return (await common).has(text);
+}
+
+/** Read when first needed: the list is half a megabyte, and most commands never need it. */
+async function readCommon(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common']);
+}
+
+/** The words that people who know the person would try, longest first. */
+function wordsOf(texts: (string | null)[]): string[] {
+  const whole = texts.filter((text) => text !== null).map((text) => text.toLowerCase());
+  const parts = whole.flatMap((text) => [...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]);
+  const words = [...whole, ...parts].filter((word) => word.length >= shortestWord);
+  return [...new Set(words)].toSorted((a, b) => b.length - a.length);
+}
+
+/** Removes those words from a text: they make a password longer, not harder to guess. */
+function withoutWords(text: string, words: string[]): string {
+  return words.reduce((rest, word) => rest.replaceAll(word, ''), text);
 }

@@ -4,10 +4,9 @@ import { hashOfSecret } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { tallyEvent } from '../../foundation/events/tally.ts';
-import type { Limit } from '../../foundation/limits/limit.ts';
-import { networkOf, siteOf } from '../../foundation/limits/network.ts';
-import { requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
+import { networkOf, siteOf } from '../../foundation/limits/address.ts';
+import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 
 /** The fields used of an app that has proved itself. */
 export interface ProvedApp {
@@ -35,9 +34,8 @@ const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS
   FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
 
 /**
- * Proves an app by its client id and secret, if its owner's account is enabled. Refuses
- * `invalid_client`, the same for every reason (RFC 6749 §5.2), or `too_many_requests` after too
- * many refusals from this address (security P8).
+ * Proves an app, if its owner's account is enabled. Refuses `invalid_client`, the same for every
+ * reason (RFC 6749 §5.2), or `too_many_requests` (security P8).
  */
 export async function requireClient(
   ctx: Context,
@@ -61,10 +59,7 @@ export async function requireClient(
   throw clientRefused(reason);
 }
 
-/**
- * Counted only once the secret is known to be wrong, so that others at its address cannot block a
- * working app.
- */
+/** Counted only after a wrong secret, so that others at its address cannot block a working app. */
 function refusedClientsLimit({ client, config }: Context): Limit {
   const { tokenRequests: most } = config.limits;
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
@@ -89,10 +84,7 @@ export function clientRefused(reason: string | null): Refusal {
   );
 }
 
-/**
- * Records one counted event per app, or else per client site, in a quarter of an hour
- * (security X5).
- */
+/** Records one counted event per app or client site in a quarter of an hour (security X5). */
 async function recordRefusedClient(
   ctx: Context,
   app: Row | null,

@@ -10,17 +10,16 @@ import { dialectOfDatabase, insertRow, select } from '../../../database/select.t
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { id, role } from '../../foundation/fields.ts';
-import { requirePlace } from '../../foundation/limits/spend.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { after } from '../../foundation/time.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { after, wholeSeconds } from '../../foundation/time.ts';
+import { lockAccount } from '../accounts/account.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { recordTokenEvent } from '../tokens/event.ts';
+import { recordTokenEvent } from '../tokens/token.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
-// The requests that apps make by themselves. Each app proves itself by its id and secret
-// (`requireClient`).
+// The requests that apps make by themselves, proved by their id and secret (`requireClient`).
 
 // How a client identifies itself, in the form or by Basic (RFC 6749 §2.3.1).
 const client = {
@@ -44,7 +43,11 @@ export const mintToken = operation({
   }),
   run: async (ctx, input) => {
     const { app, as } = await requireClient(ctx, input);
-    if (input.grant_type !== 'client_credentials') throw unsupported();
+    if (input.grant_type !== 'client_credentials')
+      throw new Refusal(
+        'unsupported_grant_type',
+        'Only the grant client_credentials is served here.',
+      );
     const { value, prefix, hash } = newSecret('cos_pat_');
     const lifetime = secondsOf(ctx.config.oauth.botTokenTtl);
     const made = { id: orderedId(), accountId: app.accountId, name: `bot:${app.name}` };
@@ -71,27 +74,19 @@ export const mintToken = operation({
   },
 });
 
-function unsupported(): Refusal {
-  return new Refusal('unsupported_grant_type', 'Only the grant client_credentials is served here.');
-}
-
 function limitOf({ config }: Context, app: ProvedApp) {
   return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };
 }
 
 /**
- * Locks the account, and with it the app, until the transaction ends. Refuses an app that was
- * revoked or regenerated meanwhile. Returns whether the app has as many live tokens as allowed, and
- * the provider behind it.
+ * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
+ * Returns whether it has the most live tokens allowed, and the provider behind it.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   // SQLite has one writer.
   if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
-  const [app] = await select<{ surplus: string | null; vouchedBy: string | null }>(held, [
-    id,
-    ctx.now,
-    secretHash,
-  ]);
+  type Row = { surplus: string | null; vouchedBy: string | null };
+  const [app] = await select<Row>(held, [id, ctx.now, secretHash]);
   if (app === undefined) throw clientRefused('no_such_app');
   return { surplus: app.surplus !== null, vouchedBy: app.vouchedBy };
 }
@@ -133,10 +128,7 @@ const introspectionView = z.union([
   z.object({ active: z.literal(false) }),
 ]);
 
-/**
- * Introspects a token (RFC 7662) for an app whose organization the token's account is a member of
- * (security O9). For every other app the token does not exist.
- */
+/** Introspects a token (RFC 7662) of a member of the app's organization (security O9). */
 export const introspectToken = operation({
   authority: 'public',
   input: z.strictObject({ token, ...client }),
@@ -148,8 +140,7 @@ export const introspectToken = operation({
     if (holder?.kind !== 'user') return { active: false };
     const organization = await findShared(app.id, holder.accountId);
     if (organization === null) return { active: false };
-    // Only the use by an app that is about to serve the token counts; a question from a stranger
-    // does not.
+    // Only a use by an app that is about to serve the token counts.
     for (const [id, at] of tokenUses) ctx.tokenUses.set(id, at);
     const details =
       holder.via === 'session' ? sessionDetails(ctx, input.token) : tokenDetails(holder.tokenId);
@@ -179,10 +170,7 @@ const shared = `SELECT o.id, o.slug, m.role FROM apps p
   JOIN organizations o ON o.id = p.organization_id
   WHERE p.id = $1`;
 
-/**
- * The app's organization and the account's role in it. Null if the app has none, its owner no
- * longer administers it, or the account is no member.
- */
+/** The app's organization, if its owner administers it, and the account's role in it. */
 async function findShared(appId: string, accountId: string) {
   type Row = { id: string; slug: string; role: Role };
   const [found = null] = await select<Row>(shared, [appId, accountId], { prepared: true });
@@ -200,13 +188,9 @@ async function tokenDetails(id: string) {
   return {
     ...(token.app ? { client_id: token.app.clientId } : {}),
     scope: token.scope,
-    iat: seconds(token.createdAt),
-    ...(token.expiresAt === null ? {} : { exp: seconds(token.expiresAt) }),
+    iat: wholeSeconds(token.createdAt),
+    ...(token.expiresAt === null ? {} : { exp: wholeSeconds(token.expiresAt) }),
   };
-}
-
-function seconds(instant: Date): number {
-  return Math.floor(instant.getTime() / 1000);
 }
 
 /** Ends a token of the app's own (RFC 7009); the answer to any other text is the same. */

@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -12,13 +11,11 @@ import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, name, ref } from '../../foundation/fields.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { holdAccount } from '../accounts/hold.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
+import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { voucherOf } from '../tokens/vouched.ts';
-import { recordAppEvent } from './event.ts';
-import { appPage, appView, newAppView, viewApp } from './view.ts';
+import { changedMeanwhile, voucherOf } from '../tokens/token.ts';
+import { appPage, appView, newAppView, recordAppEvent, viewApp } from './app.ts';
 
 // OAuth apps, which act as their owner (spec §2.8).
 
@@ -28,17 +25,8 @@ export const listApps = ownOperation({
   input: z.strictObject(pageInput),
   output: appPage,
   run: (_ctx, input, { accountId }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        OAuthApp.findAll({
-          where: { accountId, id: { [Op.gt]: after } },
-          include: 'organization',
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      (row) => viewApp(row),
+    readRows(OAuthApp, { where: { accountId }, include: ['organization'] }, input, (row) =>
+      viewApp(row),
     ),
 });
 
@@ -78,10 +66,7 @@ export const registerApp = ownOperation({
   },
 });
 
-/**
- * Names the organization that an app may introspect for (security O9); this needs
- * `apps.introspect`.
- */
+/** Names the organization that an app may introspect for (security O9). */
 export const changeApp = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id, organization: ref }),
@@ -100,9 +85,8 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret. The old one stops at once, with the app's tokens (security P14). A
- * suspension ends; the client id stays. Of several calls at once one succeeds, so that every
- * returned secret works.
+ * Gives an app a new secret; the old one stops at once, with the app's tokens (security P14). Of
+ * several calls at once one succeeds, so that every returned secret works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',
@@ -118,7 +102,7 @@ export const regenerateApp = ownOperationById({
       const [changed] = await OAuthApp.update(renewed, {
         where: { id: app.id, secretHash: app.secretHash },
       });
-      if (changed === 0) throw changedMeanwhile();
+      if (changed === 0) throw changedMeanwhile('app');
       await AccessToken.destroy({ where: { appId: app.id } });
       await recordAppEvent(ctx, { kind: 'app.regenerated' }, app);
     });
@@ -159,13 +143,6 @@ function noSuchApp(id: string): Refusal {
   return new Refusal('not_found', `There is no app ${id}.`);
 }
 
-function changedMeanwhile(): Refusal {
-  return new Refusal('conflict', 'This app was regenerated or revoked at the same moment.', {
-    hint: 'List the apps and try again.',
-  });
-}
-
-/** The organization that an app introspects for; the account must administer it (security O9). */
 async function requireAdministered(
   ctx: Context,
   accountId: string,

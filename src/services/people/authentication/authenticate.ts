@@ -1,18 +1,15 @@
 import type { Actor, Context } from '../../../context.ts';
+import { isEqual } from '../../../crypto/equal.ts';
+import { hashOfSecret } from '../../../crypto/secret.ts';
+import type { TokenKind, TokenScope } from '../../../database/models/access-token.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { readToken } from '../sessions/tokens.ts';
-import { findTokenActor, isAccessToken } from '../tokens/resolve.ts';
-
-interface Row {
-  account_id: string;
-  name: string;
-}
+import { noteTokenUse } from '../tokens/token.ts';
 
 /**
- * Finds the actor of a credential (spec §5.1): an access token, or else a session's. Each call
- * reads the row and the account, so that a revoked or disabled one stops at once (security P2).
- * Refuses `invalid_credential`.
+ * Finds the actor of a credential (spec §5.1): a token, or else a session. Each call reads the row
+ * and the account, so that revocation works at once (security P2). Refuses `invalid_credential`.
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);
@@ -43,12 +40,49 @@ async function findSessionActor(ctx: Context, credential: string): Promise<Actor
 }
 
 /** Bypasses the ORM, as this runs on every request. An access token never outlives its session. */
-async function findLive(sessionId: string, accountId: string): Promise<Row | undefined> {
-  const [row] = await select<Row>(
+async function findLive(sessionId: string, accountId: string) {
+  const [row] = await select<{ account_id: string; name: string }>(
     `SELECT a.id AS account_id, a.name FROM sessions s JOIN accounts a ON a.id = s.account_id
       WHERE s.id = $1 AND s.account_id = $2 AND s.ended_at IS NULL AND a.disabled_at IS NULL`,
     [sessionId, accountId],
     { prepared: true },
   );
   return row;
+}
+
+/** Times are text on SQLite. */
+type Time = string | Date;
+
+interface TokenRow {
+  id: string;
+  kind: TokenKind;
+  scope: TokenScope;
+  hash: string;
+  expires_at: Time | null;
+  last_used_at: Time | null;
+  account_id: string;
+  name: string;
+}
+
+/** Whether the credential has the form of our tokens, valid or not (spec §5.1). */
+function isAccessToken(credential: string): boolean {
+  return credential.startsWith('cos_pat_');
+}
+
+/** The owner that a live token acts for, or null. One read, bypassing the ORM. */
+async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
+  const hash = hashOfSecret('cos_pat_', credential);
+  if (hash === null) return null;
+  const [row] = await select<TokenRow>(
+    `SELECT t.id, t.kind, t.scope, t.hash, t.expires_at, t.last_used_at, a.id AS account_id, a.name
+       FROM access_tokens t JOIN accounts a ON a.id = t.account_id
+      WHERE t.hash = $1 AND t.suspended_at IS NULL AND a.disabled_at IS NULL`,
+    [hash],
+    { prepared: true },
+  );
+  if (row === undefined || !isEqual(row.hash, hash)) return null;
+  if (row.expires_at !== null && new Date(row.expires_at) <= ctx.now) return null;
+  noteTokenUse(ctx, row.id, row.last_used_at === null ? null : new Date(row.last_used_at));
+  const { id: tokenId, kind: via, scope } = row;
+  return { kind: 'user', accountId: row.account_id, name: row.name, via, tokenId, scope };
 }

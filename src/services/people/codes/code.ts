@@ -1,19 +1,18 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/equal.ts';
+import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
 import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
 
-// Codes by mail (security P10): six digits, ten minutes, one use, five tries, for one account and
-// one purpose.
+// Codes by mail (security P10): six digits, ten minutes, one use, five tries, one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
 
-/** The account and purpose that a code is bound to. */
-export interface CodeOf {
+interface CodeOf {
   accountId: string;
   purpose: CodePurpose;
 }
@@ -40,10 +39,7 @@ export async function writeCode(
   return code;
 }
 
-/**
- * When the last code of this account and purpose was written; null if there is none, or it was
- * spent or swept.
- */
+/** When the last code of this account and purpose was written; null if it is gone. */
 export async function lastWritten(of: CodeOf): Promise<Date | null> {
   const code = await MailCode.findOne({ where: { ...of } });
   return code === null ? null : after(code.expiresAt, -lifeSeconds);
@@ -76,10 +72,7 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
   await transaction(() => select(untake, [accountId, purpose, hash]));
 }
 
-/**
- * Ends the code; false if another use came first. Call it inside the transaction that the code
- * opens.
- */
+/** Ends the code, inside the transaction that it opens; false if another use came first. */
 export async function spendCode(code: RightCode): Promise<boolean> {
   const { accountId, purpose, hash } = code;
   return (await MailCode.destroy({ where: { accountId, purpose, hash } })) === 1;
@@ -89,4 +82,31 @@ function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): str
   return createHmac('sha256', ctx.keyring.derive('mail codes'))
     .update(JSON.stringify([accountId, purpose, code]))
     .digest('base64url');
+}
+
+// The code proves who reads the mailbox, not who chose the password (security P11). So the client
+// that signs up gets a ticket, and shows it to confirm.
+
+/** How many seconds an account waits for its address to be confirmed, and its ticket is valid. */
+export const unconfirmedSeconds = 7 * 24 * 3600;
+
+/** The ticket of a stored password. No two sign-ups share a ticket, even with the same password. */
+export function signUpTicket({ keyring }: Pick<Context, 'keyring'>, passwordHash: string): string {
+  return createHmac('sha256', keyring.derive('sign-up tickets'))
+    .update(passwordHash)
+    .digest('base64url');
+}
+
+/**
+ * Whether the client that confirms an address chose the account's password: it shows the ticket of
+ * that sign-up, or the password. Call it only after a right code, and end the code with it.
+ */
+export async function isOwnSignUp(
+  ctx: Pick<Context, 'keyring' | 'passwords'>,
+  { passwordHash }: Pick<Account, 'passwordHash'>,
+  { ticket, password }: { ticket?: string | undefined; password?: string | undefined },
+): Promise<boolean> {
+  if (passwordHash === null) return false;
+  if (ticket !== undefined && isEqual(ticket, signUpTicket(ctx, passwordHash))) return true;
+  return password !== undefined && ctx.passwords.verify(passwordHash, password);
 }

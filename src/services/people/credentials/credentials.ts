@@ -1,4 +1,5 @@
 import { Op, type WhereOptions } from 'sequelize';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -9,8 +10,10 @@ import { LoginLink } from '../../../database/models/login-link.ts';
 import { MailCode } from '../../../database/models/mail-code.ts';
 import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
 import { Session } from '../../../database/models/session.ts';
+import { select } from '../../../database/select.ts';
+import { instant } from '../../foundation/fields.ts';
+import { discardTotp } from '../accounts/account.ts';
 import { endSessions } from '../sessions/end.ts';
-import { discardTotp } from '../two-factor/discard.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
 // all code that ends credentials uses this list. Tests check the schema and the kill matrix against
@@ -25,19 +28,13 @@ const steps: Record<string, Remove> = {
   pending_sign_ins: (where) => PendingSignIn.destroy({ where }),
 };
 
-/**
- * What the next holder keeps: the second factor, and the identities of the organization's own
- * connections.
- */
+/** What the next holder keeps: the second factor, and identities of this organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
 }
 
-/**
- * Credentials that live until they are revoked, and how each ends for the next holder of the
- * account.
- */
+/** Credentials that live until they are revoked, and how each ends for the next holder. */
 const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown>> = {
   // The password and the second factor.
   accounts: async (id, { keepsTotp }) => {
@@ -58,16 +55,10 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };
 
-/**
- * The tables with credentials of accounts. All but `accounts` reference the account and are deleted
- * by cascade.
- */
+/** The tables with credentials of accounts. All but `accounts` are deleted by cascade. */
 export const accountCredentials = ['sessions', ...Object.keys(steps), ...Object.keys(lasting)];
 
-/**
- * The other tables with credentials: of a session, and of an organization. They are deleted by
- * cascade.
- */
+/** The tables with credentials of a session or an organization; deleted by cascade. */
 export const otherCredentials = ['refresh_tokens', 'scim_tokens', 'webhooks'];
 
 /** The tables that name an account and hold no credential. */
@@ -78,15 +69,10 @@ export const withoutCredentials = [
   'tombstones',
 ];
 
-/**
- * One account, with an optional session (`but`) that may go on, or all accounts of the instance.
- */
+/** One account, with an optional session (`but`) that may go on, or all accounts. */
 type Whose = { accountId: string; but?: string | null } | 'everyone';
 
-/**
- * Ends the sessions and the steps on the way to one; returns how many sessions. Call it inside a
- * transaction.
- */
+/** Ends sessions and steps on the way to one, inside a transaction; returns how many sessions. */
 export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
   const where = whose === 'everyone' ? {} : { accountId: whose.accountId };
   for (const remove of Object.values(steps)) await remove(where);
@@ -106,4 +92,84 @@ export async function sweepCredentials({ now }: Context): Promise<void> {
   await Session.destroy({ where });
   await Invitation.destroy({ where });
   await AccessToken.destroy({ where: { kind: 'bot', ...where } });
+}
+
+/** One kind of credential of an account. */
+export const credentialView = z.object({
+  kind: z.enum(['password', 'totp', 'pat', 'bot', 'app', 'session', 'identity']),
+  organization: z
+    .string()
+    .nullable()
+    .describe('Of an identity: the organization, or the social provider.'),
+  count: z.number().int(),
+  first: instant.nullable().describe('When the oldest was made; null for a password.'),
+  last: instant.nullable().describe('When the newest was made; null for a password.'),
+});
+
+interface Row {
+  kind: z.output<typeof credentialView>['kind'];
+  organization: string | null;
+  count: number | string;
+  first: string | Date | null;
+  last: string | Date | null;
+}
+
+/** Selects one kind. PostgreSQL needs typed columns before any row has a value. */
+const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
+  `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
+     FROM ${from}`;
+
+const unexpired = '(expires_at IS NULL OR expires_at > $2)';
+
+const counting = [
+  some(
+    'password',
+    'accounts WHERE id = $1 AND password_hash IS NOT NULL',
+    'CAST(NULL AS TIMESTAMPTZ)',
+  ),
+  some('totp', 'accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL', 'totp_enabled_at'),
+  some(
+    'pat',
+    `access_tokens WHERE account_id = $1 AND kind = 'pat' AND ${unexpired}`,
+    'created_at',
+  ),
+  some(
+    'bot',
+    `access_tokens WHERE account_id = $1 AND kind = 'bot' AND ${unexpired}`,
+    'created_at',
+  ),
+  some('app', 'apps WHERE account_id = $1', 'created_at'),
+  some(
+    'session',
+    'sessions WHERE account_id = $1 AND ended_at IS NULL AND expires_at > $2',
+    'created_at',
+  ),
+  some(
+    'identity',
+    `identities i LEFT JOIN organizations o ON o.id = i.organization_id WHERE i.account_id = $1
+      GROUP BY COALESCE(o.slug, i.connection_id)`,
+    'i.linked_at',
+    'COALESCE(o.slug, i.connection_id)',
+  ),
+].join(' UNION ALL ');
+
+/** Lists the credentials of the account, one line per kind, organization and social provider. */
+export async function listCredentials(
+  ctx: Context,
+  accountId: string,
+): Promise<z.output<typeof credentialView>[]> {
+  const rows = await select<Row>(counting, [accountId, ctx.now]);
+  return rows
+    .filter(({ count }) => Number(count) > 0)
+    .map(({ kind, organization, count, first, last }) => ({
+      kind,
+      organization,
+      count: Number(count),
+      first: instantOf(first),
+      last: instantOf(last),
+    }));
+}
+
+function instantOf(at: string | Date | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }

@@ -3,20 +3,17 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { knownClient } from '../../foundation/limits/known-client.ts';
-import { passwordLimits } from '../../foundation/limits/password.ts';
-import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
+import { requireUser } from '../../foundation/authority/require.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { giveBack, requireRoom, spend } from '../../foundation/limits/limit.ts';
+import { knownClient, passwordLimits } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
+import { givenPassword } from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import { givenPassword } from '../accounts/schema.ts';
-import { ownSessionOf } from '../sessions/own.ts';
+import { ownSessionOf } from '../sessions/end.ts';
 import { endSignIns } from './credentials.ts';
 
-/**
- * Replaces the caller's own password; ends all other sessions and all mailed codes (security P5,
- * P10).
- */
+/** Replaces the caller's password; ends other sessions and all mailed codes (security P5, P10). */
 export const changePassword = operation({
   authority: 'me.credentials',
   input: z.strictObject({ currentPassword: givenPassword, newPassword: givenPassword }),
@@ -26,15 +23,13 @@ export const changePassword = operation({
     const passwordHash = await hashNewPassword(ctx, input.newPassword, account, 'newPassword');
     await transaction(async () => {
       // Of two changes at once, also with one by the operator, the first counts.
-      const [changed] = await Account.update(
-        { passwordHash },
-        { where: { id: accountId, passwordHash: current } },
-      );
+      const where = { id: accountId, passwordHash: current };
+      const [changed] = await Account.update({ passwordHash }, { where });
       if (changed === 0) throw new Refusal('conflict', 'Your password was changed meanwhile.');
       await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
       await recordEvent(ctx, {
         kind: 'user.password.changed',
-        subject: { type: 'user', id: accountId, name: account.name },
+        ...eventAbout('user', { id: accountId, name: account.name }),
       });
     });
   },
@@ -56,4 +51,10 @@ async function requireCurrent(ctx: Context, account: Account, given: string): Pr
     return passwordHash;
   }
   throw refuseField('currentPassword', 'is not your password');
+}
+
+/** Whether the caller has this address, and no password. */
+export async function isWithoutPassword(ctx: Context, email: string): Promise<boolean> {
+  const { accountId } = requireUser(ctx, 'me.see');
+  return (await Account.count({ where: { id: accountId, email, passwordHash: null } })) > 0;
 }

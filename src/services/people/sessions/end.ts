@@ -1,5 +1,5 @@
 import { Op, type WhereOptions } from 'sequelize';
-import type { Context } from '../../../context.ts';
+import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 
@@ -7,10 +7,7 @@ type Which =
   | { id: string }
   | { organizationId: string }
   | { connectionId: string }
-  /**
-   * All of an account, or those that came through an organization, one connection of it, or a
-   * method.
-   */
+  /** All of an account, or those through an organization, a connection or a method. */
   | {
       accountId: string | string[];
       organizationId?: string;
@@ -21,10 +18,7 @@ type Which =
   | { accountId: string; but?: string | null }
   | 'everyone';
 
-/**
- * Ends the live sessions of an account, of an organization's connections, of both together, or of
- * everyone. They stop at the next request.
- */
+/** Ends the live sessions of these people or connections. They stop at the next request. */
 export async function endSessions(ctx: Context, which: Which): Promise<number> {
   const { but = null, ...exactly } = which === 'everyone' ? {} : { but: null, ...which };
   const spared = but === null ? {} : { id: { [Op.ne]: but } };
@@ -37,10 +31,7 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
-/**
- * Ends the sessions that came by a domain: through its connection, or through any by a person on
- * the domain.
- */
+/** Ends the sessions through the domain's connection, or by a person on the domain. */
 export async function endSessionsByDomain(
   ctx: Context,
   organizationId: string,
@@ -59,10 +50,8 @@ const endingPastSecondFactor = `UPDATE sessions SET ended_at = $2
   RETURNING id`;
 
 /**
- * Ends the account's sessions that a provider began without the account's own second factor. It
- * does so only if the account belongs to another organization too; one session (`but`) may go on.
- * Call it after the account has become a member or got a second factor, with the account locked
- * (security P12).
+ * Ends sessions that a provider began without the account's own second factor, if it belongs to
+ * another organization too; `but` goes on. Call it with the account locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -73,9 +62,13 @@ export async function endSessionsPastSecondFactor(
 }
 
 /**
- * Ends the live sessions of an account ($2) that came through the organization ($1), at the instant
- * $3. If the organization has verified the domain ($5), it ends all of them. A plain statement, as
- * provisioning ends sessions by the thousand.
+ * Ends the sessions of an account ($2) through the organization ($1), at $3; all of them if it has
+ * verified the domain ($5). A plain statement: provisioning runs it by the thousand.
  */
 export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
     OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;
+
+/** The session of the actor's credential; null for tokens and for actors that are no user. */
+export function ownSessionOf(actor: Actor): string | null {
+  return actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;
+}

@@ -6,17 +6,42 @@ import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { id } from '../../foundation/fields.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { id, instant } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { endSessions } from './end.ts';
-import { ownSessionOf } from './own.ts';
-import { givenRefreshToken, signedInView } from './schema.ts';
+import { endSessions, ownSessionOf } from './end.ts';
+import { givenRefreshToken, signedInView } from './sign-in.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
-import { sessionPage, viewSession } from './view.ts';
+
+export const sessionView = z.object({
+  id,
+  method: z.string(),
+  connection: z.string().optional(),
+  createdAt: instant,
+  lastSeenAt: instant,
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  current: z.boolean(),
+});
+const sessionPage = pageOf(sessionView);
+
+/** A session as its owner and the operator see it; `current` is the id of the caller's session. */
+function viewSession(session: Session, current: string | null) {
+  const { id, method, connectionId, createdAt, lastSeenAt, address, userAgent } = session;
+  return {
+    id,
+    method,
+    ...(connectionId === null ? {} : { connection: connectionId }),
+    createdAt: createdAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    address,
+    userAgent,
+    current: id === current,
+  };
+}
 
 /** Lists the caller's live sessions. */
 export const listSessions = ownOperation({
@@ -26,13 +51,7 @@ export const listSessions = ownOperation({
   run: (ctx, input, { accountId }) => {
     const current = ownSessionOf(ctx.actor);
     const live = { accountId, endedAt: null, expiresAt: { [Op.gt]: ctx.now } };
-    return readPage(
-      input,
-      (after, limit) =>
-        Session.findAll({ where: { ...live, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewSession(row, current),
-    );
+    return readRows(Session, { where: live }, input, (row) => viewSession(row, current));
   },
 });
 
@@ -53,10 +72,7 @@ export const revokeSession = ownOperationById({
     }),
 });
 
-/**
- * Ends the session of the caller's credential or of the refresh token. Without either there is
- * nothing to end, which is no error: an access token has no session.
- */
+/** Ends the session of the caller or of the refresh token, if there is one. */
 export const signOut = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),
@@ -81,10 +97,7 @@ function named(ctx: Context, account: Account | null, sessionId: string): Contex
   return { ...ctx, actor: { kind: 'user', via: 'session', accountId, name, sessionId } };
 }
 
-/**
- * Rotates a refresh token (security P4). A second use within 30 seconds gets the same successor. A
- * later one ends the whole session, because the token was copied.
- */
+/** Rotates a refresh token. Another use after 30 seconds ends the session (security P4). */
 export const refreshSession = operation({
   authority: 'public',
   input: z.strictObject({ refreshToken: givenRefreshToken }),
@@ -98,8 +111,7 @@ export const refreshSession = operation({
     const claims = await readToken(ctx, refreshToken, 'rt+jwt');
     if (claims === null) throw ended();
     const renewed = await transaction(async () => {
-      // Locked until the transaction ends, so that parallel uses of one token run one after the
-      // other.
+      // Locked, so that parallel uses of one token run one after the other.
       const token = await RefreshToken.findByPk(claims.jti, { lock: true });
       const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
       if (token === null || session === null) return null;
@@ -143,8 +155,11 @@ async function endFamily(ctx: Context, session: Session): Promise<null> {
   await endSessions(ctx, { id: session.id });
   await recordEvent(ctx, {
     kind: 'session.reuse.detected',
-    organizationId: session.organizationId,
-    subject: { type: 'user', id: session.accountId, name: session.account.name },
+    ...eventAbout(
+      'user',
+      { id: session.accountId, name: session.account.name },
+      session.organizationId,
+    ),
     data: { session: session.id },
   });
   return null;

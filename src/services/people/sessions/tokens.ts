@@ -9,27 +9,26 @@ import {
   currentSigner,
   findVerificationKey,
   requireSigner,
-} from '../../foundation/keys/signing.ts';
-import { accessTokenSeconds, after, refreshIdleSeconds } from '../../foundation/time.ts';
-import { viewUser } from '../accounts/view.ts';
+} from '../../foundation/keys/signing-key.ts';
+import {
+  accessTokenSeconds,
+  after,
+  refreshIdleSeconds,
+  wholeSeconds,
+} from '../../foundation/time.ts';
+import { viewUser } from '../accounts/account.ts';
 
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
 
-/**
- * Makes a refresh token of the session, not stored yet. It may be idle for two weeks at most and
- * never outlives the session.
- */
+/** Makes a refresh token, not stored yet: idle for two weeks at most, within the session's time. */
 export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
   const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);
   return { id: randomUUIDv7(), keyId: kid, issuedAt: ctx.now, expiresAt };
 }
 
-/**
- * Stores the refresh token, bypassing the ORM; call it inside the transaction that begins or renews
- * the session.
- */
+/** Stores the refresh token; call it inside the transaction that begins or renews the session. */
 export async function keepRefreshToken(session: SessionTimes, token: RefreshRow): Promise<void> {
   const { id, keyId, issuedAt, expiresAt } = token;
   const row = {
@@ -42,10 +41,7 @@ export async function keepRefreshToken(session: SessionTimes, token: RefreshRow)
   await insertRow('refresh_tokens', row);
 }
 
-/**
- * The answer to a sign-in or a refresh. The refresh token is signed from its row, to the same bytes
- * each time.
- */
+/** The answer to a sign-in or a refresh. A row is signed to the same refresh token each time. */
 export async function signSession(
   ctx: Context,
   account: Account,
@@ -61,14 +57,14 @@ export async function signSession(
   const access: TokenClaims = {
     ...whose,
     jti: randomUUIDv7(),
-    iat: seconds(ctx.now),
-    exp: seconds(earlier(after(ctx.now, accessTokenSeconds), session.expiresAt)),
+    iat: wholeSeconds(ctx.now),
+    exp: wholeSeconds(earlier(after(ctx.now, accessTokenSeconds), session.expiresAt)),
   };
   const renewal: TokenClaims = {
     ...whose,
     jti: refresh.id,
-    iat: seconds(refresh.issuedAt),
-    exp: seconds(refresh.expiresAt),
+    iat: wholeSeconds(refresh.issuedAt),
+    exp: wholeSeconds(refresh.expiresAt),
   };
   const [current, renewing] = [await currentSigner(ctx), await requireSigner(ctx, refresh.keyId)];
   const [accessToken, refreshToken] = await Promise.all([
@@ -82,7 +78,7 @@ export async function signSession(
     tokenType: 'Bearer' as const,
     expiresIn: access.exp - access.iat,
     /** For the cookie alone; the answer's schema leaves it out. */
-    refreshExpiresIn: Math.max(0, seconds(refresh.expiresAt) - seconds(ctx.now)),
+    refreshExpiresIn: Math.max(0, wholeSeconds(refresh.expiresAt) - wholeSeconds(ctx.now)),
   };
 }
 
@@ -103,8 +99,4 @@ export function readToken(
 
 function earlier(a: Date, b: Date): Date {
   return a < b ? a : b;
-}
-
-function seconds(instant: Date): number {
-  return Math.floor(instant.getTime() / 1000);
 }

@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -12,13 +11,17 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { holdAccount } from '../accounts/hold.ts';
-import { lockAccount } from '../accounts/lock.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
+import { holdAccount, lockAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
-import { recordTokenEvent } from './event.ts';
-import { newTokenView, tokenPage, viewToken } from './view.ts';
-import { voucherOf } from './vouched.ts';
+import {
+  changedMeanwhile,
+  newTokenView,
+  recordTokenEvent,
+  tokenPage,
+  viewToken,
+  voucherOf,
+} from './token.ts';
 
 // Personal access tokens (spec §2.7).
 
@@ -28,13 +31,7 @@ export const listTokens = ownOperation({
   input: z.strictObject(pageInput),
   output: tokenPage,
   run: (_ctx, input, { accountId }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        AccessToken.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      viewToken,
-    ),
+    readRows(AccessToken, { where: { accountId } }, input, viewToken),
 });
 
 const mostAdminDays = 90;
@@ -102,9 +99,7 @@ export const createToken = ownOperation({
   },
 });
 
-/**
- * When the token expires, or null for never; a token of scope admin always expires (security P15).
- */
+/** When the token expires; null for never, which scope admin does not allow (security P15). */
 function endOf(
   ctx: Context,
   scope: TokenScope,
@@ -112,10 +107,8 @@ function endOf(
 ) {
   if (days === undefined) return null;
   if (scope === 'admin' && days > mostAdminDays) {
-    throw refuseField(
-      'expiresInDays',
-      `must be at most ${mostAdminDays} for a token of scope admin`,
-    );
+    const fault = `must be at most ${mostAdminDays} for a token of scope admin`;
+    throw refuseField('expiresInDays', fault);
   }
   return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);
 }
@@ -141,7 +134,7 @@ export const regenerateToken = ownOperationById({
         { prefix, hash, suspendedAt: null, vouchedBy },
         { where: { id: token.id, hash: token.hash } },
       );
-      if (changed === 0) throw changedMeanwhile();
+      if (changed === 0) throw changedMeanwhile('token');
       await recordTokenEvent(ctx, 'token.regenerated', token);
     });
     return { ...viewToken(token.set({ prefix, suspendedAt: null })), token: value };
@@ -190,10 +183,4 @@ function requireRenewable(ctx: Context, { kind, expiresAt }: AccessToken): void 
       hint: 'Revoke it and create another.',
     });
   }
-}
-
-function changedMeanwhile(): Refusal {
-  return new Refusal('conflict', 'This token was regenerated or revoked at the same moment.', {
-    hint: 'List the tokens and try again.',
-  });
 }

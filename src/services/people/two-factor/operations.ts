@@ -3,18 +3,19 @@ import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
-import { requireAccount } from '../accounts/find.ts';
+import {
+  discardTotp,
+  requireAccount,
+  userRefInput,
+  userView,
+  viewUser,
+} from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
-import { userRefInput, userView } from '../accounts/schema.ts';
-import { viewUser } from '../accounts/view.ts';
-import { endSessionsPastSecondFactor } from '../sessions/end.ts';
-import { ownSessionOf } from '../sessions/own.ts';
-import { requireRightCode, spendStep } from './answer.ts';
-import { discardTotp } from './discard.ts';
-import { sealTotpSecret } from './secret.ts';
+import { endSessionsPastSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
 
 // The second factor of an account, by an authenticator app (spec §3.4).
 
@@ -26,8 +27,7 @@ const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
  * Begins an enrolment: a fresh secret, shown this once, that a code must confirm within a quarter
- * of an hour. Another start replaces it. If a second factor is enabled, it refuses
- * `already_exists`.
+ * of an hour. Refuses `already_exists` if a second factor is enabled.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',
@@ -61,19 +61,13 @@ export const confirmTotp = ownOperation({
   output: twoFactorView,
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    const { totpSecret, totpStartedAt, totpEnabledAt } = account;
+    const { totpSecret, totpStartedAt: begun, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
-    if (
-      totpSecret === null ||
-      totpStartedAt === null ||
-      after(totpStartedAt, pendingSeconds) < ctx.now
-    ) {
+    if (totpSecret === null || begun === null || after(begun, pendingSeconds) < ctx.now) {
       throw new Refusal(
         'conflict',
         'There is no enrolment to confirm, or it began more than 15 minutes ago.',
-        {
-          hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
-        },
+        { hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.' },
       );
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
@@ -87,10 +81,7 @@ export const confirmTotp = ownOperation({
           hint: 'Start again.',
         });
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
-      await recordEvent(ctx, {
-        kind: 'user.totp.enabled',
-        subject: { type: 'user', id: account.id, name: account.name },
-      });
+      await recordEvent(ctx, { kind: 'user.totp.enabled', ...eventAbout('user', account) });
     });
     return { twoFactorEnabled: true };
   },
@@ -125,9 +116,7 @@ export const disableTotp = ownOperation({
   },
 });
 
-/**
- * Turns it off for a person who lost the authenticator, at the operator's decision (security P12).
- */
+/** Turns it off for a person who lost the authenticator; the operator decides (security P12). */
 export const resetTotp = operation({
   authority: 'operator',
   input: userRefInput,
@@ -136,10 +125,7 @@ export const resetTotp = operation({
     const account = await requireAccount(input.user);
     await transaction(async () => {
       await discardTotp(account.id);
-      await recordEvent(ctx, {
-        kind: 'user.totp.reset',
-        subject: { type: 'user', id: account.id, name: account.name },
-      });
+      await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
     });
     return viewUser(ctx, await account.reload());
   },

@@ -1,39 +1,65 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, emailProofs } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { commandLine } from '../../../shell-word.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { email, locale, name, userRef } from '../../foundation/fields.ts';
-import { forgetCounts } from '../../foundation/limits/forget.ts';
-import { mailboxOf } from '../../foundation/limits/mailbox.ts';
+import { requireOperator } from '../../foundation/authority/require.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
+import { mailboxOf } from '../../foundation/limits/address.ts';
+import { forgetCounts } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
-import { requireAccount } from '../accounts/find.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
+import {
+  givenPassword,
+  requireAccount,
+  userRefInput,
+  userView,
+  viewUser,
+} from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
-import { givenPassword, userRefInput, userView } from '../accounts/schema.ts';
-import { viewUser } from '../accounts/view.ts';
-import { endSignIns } from '../credentials/credentials.ts';
-import { passwordSetView } from './view.ts';
+import { credentialView, endSignIns } from '../credentials/credentials.ts';
 
 // Accounts as the operator sees and changes them.
+
+export const passwordSetView = userView.extend({
+  ended: z.object({ sessions: z.int(), tokens: z.int() }),
+});
+
+export const shownUserView = userView.extend({
+  emailProof: z
+    .enum(emailProofs)
+    .describe('Who has proved the address; none and auto are no proof (security I3).'),
+  awaitsCode: z
+    .boolean()
+    .describe('Whether the account waits for the code that was mailed at its sign-up.'),
+  credentials: z.array(credentialView),
+  singleSignOn: z
+    .boolean()
+    .describe('Whether single sign-on is enabled for the domain of the address.'),
+  lockouts: z
+    .array(
+      z.object({
+        of: z.enum(['password', 'secondFactor']),
+        network: z.string().nullable().describe('Only from this network; null is everywhere else.'),
+        until: instant,
+      }),
+    )
+    .describe('What cannot be tried for a while, after too many refused tries.'),
+});
 
 /** Lists every account of the instance, oldest first. */
 export const listUsers = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
   output: pageOf(userView),
-  run: (ctx, input) =>
-    readPage(
-      input,
-      (after, limit) =>
-        Account.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewUser(ctx, row),
-    ),
+  run: (ctx, input) => readRows(Account, {}, input, (row) => viewUser(ctx, row)),
 });
 
 /** Makes an account with an address that the operator asserts; the password may be left out. */
@@ -65,7 +91,7 @@ export const createUser = operation({
       });
       await recordEvent(ctx, {
         kind: 'user.created',
-        subject: { type: 'user', id: made.id, name: input.email },
+        ...eventAbout('user', { id: made.id, name: input.email }),
       });
       return made;
     });
@@ -73,57 +99,44 @@ export const createUser = operation({
   },
 });
 
+/** Makes an operation of the operator that changes one account, in a transaction. */
+function changesUser(change: (ctx: Context, account: Account) => Promise<void>) {
+  return operation({
+    authority: 'operator',
+    input: userRefInput,
+    output: userView,
+    run: async (ctx, input) => {
+      const account = await requireAccount(input.user);
+      await transaction(() => change(ctx, account));
+      return viewUser(ctx, account);
+    },
+  });
+}
+
 /**
  * Shuts an account out from the next request on. Its sessions, mailed codes and links end for good.
  * Tokens, apps and the password work again once it is enabled.
  */
-export const disableUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    await transaction(async () => {
-      if (account.disabledAt !== null) return;
-      await account.update({ disabledAt: ctx.now });
-      await endSignIns(ctx, { accountId: account.id });
-      await recordEvent(ctx, { kind: 'user.disabled', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const disableUser = changesUser(async (ctx, account) => {
+  if (account.disabledAt !== null) return;
+  await account.update({ disabledAt: ctx.now });
+  await endSignIns(ctx, { accountId: account.id });
+  await recordEvent(ctx, { kind: 'user.disabled', ...eventAbout('user', account) });
 });
 
 /** Lets a disabled account sign in again; ended sessions stay ended. */
-export const enableUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    await transaction(async () => {
-      if (account.disabledAt === null) return;
-      await account.update({ disabledAt: null });
-      await recordEvent(ctx, { kind: 'user.enabled', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const enableUser = changesUser(async (ctx, account) => {
+  if (account.disabledAt === null) return;
+  await account.update({ disabledAt: null });
+  await recordEvent(ctx, { kind: 'user.enabled', ...eventAbout('user', account) });
 });
 
 /** Lets an account that failed too often try passwords and codes again at once (security P8). */
-export const unlockUser = operation({
-  authority: 'operator',
-  input: userRefInput,
-  output: userView,
-  run: async (ctx, input) => {
-    const account = await requireAccount(input.user);
-    const { id, email } = account;
-    const named = email === null ? [id] : [id, email, mailboxOf(email)];
-    await transaction(async () => {
-      if (!(await forgetCounts(ctx, named))) return;
-      await recordEvent(ctx, { kind: 'user.unlocked', subject: subjectOf(account) });
-    });
-    return viewUser(ctx, account);
-  },
+export const unlockUser = changesUser(async (ctx, account) => {
+  const { id, email } = account;
+  const named = email === null ? [id] : [id, email, mailboxOf(email)];
+  if (!(await forgetCounts(ctx, named))) return;
+  await recordEvent(ctx, { kind: 'user.unlocked', ...eventAbout('user', account) });
 });
 
 /**
@@ -148,13 +161,30 @@ export const setUserPassword = operation({
       const tokens =
         input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
       const data = { tokensEnded: tokens };
-      await recordEvent(ctx, { kind: 'user.password.set', subject: subjectOf(account), data });
+      await recordEvent(ctx, { kind: 'user.password.set', ...eventAbout('user', account), data });
       return { sessions, tokens };
     });
     return { ...viewUser(ctx, account), ended };
   },
 });
 
-function subjectOf({ id, name }: Account) {
-  return { type: 'user', id, name };
+/** The slugs of the organizations whose only active owner is this account. */
+export async function listOwnedAlone(
+  ctx: Context,
+  input: z.output<typeof userRefInput>,
+): Promise<string[]> {
+  requireOperator(ctx);
+  const { id, disabledAt } = await requireAccount(input.user);
+  if (disabledAt !== null) return [];
+  const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
+  const alone: string[] = [];
+  for (const { organizationId } of owned) {
+    const others = await Membership.count({
+      where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
+      include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+    });
+    if (others === 0) alone.push(organizationId);
+  }
+  const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
+  return organizations.map(({ slug }) => slug);
 }

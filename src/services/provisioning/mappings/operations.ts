@@ -9,14 +9,13 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../shell-word.ts';
-import { requireProject } from '../../foundation/authority/project.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
+import { requireAuthority, requireProject } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, projectRole, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { findGiven } from '../../tenancy/projects/synced.ts';
+import { findGiven } from '../../tenancy/projects/view.ts';
 import { groupName, importedView, mappingPage, mappingView, viewMapping } from './view.ts';
 
 // Maps directory groups to project roles (spec §2.3).

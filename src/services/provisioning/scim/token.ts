@@ -11,8 +11,8 @@ import { shellWord } from '../../../shell-word.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { suspended } from '../../people/tokens/view.ts';
-import { recordEarlierMembers } from '../../tenancy/scim-records/earlier.ts';
+import { suspended } from '../../people/tokens/token.ts';
+import { recordEarlierMembers } from '../../tenancy/scim-records/member.ts';
 import { baseOf } from './view.ts';
 
 /** Whether there is a token, and the URL to configure in the client (spec §2.4). */

@@ -6,27 +6,33 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
-import type { Limit } from '../../foundation/limits/limit.ts';
+import { giveBack, type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { countAsking } from '../../foundation/limits/mail.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
-import { giveBack, requireRoom, spend } from '../../foundation/limits/spend.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
+import {
+  findByEmail,
+  givenPassword,
+  isProved,
+  lockAccount,
+} from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
-import { givenPassword } from '../../people/accounts/schema.ts';
-import { isProved } from '../../people/accounts/view.ts';
-import { giveTryBack, type RightCode, spendCode, tryCode } from '../../people/codes/code.ts';
-import { isOwnSignUp } from '../../people/codes/ticket.ts';
+import {
+  giveTryBack,
+  isOwnSignUp,
+  type RightCode,
+  spendCode,
+  tryCode,
+} from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
-import { signedInView } from '../../people/sessions/schema.ts';
-import { acceptSecondFactor, answerSecondFactor } from '../../people/two-factor/answer.ts';
+import { signedInView } from '../../people/sessions/sign-in.ts';
+import { acceptSecondFactor, answerSecondFactor } from '../../people/two-factor/second-factor.ts';
 import { localPart, takeOver } from '../../tenancy/identities/reclaim.ts';
-import { joinInvited } from '../../tenancy/invitations/join.ts';
-import { isNamedByClient } from '../../tenancy/scim-records/find.ts';
+import { joinInvited } from '../../tenancy/invitations/invitation.ts';
 import { recordRenamed } from '../../tenancy/scim-records/member.ts';
-import { joinByDomain } from '../../tenancy/signin-settings/join-by-domain.ts';
+import { isNamedByClient } from '../../tenancy/scim-records/record.ts';
+import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { reasonToRecord, recordRefusedSignIn } from '../refused.ts';
 

@@ -10,11 +10,9 @@ import { commandLine } from '../../../shell-word.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { after } from '../../foundation/time.ts';
-import { requireAccount } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import type { userRefInput } from '../../people/accounts/schema.ts';
-import type { SecondFactor } from '../../people/two-factor/answer.ts';
-import type { openLoginLinkInput } from '../../tenancy/signin-settings/schema.ts';
+import { lockAccount, requireAccount, type userRefInput } from '../../people/accounts/account.ts';
+import type { openLoginLinkInput } from '../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { beginSession } from '../begin.ts';
 
 // Break-glass (security O4): the operator on the host lets a person in, whatever the settings say.

@@ -3,9 +3,9 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { rememberClient } from '../../foundation/limits/password.ts';
-import { isEmailVerified } from '../../people/accounts/view.ts';
-import { signInFailed } from '../../people/sessions/failed.ts';
-import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { isEmailVerified } from '../../people/accounts/account.ts';
+import { signInFailed } from '../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { type Begun, beginSession } from '../begin.ts';
 
 /**

@@ -5,13 +5,13 @@ import { transaction } from '../../../database/transaction.ts';
 import type { SocialWord } from '../../../outbound/outbound.ts';
 import { requireUser } from '../../foundation/authority/require.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
-import { tallyEvent } from '../../foundation/events/tally.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
 import { instant, name as nameField } from '../../foundation/fields.ts';
-import { holdAccount } from '../../people/accounts/hold.ts';
-import { signInFailed } from '../../people/sessions/failed.ts';
-import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { holdAccount } from '../../people/accounts/account.ts';
+import { signInFailed } from '../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
-import { detachIdentities, recordUnlinked } from '../../tenancy/identities/detach.ts';
+import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';
 import {
   findSocialClient,
   providerNames,
@@ -19,7 +19,7 @@ import {
   type SocialProvider,
   socialProviders,
 } from '../../tenancy/identities/providers.ts';
-import { joinByDomain } from '../../tenancy/signin-settings/join-by-domain.ts';
+import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {
   beginFlow,

@@ -5,16 +5,14 @@ import type { Account } from '../../../database/models/account.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { tallyEvent } from '../../foundation/events/tally.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { signInFailed } from '../../people/sessions/failed.ts';
-import type { SecondFactor } from '../../people/two-factor/answer.ts';
+import { tallyEvent } from '../../foundation/events/record.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
+import { signInFailed } from '../../people/sessions/sign-in.ts';
+import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { belongsElsewhere } from '../../tenancy/identities/reclaim.ts';
-import { ensureMember } from '../../tenancy/memberships/join.ts';
-import { openClientSecret } from '../../tenancy/sso/secret.ts';
-import { isTrusted } from '../../tenancy/sso/trusted.ts';
-import { redirectUriOf } from '../../tenancy/sso/view.ts';
+import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
+import { isTrusted, openClientSecret, redirectUriOf } from '../../tenancy/sso/connection.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import {
   beginFlow,

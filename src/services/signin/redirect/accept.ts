@@ -5,9 +5,9 @@ import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { networkOf } from '../../foundation/limits/network.ts';
+import { networkOf } from '../../foundation/limits/address.ts';
 import { after } from '../../foundation/time.ts';
-import { signInFailed } from '../../people/sessions/failed.ts';
+import { signInFailed } from '../../people/sessions/sign-in.ts';
 import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';
 
 /** The parts of a callback that do not concern the provider alone. */

@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -13,17 +12,22 @@ import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { commandLine, shellWord } from '../../../shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
+import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
-import { markVerified } from './mark-verified.ts';
-import { isProven } from './proof.ts';
-import { whyShared } from './shared.ts';
-import { domainPage, domainView, txtValue, viewDomain } from './view.ts';
+import {
+  domainPage,
+  domainView,
+  isProven,
+  markVerified,
+  txtValue,
+  viewDomain,
+  whyShared,
+} from './domain.ts';
 
 // Verified domains of an organization (spec §2.1, §3.1).
 
@@ -35,23 +39,10 @@ export const listDomains = operation({
   input: z.strictObject({ org: ref, ...pageInput }),
   output: domainPage,
   run: (_ctx, input, { organization }) =>
-    readPage(
-      input,
-      (after, limit) =>
-        Domain.findAll({
-          where: { organizationId: organization.id, id: { [Op.gt]: after } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewDomain,
-    ),
+    readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
-/**
- * Claims a domain; the claim reserves nothing until it is verified (security I2). Refuses
- * `domain_shared` for public suffixes and mail providers (security D2).
- */
+/** Claims a domain; this reserves nothing (security I2). Refuses `domain_shared` (security D2). */
 export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -65,10 +56,7 @@ export const addDomain = operation({
   },
 });
 
-/**
- * Claims a domain as the operator, who may take a public suffix or mail provider; the event records
- * this.
- */
+/** Claims a domain as the operator, even a public suffix or mail provider; the event says so. */
 export const overrideDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -109,10 +97,7 @@ async function claim(
   });
 }
 
-/**
- * Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found, or
- * `domain_taken` if another organization was first.
- */
+/** Looks the proof up in the DNS. Refuses `domain_not_verified` with what was found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -141,8 +126,7 @@ export const assertDomain = operation({
 
 /**
  * Removes a domain. For a verified one this disables its connection and ends the sessions that came
- * by it, in the same transaction. It names the affected people, the owners first of all
- * (security D5).
+ * by it. It names the affected people, the owners first of all (security D5).
  */
 export const removeDomain = operation({
   authority: 'domains.change',
@@ -165,20 +149,13 @@ export const removeDomain = operation({
         : 0;
       const both = (who: 'people' | 'owners') => [...new Set([...affected[who], ...shutOut[who]])];
       const [people, owners] = [both('people'), both('owners')];
+      const ssoDisabled = disabled !== null;
       await recordEvent(ctx, {
         kind: 'domain.removed',
-        organizationId: organization.id,
-        subject: { type: 'domain', id: found.id, name: found.name },
-        data: { state: found.state, ssoDisabled: disabled !== null, owners, sessionsEnded },
+        ...eventAbout('domain', found, organization.id),
+        data: { state: found.state, ssoDisabled, owners, sessionsEnded },
       });
-      const view = {
-        domain: found.name,
-        ssoDisabled: disabled !== null,
-        ...affected,
-        people,
-        owners,
-      };
-      return { ...view, sessionsEnded };
+      return { domain: found.name, ssoDisabled, ...affected, people, owners, sessionsEnded };
     }),
 });
 
@@ -207,10 +184,7 @@ function finding(answer: TxtAnswer, found: string[]): string {
   return `has no svc-verify record among its ${answer.values.length} TXT records`;
 }
 
-/**
- * The people of the domain who sign in by the directory, which now refuses addresses on it
- * (security L6).
- */
+/** The people on the domain who can no longer sign in by the directory (security L6). */
 async function findShutOut({ id: organizationId }: Organization, domain: string) {
   const directory = await LdapConnection.findOne({ where: { organizationId, enabled: true } });
   return directory === null ? nobodyAffected : findAffected(directory, domain);

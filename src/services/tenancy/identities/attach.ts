@@ -6,13 +6,16 @@ import { dialectOfDatabase, insertRow, select } from '../../../database/select.t
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { idLikeOthers } from '../../people/accounts/id-like-others.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
-import { detachIdentities, recordUnlinked } from './detach.ts';
+import {
+  findByEmail,
+  idLikeOthers,
+  isProved,
+  isProvedForGood,
+  lockAccount,
+} from '../../people/accounts/account.ts';
+import { detachIdentities, recordUnlinked } from './operations.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 
@@ -42,7 +45,11 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
   const known = await findByKey(ctx, proof);
   if (known !== undefined) return known;
   const holder = await findByEmail(proof.email);
-  if (holder === null) return link(ctx, proof, await createForOrganization(ctx, proof));
+  if (holder === null) {
+    const { kind, connection } = proof;
+    const made = { ...proof, emailProof: 'domain' as const };
+    return link(ctx, proof, await createAccount(ctx, made, kind, connection.organizationId));
+  }
   const others = await Identity.findAll({ where: { ...inPlaceOf(proof), accountId: holder.id } });
   // The same key, if another sign-in has linked it since we looked.
   if (others.length > 0) return others.some((other) => isBound(other, proof)) ? holder : null;
@@ -51,9 +58,8 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
 }
 
 /**
- * The account of the key; null for a conflict, undefined for a new key. A key becomes invalid once
- * the account's domain is another organization's. This one does not keep what it linked while the
- * domain was its own (security I2).
+ * The account of the key; null for a conflict, undefined for a new key. A key ends once the
+ * account's domain is another organization's (security I2).
  */
 async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | null | undefined> {
   const { connection, issuer, subject, server } = proof;
@@ -82,9 +88,7 @@ function findFormer(proof: OutsideProof): Promise<Identity | null> {
   });
 }
 
-/**
- * Moves a former key to the connection that has just proved it; null if its account has one there.
- */
+/** Moves a former key to the connection that proved it; null if its account has one there. */
 async function adopt(
   ctx: Context,
   key: Identity,
@@ -174,7 +178,7 @@ export async function attachSocial(
     subject,
   };
   if (holder === null) {
-    const account = await createAccount(ctx, { ...proof, emailProof: 'social', by: provider });
+    const account = await createAccount(ctx, { ...proof, emailProof: 'social' }, provider);
     return { account: await link(ctx, entry, account), created: true };
   }
   if (!isProved(holder)) throw signInFirst(ctx, provider);
@@ -204,7 +208,6 @@ function connectFirst(provider: SocialProvider, message: string): Refusal {
   });
 }
 
-/** The fields of an account that provisioning uses. */
 type Holder = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /** A person as an organization's provisioning names them, without a record in it yet. */
@@ -216,9 +219,8 @@ export interface Provisioned {
 }
 
 /**
- * Returns the account for a new record: that of the address, which gains nothing by this, or a new
- * one. The address of a new one is proved if the organization has verified its domain
- * (security I4). Call it inside the transaction that writes the record.
+ * The account for a new record: that of the address, or a new one, whose address is proved if the
+ * organization has verified the domain (security I4). For the transaction of the record.
  */
 export async function attachProvisioned(
   ctx: Context,
@@ -236,9 +238,8 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that provisioning made without one, unless another account has it;
- * returns whether it did. An address on a foreign domain is not set: whether it was free would tell
- * of an account elsewhere (security I4).
+ * Sets the address of an account that provisioning made without one; returns whether it did. A
+ * foreign address is not set, because that would tell of an account elsewhere (security I4).
  */
 export async function attachAddress(
   ctx: Context,
@@ -252,19 +253,13 @@ export async function attachAddress(
   return true;
 }
 
-/**
- * The account of the address; without one, the proof that the organization gives for it. Bypasses
- * the ORM.
- */
+/** The account of the address; without one, the proof that the organization gives for it. */
 async function lookUp(
   organizationId: string,
   email: string | null,
 ): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
-  const [row] = await select<{
-    id: string | null;
-    domain: string | null;
-  }>(
+  const [row] = await select<{ id: string | null; domain: string | null }>(
     `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
        LEFT JOIN accounts a ON a.email = $1
        LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
@@ -283,45 +278,22 @@ async function keepsDomain(id: string | null): Promise<boolean> {
   return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
 }
 
-function createForOrganization(ctx: Context, proof: OutsideProof): Promise<Account> {
-  const { kind: by, email, name, connection } = proof;
-  return createAccount(ctx, {
-    email,
-    name,
-    emailProof: 'domain',
-    by,
-    organizationId: connection.organizationId,
-  });
-}
-
-interface NewAccount {
-  email: string;
-  name: string;
-  emailProof: EmailProof;
-  /** The kind of sign-in that made the account, for the event. */
-  by: string;
-  organizationId?: string;
-}
-
-async function createAccount(ctx: Context, given: NewAccount): Promise<Account> {
-  const { email, name, emailProof, by, organizationId = null } = given;
-  const account = await Account.create({
-    id: orderedId(),
-    email,
-    emailProof,
-    name,
-    createdAt: ctx.now,
-  });
+async function createAccount(
+  ctx: Context,
+  { email, emailProof, name }: { email: string; emailProof: EmailProof; name: string },
+  by: string,
+  organizationId: string | null = null,
+): Promise<Account> {
+  const row = { id: orderedId(), email, emailProof, name, createdAt: ctx.now };
+  const account = await Account.create(row);
   await recordEvent(ctx, {
     kind: 'user.created',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { by },
   });
   return account;
 }
 
-/** A key as it is linked. */
 interface Entry {
   kind: Identity['kind'];
   connection: { id: string; organizationId: string | null };
@@ -354,8 +326,7 @@ function recordLinked(
 ): Promise<void> {
   return recordEvent(ctx, {
     kind: 'identity.linked',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { kind, issuer },
   });
 }

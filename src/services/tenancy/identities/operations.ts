@@ -1,16 +1,18 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
-import { requireAccount } from '../../people/accounts/find.ts';
-import { detachIdentities, recordUnlinked } from './detach.ts';
+import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
+import { requireAccount } from '../../people/accounts/account.ts';
+import { endSessions } from '../../people/sessions/end.ts';
+import { socialProviders } from './providers.ts';
 
 export const identityView = z.object({
   id,
@@ -42,12 +44,8 @@ export const listIdentities = operation({
     const isFormer = await findFormer(
       await Identity.findAll({ where: { accountId }, attributes: ['kind', 'connectionId'] }),
     );
-    return readPage(
-      input,
-      (after, limit) =>
-        Identity.findAll({ where: { accountId, id: { [Op.gt]: after } }, order: ['id'], limit }),
-      (row) => row.id,
-      (row) => viewIdentity(row, isFormer),
+    return readRows(Identity, { where: { accountId } }, input, (row) =>
+      viewIdentity(row, isFormer),
     );
   },
 });
@@ -61,9 +59,8 @@ const unlinkInput = z
   });
 
 /**
- * Unlinks one external identity, or all of an account's, and ends the sessions that came through
- * them. The next sign-in by the account's address links the person that the provider then names
- * (security I1).
+ * Unlinks one external identity, or all of an account's, and ends the sessions through them. The
+ * next sign-in by the address links the person that the provider then names (security I1).
  */
 export const unlinkIdentities = operation({
   authority: 'operator',
@@ -82,10 +79,10 @@ export const unlinkIdentities = operation({
     }),
 });
 
-async function requireIdentities({
-  id: which,
-  user,
-}: z.output<typeof unlinkInput>): Promise<[Identity, ...Identity[]]> {
+async function requireIdentities(
+  input: z.output<typeof unlinkInput>,
+): Promise<[Identity, ...Identity[]]> {
+  const { id: which, user } = input;
   const account = user === undefined ? null : await requireAccount(user);
   const [first, ...more] = await Identity.findAll({
     where: {
@@ -125,4 +122,54 @@ function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) 
     linkedAt: identity.linkedAt.toISOString(),
     ...(isFormer(identity) ? { former: true as const } : {}),
   };
+}
+
+// Fewer than SQLite's 32766 parameters of one statement.
+const atOnce = 1000;
+
+/**
+ * Detaches keys from their accounts and ends the sessions through them; returns how many. The next
+ * sign-in links the person anew, by the verified address. Call it inside a transaction.
+ */
+export async function detachIdentities(ctx: Context, identities: Identity[]): Promise<number> {
+  let ended = 0;
+  for (const [connectionId, keys] of Map.groupBy(identities, (key) => key.connectionId)) {
+    for (let from = 0; from < keys.length; from += atOnce) {
+      const some = keys.slice(from, from + atOnce);
+      await Identity.destroy({ where: { id: some.map(({ id }) => id) } });
+      const accountId = some.map(({ accountId }) => accountId);
+      const provider = socialProviders.find((one) => one === connectionId);
+      const through = provider === undefined ? { connectionId } : { method: provider };
+      ended += await endSessions(ctx, { accountId, ...through });
+    }
+  }
+  return ended;
+}
+
+/** Records that a key was detached from its account; `name` is the account's. */
+export function recordUnlinked(ctx: Context, identity: Identity, name: string): Promise<void> {
+  const { kind, issuer, organizationId, accountId } = identity;
+  return recordEvent(ctx, {
+    kind: 'identity.unlinked',
+    organizationId,
+    subject: { type: 'user', id: accountId, name },
+    data: { kind, issuer },
+  });
+}
+
+/**
+ * Detaches the organization's keys of a kind, also those of removed connections, and ends the
+ * sessions that came by them (security I1). Returns their accounts. Call it inside a transaction.
+ */
+export async function freeAccounts(
+  ctx: Context,
+  which: { kind: 'sso' | 'ldap'; organizationId: string; issuer?: string },
+): Promise<{ people: string[]; sessionsEnded: number }> {
+  const identities = await Identity.findAll({
+    where: which,
+    include: { model: Account, as: 'account', required: true },
+    order: ['id'],
+  });
+  const people = identities.map(({ account }) => account.email ?? account.name);
+  return { people, sessionsEnded: await detachIdentities(ctx, identities) };
 }

@@ -34,8 +34,6 @@ export function requireSocialClient(ctx: Context, provider: SocialProvider) {
   throw new Refusal(
     'social_not_configured',
     `Signing in with ${providerNames[provider]} is not set up here.`,
-    {
-      hint: 'Sign in another way, or ask your administrator to set it up.',
-    },
+    { hint: 'Sign in another way, or ask your administrator to set it up.' },
   );
 }

@@ -5,11 +5,11 @@ import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { isProved, isProvedForGood } from '../../people/accounts/view.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { isProved, isProvedForGood } from '../../people/accounts/account.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
-import { detachIdentities, recordUnlinked } from './detach.ts';
+import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
  * Prepares an account for the person that the owner of its domain names. Suppose the address was
@@ -37,7 +37,6 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** Who takes an account over, and what stays of it. */
 interface Takeover {
   by: 'domain' | 'mail' | 'operator' | 'signup';
   /** The organization that takes it over; the keys of its own connections stay (security I1). */
@@ -49,9 +48,8 @@ interface Takeover {
 type Candidate = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
 
 /**
- * Reclaims the account that the organization is about to make a member. It must own the domain, and
- * no proof may prevent it (security I3). Returns whether it did; `account` then has the new name.
- * Call it inside that transaction.
+ * Reclaims the account that is about to become a member, if the organization owns the domain and no
+ * proof prevents it (security I3). Returns whether it did; `account` then has the new name.
  */
 export async function reclaimMember(
   ctx: Context,
@@ -99,8 +97,7 @@ export async function takeOver(
   await account.reload();
   await recordEvent(ctx, {
     kind: 'account.reclaimed',
-    organizationId,
-    subject: { type: 'user', id: account.id, name: account.name },
+    ...eventAbout('user', account, organizationId),
     data: { by },
   });
 }

@@ -1,19 +1,48 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Op } from 'sequelize';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
-import { rightToGrant } from '../memberships/grant.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, instant, role } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { joinOrganization } from '../memberships/join-and-leave.ts';
+import { isMember, rightToGrant } from '../memberships/membership.ts';
 
 // An invitation: its token, how to find it, and its inviter.
 
-/**
- * The token of an invitation, 128 bits (security O6). It is derived from the id by a key of its
- * own: the daemon mails it without storing it.
- */
+export const invitationView = z.object({ id, email: z.string(), role, expiresAt: instant });
+export const invitationPage = pageOf(invitationView);
+
+/** The invitation with its token and link, which are shown once. */
+export const newInvitationView = invitationView.extend({
+  token: z.string(),
+  url: z.string(),
+  mailed: z.boolean().describe('Whether a mail with the link was queued.'),
+  mailLimited: z
+    .boolean()
+    .describe(
+      'Not mailed, because the organization mailed two invitations to this address within a day.',
+    ),
+  replaced: z.boolean().describe('Whether an earlier invitation of this address no longer works.'),
+});
+
+/** The organization that an account became a member of, and its role there. */
+export const acceptedView = z.object({
+  organization: z.object({ id, slug: z.string(), name: z.string() }),
+  role,
+});
+
+/** An invitation as the organization's admins see it. */
+export function viewInvitation({ id, email, role, expiresAt }: Invitation) {
+  return { id, email, role, expiresAt: expiresAt.toISOString() };
+}
+
+/** An invitation's token, derived from its id: nothing stores it (security O6). */
 export function invitationToken(ctx: Pick<Context, 'keyring'>, id: string): string {
   const mac = createHmac('sha256', ctx.keyring.derive('invitations')).update(id).digest();
   return mac.subarray(0, 16).toString('base64url');
@@ -68,15 +97,62 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
 }
 
 /** Whether the inviter may still invite and is not disabled; if not, the invitation is invalid. */
-export async function inviterStands({
-  invitedBy,
-  organizationId,
-  role,
-}: Invitation): Promise<boolean> {
+export async function inviterStands(invitation: Invitation): Promise<boolean> {
+  const { invitedBy, organizationId, role } = invitation;
   if (invitedBy === null) return true;
   const inviter = await Membership.findOne({
     where: { organizationId, accountId: invitedBy },
     include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
   });
   return inviter !== null && isAllowed(inviter.role, rightToInvite(role));
+}
+
+/** Records that this account signed up with the invitation, to join once its address is proved. */
+export async function bindInvitation(id: string, account: Account): Promise<void> {
+  await Invitation.update({ accountId: account.id }, { where: { id, email: account.email ?? '' } });
+}
+
+/** Makes the account a member if it signed up by invitation. Call it inside a transaction. */
+export async function joinInvited(ctx: Context, account: Account): Promise<void> {
+  const invitations = await Invitation.findAll({
+    where: { accountId: account.id, ...waiting(ctx) },
+    include: { model: Organization, as: 'organization', required: true },
+  });
+  for (const invitation of invitations) {
+    if (
+      !(await inviterStands(invitation)) ||
+      (await isMember(invitation.organizationId, account.id))
+    )
+      continue;
+    await joinByInvitation(ctx, invitation, account);
+  }
+}
+
+/**
+ * Spends the invitation and writes the membership, which lifts the tombstone, if any (security I5).
+ * Returns whether the invitation could still be spent.
+ */
+export async function joinByInvitation(
+  ctx: Context,
+  invitation: Invitation,
+  account: Account,
+): Promise<boolean> {
+  const { id, organization, role, invitedBy } = invitation;
+  const [spent] = await Invitation.update(
+    { acceptedAt: ctx.now, accountId: account.id },
+    { where: { id, ...waiting(ctx) } },
+  );
+  if (spent === 0) return false;
+  const by = invitedBy === null ? {} : { by: invitedBy };
+  await joinOrganization(ctx, organization, account, {
+    role,
+    origin: { kind: 'invitation', ...by },
+  });
+  await recordEvent(ctx, {
+    kind: 'invitation.accepted',
+    organizationId: organization.id,
+    subject: { type: 'invitation', id, name: invitation.email },
+    data: { role, account: account.id },
+  });
+  return true;
 }

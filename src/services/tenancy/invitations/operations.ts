@@ -1,4 +1,4 @@
-import { Op, Transaction } from 'sequelize';
+import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
@@ -8,32 +8,33 @@ import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { mayMailInvitation } from '../../foundation/limits/mail.ts';
-import { requirePlace } from '../../foundation/limits/spend.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { holdAccount } from '../../people/accounts/hold.ts';
-import { isEmailVerified } from '../../people/accounts/view.ts';
-import { emailUnverified } from '../../people/sessions/failed.ts';
-import { isMember } from '../memberships/find.ts';
+import { findByEmail, holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
+import { emailUnverified } from '../../people/sessions/sign-in.ts';
+import { isMember } from '../memberships/membership.ts';
 import {
+  acceptedView,
   findByToken,
   hashInvitationToken,
+  invitationPage,
   invitationToken,
   invitationUrl,
   inviterName,
   inviterStands,
+  joinByInvitation,
+  newInvitationView,
   rightToInvite,
+  viewInvitation,
   waiting,
 } from './invitation.ts';
-import { joinByInvitation } from './join.ts';
-import { acceptedView, invitationPage, newInvitationView, viewInvitation } from './view.ts';
 
 const lifeSeconds = 7 * 24 * 3600;
 const mostADay = 50;
@@ -43,18 +44,10 @@ export const listInvitations = operation({
   authority: 'invitations.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: invitationPage,
-  run: (ctx, input, { organization }) =>
-    readPage(
-      input,
-      (cursor, limit) =>
-        Invitation.findAll({
-          where: { organizationId: organization.id, ...waiting(ctx), id: { [Op.gt]: cursor } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewInvitation,
-    ),
+  run: (ctx, input, { organization }) => {
+    const where = { organizationId: organization.id, ...waiting(ctx) };
+    return readRows(Invitation, { where }, input, viewInvitation);
+  },
 });
 
 const createInput = z.strictObject({ org: ref, email, role: role.default('member') });
@@ -62,10 +55,8 @@ const createInput = z.strictObject({ org: ref, email, role: role.default('member
 type Inviting = z.output<typeof createInput>;
 
 /**
- * Invites an address, with or without an account, in a role that the actor may grant (security O6).
- * It replaces an earlier invitation of the address. If the instance sends mail, the invitation is
- * mailed, unless the organization has invited the address too often lately. The answer and the
- * event tell which.
+ * Invites an address in a role that the actor may grant (security O6), in place of an earlier
+ * invitation. It is mailed unless the address was invited too often; the answer tells.
  */
 export const createInvitation = operation({
   authority: 'invitations.change',
@@ -77,8 +68,7 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // Locked until the transaction ends, so that of two for one address the second replaces the
-  // first.
+  // Locked, so that of two for one address the second replaces the first.
   await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   await requireNoMember(organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
@@ -125,8 +115,7 @@ async function write(
   });
   await recordEvent(ctx, {
     kind: 'invitation.created',
-    organizationId,
-    subject: { type: 'invitation', id: made, name: address },
+    ...eventAbout('invitation', { id: made, name: address }, organizationId),
     data: { role: as, mailed },
   });
   return invitation;
@@ -147,8 +136,7 @@ export const revokeInvitation = operation({
         throw notWaiting(input.id);
       await recordEvent(ctx, {
         kind: 'invitation.revoked',
-        organizationId: organization.id,
-        subject: { type: 'invitation', id: invitation.id, name: invitation.email },
+        ...eventAbout('invitation', { id: invitation.id, name: invitation.email }, organization.id),
       });
       return viewInvitation(invitation);
     }),
@@ -182,10 +170,7 @@ export const lookAtInvitation = operation({
   },
 });
 
-/**
- * Makes the caller a member, if the invitation is for their address (security O6). A second call by
- * the same person gets the same answer.
- */
+/** Makes the caller a member if the invitation is for their address (security O6); repeatable. */
 export const acceptInvitation = operation({
   authority: 'invitations.accept',
   input: tokenInput,
@@ -196,7 +181,10 @@ export const acceptInvitation = operation({
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const invitation = await findByToken(ctx, token);
       if (invitation === null) throw invitationInvalid();
-      if (invitation.email !== account.email) throw forAnother();
+      if (invitation.email !== account.email)
+        throw new Refusal('forbidden', 'This invitation is for another e-mail address.', {
+          hint: 'Sign in with the address that was invited.',
+        });
       if (!isEmailVerified(ctx, account)) throw emailUnverified();
       await join(ctx, invitation, account);
       const { organization } = invitation;
@@ -221,11 +209,5 @@ async function join(ctx: Context, invitation: Invitation, account: Account): Pro
 export function invitationInvalid(): Refusal {
   return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
     hint: 'Ask for a new one.',
-  });
-}
-
-function forAnother(): Refusal {
-  return new Refusal('forbidden', 'This invitation is for another e-mail address.', {
-    hint: 'Sign in with the address that was invited.',
   });
 }

@@ -8,9 +8,7 @@ import { isUtf8 } from 'node:buffer';
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 
-/**
- * The canonical RDNs from the entry to the root, or null if the text is no DN, or is the root's.
- */
+/** The canonical RDNs from the entry to the root; null if the text is no DN, or the root's. */
 export function canonicalDn(text: string): string[] | null {
   const pieces: string[] = text.match(piece) ?? [];
   // A backslash at the end escapes nothing. Quotes and semicolons are LDAPv2.
@@ -40,9 +38,7 @@ export function isUnder(dn: readonly string[], base: readonly string[]): boolean
   return above >= 0 && base.every((rdn, at) => rdn === dn[above + at]);
 }
 
-/**
- * The domain that a canonical DN is in: its last components, which name it; without any, its root.
- */
+/** The domain of a canonical DN: its last components, which name it; without any, its root. */
 export function realmOf(dn: readonly string[]): string[] {
   const at = dn.findLastIndex((rdn) => !rdn.startsWith('dc='));
   return dn.slice(Math.min(at + 1, dn.length - 1));

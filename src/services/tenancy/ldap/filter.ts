@@ -2,10 +2,7 @@ import { FilterParser } from 'ldapts';
 
 const placeholder = '{username}';
 
-/**
- * What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}`
- * as a value.
- */
+/** The fault of a search filter, or null. It must hold `{username}` as a value (security L3). */
 export function faultOfFilter(filter: string): string | null {
   if (!filter.includes(placeholder)) return `must contain ${placeholder}`;
   if (/(^|\()[^(=]*\{username\}/.test(filter))
@@ -13,8 +10,7 @@ export function faultOfFilter(filter: string): string | null {
   // The library would read each of them as one character.
   if (/\\[89a-f][0-9a-f]/i.test(filter))
     return 'must have characters outside ASCII as they are, not escaped';
-  // The library adds a missing parenthesis at the end, and would search for something else than was
-  // meant.
+  // The library would add a missing parenthesis at the end, and search for something else.
   if (count(filter, '(') !== count(filter, ')'))
     return 'must have as many closing as opening parentheses';
   try {

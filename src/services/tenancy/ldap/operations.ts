@@ -13,14 +13,20 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
-import { freeAccounts } from '../identities/detach.ts';
+import { freeAccounts } from '../identities/operations.ts';
 import { findAffected } from '../sso/affected.ts';
-import { requireEncryption } from './encryption.ts';
-import { requireDirectory } from './find.ts';
+import {
+  directorySettingsOf,
+  ldapDisabledView,
+  ldapRelinkedView,
+  ldapView,
+  requireDirectory,
+  requireEncryption,
+  requireSameServer,
+  sealBindPassword,
+  viewLdap,
+} from './connection.ts';
 import { changeLdapInput, saveLdapInput } from './schema.ts';
-import { requireSameServer, sealBindPassword } from './secret.ts';
-import { directorySettingsOf } from './settings.ts';
-import { ldapDisabledView, ldapRelinkedView, ldapView, viewLdap } from './view.ts';
 
 // The LDAP connection of an organization (spec §2.5).
 
@@ -85,12 +91,8 @@ function passwordToStore(
   stored: LdapConnection | null,
 ): string {
   if (input.bindPassword) return sealBindPassword(ctx, id, input.bindPassword);
-  if (stored === null)
-    throw refuseField(
-      'bindPassword',
-      'is required',
-      'Give the password of the account that searches.',
-    );
+  const hint = 'Give the password of the account that searches.';
+  if (stored === null) throw refuseField('bindPassword', 'is required', hint);
   requireSameServer(stored, input);
   return stored.bindPassword;
 }
@@ -146,10 +148,11 @@ export const disableLdap = operation({
     transaction(async () => {
       const connection = await requireDirectory(organization);
       const affected = await findAffected(connection);
-      if (!connection.enabled) return { ...viewLdap(connection), ...affected };
-      await connection.update({ enabled: false });
-      const data = { owners: affected.owners };
-      await recordEvent(ctx, { kind: 'ldap.disabled', ...about(connection), data });
+      if (connection.enabled) {
+        await connection.update({ enabled: false });
+        const data = { owners: affected.owners };
+        await recordEvent(ctx, { kind: 'ldap.disabled', ...about(connection), data });
+      }
       return { ...viewLdap(connection), ...affected };
     }),
 });
@@ -175,9 +178,8 @@ export const removeLdap = operation({
 });
 
 /**
- * After a change of directory: deletes the keys of all people who signed in by LDAP in this
- * organization, former keys too. It ends the sessions that came by them. At the next sign-in the
- * people are linked again by their verified address (security I1). Returns their names.
+ * After a change of directory: deletes all LDAP keys of this organization, former ones too, and
+ * ends their sessions. The next sign-in links by the verified address (security I1).
  */
 export const relinkLdap = operation({
   authority: 'ldap.relink',

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { ref } from '../../foundation/fields.ts';
+import { ref, testSteps } from '../../foundation/fields.ts';
 import { canonicalDn } from './dn.ts';
 import { faultOfFilter } from './filter.ts';
 
@@ -81,10 +81,7 @@ const settings = {
   groupsAttribute: attribute.nullable(),
 };
 
-/**
- * All settings of the connection; an absent one gets its default, except the stored password
- * (spec §2.5).
- */
+/** All settings (spec §2.5); an absent one gets its default, except the stored password. */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...settings,
@@ -126,15 +123,5 @@ export const testLdapView = z.object({
   message: z.string(),
   /** How many sample entries were returned; absent if the search was not reached. */
   entries: z.int().optional(),
-  /** In order, the steps that ran. */
-  steps: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      expected: z.string().optional(),
-      seen: z.string().optional(),
-      /** The one thing to change. */
-      hint: z.string().optional(),
-    }),
-  ),
+  steps: testSteps,
 });

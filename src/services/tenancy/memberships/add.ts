@@ -10,16 +10,13 @@ import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { email, ref, role } from '../../foundation/fields.ts';
-import { requirePlace } from '../../foundation/limits/spend.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { findByEmail } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { listCredentials } from '../../people/credentials/list-credentials.ts';
+import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
+import { listCredentials } from '../../people/credentials/credentials.ts';
 import { isToReclaim, reclaimMember } from '../identities/reclaim.ts';
-import { isMember } from './find.ts';
-import { byHand, rightToGrant } from './grant.ts';
-import { joinOrganization } from './join.ts';
-import { memberView, viewMember } from './view.ts';
+import { joinOrganization } from './join-and-leave.ts';
+import { byHand, isMember, memberView, rightToGrant, viewMember } from './membership.ts';
 
 const addInput = z.strictObject({ org: ref, email, role });
 
@@ -73,9 +70,8 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
 }
 
 /**
- * Whether the actor may add the account of this address directly. The operator may add any, others
- * only addresses on the organization's verified domains (security O8). Inside a transaction the
- * domain stays so until that ends.
+ * Whether the actor may add this address directly: the operator any, others those on verified
+ * domains (security O8). The domain then stays until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
@@ -106,8 +102,7 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
 
 /**
  * Ends what an earlier holder left on an account that is about to become a member (security I3).
- * The operator decides whether credentials end. Call it inside that transaction; `account` is then
- * up to date.
+ * The operator decides about credentials. `account` is then up to date.
  */
 async function reclaimAdded(
   ctx: Context,
@@ -136,10 +131,7 @@ function fateUnsaid(account: Account) {
   );
 }
 
-/**
- * Lists the credentials that `member add` would end for the operator. The list is empty if the
- * address was proved or the organization does not own its domain.
- */
+/** Lists the credentials that `member add` would end; none if the address was proved. */
 export const findUnproven = operation({
   authority: 'operator',
   input: addInput,

@@ -1,21 +1,30 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
+import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { shownTo } from '../../foundation/authority/shown.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { ref, role, userRef } from '../../foundation/fields.ts';
+import { readShown } from '../../foundation/authority/shown.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { isLive } from '../../people/accounts/hold.ts';
-import { endMember } from './deactivate.ts';
-import { requireMembership } from './find.ts';
-import { rightToGrant } from './grant.ts';
-import { requireAnotherOwner } from './last-owner.ts';
-import { memberPage, memberView, viewMember } from './view.ts';
+import { pageInput, pageOf } from '../../foundation/page.ts';
+import { isLive } from '../../people/accounts/account.ts';
+import { tokenView, viewToken } from '../../people/tokens/token.ts';
+import { endMember } from './join-and-leave.ts';
+import {
+  memberPage,
+  memberView,
+  pushedIn,
+  requireAnotherOwner,
+  requireMembership,
+  rightToGrant,
+  viewMember,
+} from './membership.ts';
 
 // Members of an organization; add.ts adds them.
 
@@ -24,8 +33,9 @@ export const listMembers = operation({
   authority: 'members.see',
   input: z.strictObject({ org: ref, ...pageInput }),
   output: memberPage,
-  run: async (_ctx, input, { organization }) => {
-    const { items, nextCursor } = await readPage(
+  run: (_ctx, input, { organization }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) =>
         Membership.findAll({
@@ -35,14 +45,8 @@ export const listMembers = operation({
           limit,
         }),
       (row) => row.accountId,
-      (row) => row,
-    );
-    const shown = await shownTo(
-      organization.id,
-      items.map(({ account }) => account),
-    );
-    return { items: items.map((row) => viewMember(row, shown(row.account))), nextCursor };
-  },
+      viewMember,
+    ),
 });
 
 /** Changes a role. Only an owner grants or takes the owner role, and the last owner keeps it. */
@@ -64,8 +68,7 @@ export const changeMemberRole = operation({
       await membership.update({ role: input.role });
       await recordEvent(ctx, {
         kind: 'member.role.changed',
-        organizationId: organization.id,
-        subject: { type: 'user', id: account.id, name: shown.name },
+        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
         data: { from, to: input.role },
       });
       return viewMember(membership, shown);
@@ -89,10 +92,7 @@ export const removeMember = operation({
     }),
 });
 
-/**
- * Ends the caller's membership, as a removal does (security O8). Returns whether the caller's
- * session has ended with it.
- */
+/** Ends the caller's membership (security O8). Returns whether the session ended with it. */
 export const leaveOrganization = operation({
   authority: 'members.leave',
   input: z.strictObject({ org: ref }),
@@ -114,3 +114,40 @@ export const leaveOrganization = operation({
     });
   },
 });
+
+/** A member's token as the owners of the organization see it, with its account. */
+export const memberTokenView = tokenView.extend({
+  user: z.object({ id, email: z.string().nullable(), name: z.string() }),
+});
+
+/**
+ * Lists the members' tokens of scope admin, without their values, oldest first (security P15).
+ * Members that provisioning pushed into the organization are left out (security O8).
+ */
+export const listAdminTokens = operation({
+  authority: 'adminTokens.see',
+  input: z.strictObject({ org: ref, ...pageInput }),
+  output: pageOf(memberTokenView),
+  run: (ctx, input, { organization }) =>
+    readShown(
+      organization.id,
+      input,
+      (after, limit) => findAfter(ctx, organization.id, after, limit),
+      (row) => row.id,
+      (row, shown) => ({ ...viewToken(row), user: { id: row.accountId, ...shown } }),
+    ),
+});
+
+async function findAfter(ctx: Context, organizationId: string, after: string, limit: number) {
+  const rows = await select<{ id: string }>(
+    `SELECT t.id FROM access_tokens t JOIN accounts a ON a.id = t.account_id
+       JOIN memberships m ON m.account_id = a.id AND m.organization_id = $1
+      WHERE t.scope = 'admin' AND t.id > $2 AND NOT ${pushedIn(ctx)} ORDER BY t.id LIMIT $3`,
+    [organizationId, after, limit],
+  );
+  return AccessToken.findAll({
+    where: { id: rows.map(({ id }) => id) },
+    include: { model: Account, as: 'account', required: true },
+    order: ['id'],
+  });
+}

@@ -12,17 +12,18 @@ import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug } from '../../foundation/fields.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
-import { forgetProofs } from '../../people/accounts/forget-proofs.ts';
-import { holdAccount } from '../../people/accounts/hold.ts';
-import { endVouchedTokens } from '../../people/apps/end-vouched.ts';
-import { endSessions, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
-import { ownSessionOf } from '../../people/sessions/own.ts';
+import { pageInput, readPage, readRows } from '../../foundation/page.ts';
+import { forgetProofs, holdAccount } from '../../people/accounts/account.ts';
+import { endVouchedTokens } from '../../people/apps/app.ts';
+import {
+  endSessions,
+  endSessionsPastSecondFactor,
+  ownSessionOf,
+} from '../../people/sessions/end.ts';
 import { recordMember } from '../scim-records/member.ts';
-import { slugOf } from './slug.ts';
 import { organizationPage, organizationView, viewOrganization } from './view.ts';
 
 const refInput = z.strictObject({ org: ref });
@@ -35,7 +36,8 @@ export const listOrganizations = operation({
   input: z.strictObject(pageInput),
   output: organizationPage,
   run: (_ctx, input, accountId) => {
-    if (accountId === null) return listAll(input);
+    if (accountId === null)
+      return readRows(Organization, {}, input, (row) => viewOrganization(row));
     return readPage(
       input,
       (after, limit) =>
@@ -50,16 +52,6 @@ export const listOrganizations = operation({
     );
   },
 });
-
-function listAll(at: { limit: number; cursor?: string | undefined }) {
-  return readPage(
-    at,
-    (after, limit) =>
-      Organization.findAll({ where: { id: { [Op.gt]: after } }, order: ['id'], limit }),
-    (row) => row.id,
-    (row) => viewOrganization(row),
-  );
-}
 
 /** Shows one organization to its members and the operator. */
 export const showOrganization = operation({
@@ -87,8 +79,7 @@ export const createOrganization = operation({
       if (creator !== null) await makeOwner(ctx, made.id, creator);
       await recordEvent(ctx, {
         kind: 'organization.created',
-        organizationId: made.id,
-        subject: { type: 'organization', id: made.id, name: made.name },
+        ...eventAbout('organization', made, made.id),
       });
       return made;
     });
@@ -132,8 +123,7 @@ export const renameOrganization = operation({
       await organization.update({ name: input.name });
       await recordEvent(ctx, {
         kind: 'organization.renamed',
-        organizationId: organization.id,
-        subject: { type: 'organization', id: organization.id, name: input.name },
+        ...eventAbout('organization', { id: organization.id, name: input.name }, organization.id),
         data: { from },
       });
     });
@@ -164,8 +154,11 @@ export const deleteOrganization = operation({
       for (const domain of verified) await forgetProofs(domain.name);
       await recordEvent(ctx, {
         kind: 'organization.deleted',
-        organizationId,
-        subject: { type: 'organization', id: organizationId, name: organization.name },
+        ...eventAbout(
+          'organization',
+          { id: organizationId, name: organization.name },
+          organizationId,
+        ),
         data: { members },
       });
       return { ...viewOrganization(organization), members };
@@ -179,7 +172,7 @@ const holdingPeople = `SELECT id FROM accounts WHERE id IN (
 
 /** Locks every account that loses a membership or a provisioned record. */
 async function holdPeople(organizationId: string): Promise<void> {
-  // SQLite has one writer. Not FOR UPDATE: see accounts/lock.ts.
+  // SQLite has one writer. Not FOR UPDATE: see people/accounts/account.ts.
   if (dialectOfDatabase() === 'sqlite') return;
   await select(holdingPeople, [organizationId]);
 }

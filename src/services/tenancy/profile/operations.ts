@@ -7,16 +7,25 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, locale, name, projectRole, role, userRef } from '../../foundation/fields.ts';
+import { listLockouts } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
-import { requireAccount } from '../../people/accounts/find.ts';
-import { lockAccount } from '../../people/accounts/lock.ts';
-import { userView } from '../../people/accounts/schema.ts';
-import { viewOwner, viewUser } from '../../people/accounts/view.ts';
-import { holdIfLastOwner } from '../memberships/last-owner.ts';
+import {
+  lockAccount,
+  requireAccount,
+  userRefInput,
+  userView,
+  viewOwner,
+  viewUser,
+} from '../../people/accounts/account.ts';
+import { listCredentials } from '../../people/credentials/credentials.ts';
+import { shownUserView } from '../../people/users/operations.ts';
+import { holdIfLastOwner } from '../memberships/membership.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { forgetRecords } from '../scim-records/write.ts';
+import { hasSso } from '../signin-settings/methods.ts';
 
 const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   organizations: z.array(
@@ -125,9 +134,8 @@ export const deletedUserView = userView.extend({
 });
 
 /**
- * Deletes an account with its memberships, sessions and external identities, and frees its address
- * (security O6). It is never refused: the answer names the organizations left without an owner
- * (security O8).
+ * Deletes an account with all it has, and frees its address (security O6). It is never refused: the
+ * answer names the organizations left without an owner (security O8).
  */
 export const deleteUser = operation({
   authority: 'operator',
@@ -170,3 +178,25 @@ async function findLeftOwnerless(account: Account) {
   }
   return left;
 }
+
+/** Shows one account, its lockouts and credentials: an earlier holder may have left some. */
+export const showUser = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: shownUserView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    const { emailProof, awaitsCode } = account;
+    const credentials = await listCredentials(ctx, account.id);
+    const lockouts = await listLockouts(ctx, account);
+    const singleSignOn = account.email !== null && (await hasSso(ctx, domainOf(account.email)));
+    return {
+      ...viewUser(ctx, account),
+      emailProof,
+      awaitsCode,
+      credentials,
+      singleSignOn,
+      lockouts,
+    };
+  },
+});

@@ -5,20 +5,19 @@ import { Account } from '../../../database/models/account.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { requireProject } from '../../foundation/authority/project.ts';
 import {
   requireAuthority,
+  requireProject,
   requireProjectAuthority,
   type Within,
 } from '../../foundation/authority/require.ts';
-import { type Shown, shownIn, shownTo } from '../../foundation/authority/shown.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { readShown, type Shown, shownIn } from '../../foundation/authority/shown.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { requireMembership } from '../memberships/find.ts';
-import { byHand } from '../memberships/grant.ts';
+import { byHand, requireMembership } from '../memberships/membership.ts';
 import { projectMemberPage, projectMemberView, viewProjectMember } from './view.ts';
 
 // Members of a project (spec §2.3).
@@ -28,7 +27,6 @@ const putInput = refInput.extend({ role: projectRole });
 
 type Put = z.output<typeof putInput>;
 
-/** A member, as the organization sees them. */
 type Person = Shown & { id: string };
 
 /** Lists the members of the project, and how each came to belong to it. */
@@ -36,8 +34,9 @@ export const listProjectMembers = operation({
   authority: 'projectMembers.see',
   input: z.strictObject({ org: ref, project: ref, ...pageInput }),
   output: projectMemberPage,
-  run: async (_ctx, input, { organization, project }) => {
-    const { items, nextCursor } = await readPage(
+  run: (_ctx, input, { organization, project }) =>
+    readShown(
+      organization.id,
       input,
       (after, limit) =>
         ProjectMembership.findAll({
@@ -47,14 +46,8 @@ export const listProjectMembers = operation({
           limit,
         }),
       (row) => row.accountId,
-      (row) => row,
-    );
-    const shown = await shownTo(
-      organization.id,
-      items.map(({ account }) => account),
-    );
-    return { items: items.map((row) => viewProjectMember(row, shown(row.account))), nextCursor };
-  },
+      viewProjectMember,
+    ),
 });
 
 /**
@@ -85,8 +78,7 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // Locked until the transaction ends: an account that leaves the organization must not stay in its
-  // project.
+  // Locked: an account that leaves the organization must not stay in its project.
   const { account, shown } = await requireMembership(organization, input.user, { hold: true });
   const who = { id: account.id, ...shown };
   await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });
@@ -122,8 +114,7 @@ async function add(
   });
   await recordEvent(ctx, {
     kind: 'project.member.added',
-    organizationId: organization.id,
-    subject: { type: 'user', id: who.id, name: who.name },
+    ...eventAbout('user', who, organization.id),
     data: { project: project.slug, role, origin: membership.origin.kind },
   });
   return viewProjectMember(membership, who);
@@ -141,8 +132,7 @@ async function change(
   await stored.update({ role, ...(synced ? { synced: false, origin: byHand(ctx.actor) } : {}) });
   await recordEvent(ctx, {
     kind: 'project.member.role.changed',
-    organizationId: organization.id,
-    subject: { type: 'user', id: who.id, name: who.name },
+    ...eventAbout('user', who, organization.id),
     data: { project: project.slug, from, to: role, ...(synced ? { wasSynced: true } : {}) },
   });
   return viewProjectMember(stored, who);
@@ -161,8 +151,7 @@ export const removeProjectMember = operation({
       await membership.destroy();
       await recordEvent(ctx, {
         kind: 'project.member.removed',
-        organizationId: organization.id,
-        subject: { type: 'user', id: account.id, name: shown.name },
+        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
         data: { project: project.slug, role, ...(synced ? { wasSynced: true } : {}) },
       });
       return viewProjectMember(membership, shown);

@@ -6,13 +6,11 @@ import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { requireProject } from '../../foundation/authority/project.ts';
-import { isAllowed } from '../../foundation/authority/require.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
-import { name, ref, slug } from '../../foundation/fields.ts';
+import { isAllowed, requireProject } from '../../foundation/authority/require.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { name, ref, slug, slugOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, readPage } from '../../foundation/page.ts';
-import { slugOf } from '../organizations/slug.ts';
 import { projectPage, projectView, viewProject } from './view.ts';
 
 // Projects of an organization (spec §2.3).
@@ -58,9 +56,7 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/**
- * Makes a project without members. Refuses `already_exists` for a slug that the organization has.
- */
+/** Makes a project without members. Refuses `already_exists` for a taken slug. */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),
@@ -80,8 +76,7 @@ export const createProject = operation({
       });
       await recordEvent(ctx, {
         kind: 'project.created',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
       });
       return viewProject(project, 0);
     });
@@ -100,8 +95,7 @@ export const renameProject = operation({
       await project.update({ name: input.name });
       await recordEvent(ctx, {
         kind: 'project.renamed',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
         data: { from },
       });
       return showProject(ctx, project);
@@ -119,8 +113,7 @@ export const deleteProject = operation({
       await project.destroy();
       await recordEvent(ctx, {
         kind: 'project.deleted',
-        organizationId: organization.id,
-        subject: { type: 'project', id: project.id, name: project.name },
+        ...eventAbout('project', project, organization.id),
         data: { members: view.members },
       });
       return view;

@@ -1,8 +1,17 @@
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { firstKey } from '../../foundation/page.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
-import { findRecordNamed, findRecordOf } from './find.ts';
-import { columns, type Entry, entryOf, type RecordedPerson, type Row } from './record.ts';
+import {
+  columns,
+  type Entry,
+  entryOf,
+  findRecordNamed,
+  findRecordOf,
+  type RecordedPerson,
+  type Row,
+} from './record.ts';
 import { changeRecord, insertRecord } from './write.ts';
 
 // Every membership has a record from the day it begins, however it began. `active` tells whether
@@ -33,7 +42,7 @@ export async function recordLeft(
 }
 
 /** Writes the record of a member that no client has provisioned. */
-export async function insertMemberRecord(
+async function insertMemberRecord(
   organizationId: string,
   account: RecordedPerson,
   at: Date,
@@ -51,10 +60,7 @@ export async function insertMemberRecord(
   });
 }
 
-/**
- * Updates the member's name in records that no client has named. Records of former members stay,
- * except in the organization (`by`) that has just renamed them.
- */
+/** Updates the name in a member's records that no client has named, and in that of `by`. */
 export async function recordRenamed(
   ctx: Context,
   account: RecordedPerson,
@@ -70,11 +76,43 @@ export async function recordRenamed(
   }
 }
 
-/** The resource of a member under the record's user name. */
 function resourceIn({ userName }: Entry, account: RecordedPerson): Named {
   return { ...resourceOfMember(account), userName };
 }
 
 function resourceOfMember({ id, email, name }: RecordedPerson): Named {
   return memberResource({ email: email ?? id, name });
+}
+
+interface Unrecorded {
+  id: string;
+  email: string | null;
+  name: string;
+  joined_at: string | Date;
+}
+
+const atOnce = 100;
+
+/** Writes records for members who joined before records existed, dated the day they joined. */
+export async function recordEarlierMembers(organizationId: string): Promise<void> {
+  for (let after = firstKey, rows: Unrecorded[] = []; ; after = rows.at(-1)?.id ?? after) {
+    rows = await transaction(async () => {
+      const some = await findUnrecorded(organizationId, after);
+      for (const row of some)
+        await insertMemberRecord(organizationId, row, new Date(row.joined_at));
+      return some;
+    });
+    if (rows.length < atOnce) return;
+  }
+}
+
+function findUnrecorded(organizationId: string, after: string): Promise<Unrecorded[]> {
+  return select<Unrecorded>(
+    `SELECT a.id, a.email, a.name, m.joined_at
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+       LEFT JOIN scim_records r ON r.account_id = m.account_id AND r.organization_id = m.organization_id
+      WHERE m.organization_id = $1 AND m.account_id > $2 AND r.id IS NULL
+      ORDER BY m.account_id LIMIT ${atOnce}`,
+    [organizationId, after],
+  );
 }

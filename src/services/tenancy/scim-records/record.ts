@@ -1,5 +1,9 @@
 import type { Account } from '../../../database/models/account.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
+import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { isUuid } from '../../foundation/fields.ts';
+import { fold } from '../../foundation/scim-user/names.ts';
+import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 
 // Records bypass the ORM: clients send hundreds of thousands of such requests in a row.
 
@@ -22,37 +26,112 @@ export interface Entry {
 export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;
 
 /** A record as plain SQL returns it; SQLite has texts for times and numbers for booleans. */
-export interface Row {
-  id: string;
-  organization_id: string;
-  account_id: string;
-  link: RecordLink;
-  user_name: string;
+export interface Row extends Omit<Entry, 'active' | 'hidden' | 'createdAt' | 'modifiedAt'> {
   active: boolean | number;
   hidden: boolean | number;
-  resource: string;
-  version: number;
-  created_at: string | Date;
-  modified_at: string | Date;
+  createdAt: string | Date;
+  modifiedAt: string | Date;
 }
 
 /** The columns of a record, from `scim_records r`. */
-export const columns = `r.id, r.organization_id, r.account_id, r.link, r.user_name, r.active, r.hidden, r.resource,
-  r.version, r.created_at, r.modified_at`;
+export const columns = `r.id, r.organization_id AS "organizationId", r.account_id AS "accountId", r.link,
+  r.user_name AS "userName", r.active, r.hidden, r.resource, r.version, r.created_at AS "createdAt",
+  r.modified_at AS "modifiedAt"`;
 
 /** Converts a row to a record. */
 export function entryOf(row: Row): Entry {
   return {
-    id: row.id,
-    organizationId: row.organization_id,
-    accountId: row.account_id,
-    link: row.link,
-    userName: row.user_name,
+    ...row,
     active: Boolean(row.active),
     hidden: Boolean(row.hidden),
-    resource: row.resource,
-    version: row.version,
-    createdAt: new Date(row.created_at),
-    modifiedAt: new Date(row.modified_at),
+    createdAt: new Date(row.createdAt),
+    modifiedAt: new Date(row.modifiedAt),
   };
+}
+
+/** The organization's record of this name, ignoring case; hidden ones too. */
+export function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
+  return findEntry('r.user_name_canonical = $2', [organizationId, fold(userName)]);
+}
+
+async function findEntry(condition: string, values: [string, string]): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND ${condition}`,
+    values,
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** The organization's record of the account; hidden ones too. */
+export function findRecordOf(organizationId: string, accountId: string): Promise<Entry | null> {
+  return findEntry('r.account_id = $2', [organizationId, accountId]);
+}
+
+/** Whether provisioning made this member, whose name is then the one from the client. */
+export async function isNamedByClient(accountId: string): Promise<boolean> {
+  const rows = await select(
+    'SELECT id FROM scim_records WHERE account_id = $1 AND link = $2 AND active = $3 LIMIT 1',
+    [accountId, 'created', true],
+  );
+  return rows.length > 0;
+}
+
+/** The record with the name, else the one with the address; hidden ones too. */
+export async function findRecord(
+  organizationId: string,
+  { userName, email }: { userName: string; email: string | null },
+): Promise<Entry | null> {
+  const [row] = await select<Row>(
+    `SELECT ${columns}, 1 AS rank FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2
+     UNION ALL
+     SELECT ${columns}, 2 AS rank FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id AND r.organization_id = $1 WHERE a.email = $3
+     ORDER BY rank LIMIT 1`,
+    [organizationId, fold(userName), email],
+  );
+  return row === undefined ? null : entryOf(row);
+}
+
+/** The record of this id that clients of the organization see, or 404. */
+export async function requireRecord(organizationId: string, id: string): Promise<Entry> {
+  const rows = isUuid(id)
+    ? await select<Row>(
+        `SELECT ${columns} FROM scim_records r WHERE r.id = $1 AND r.organization_id = $2 AND r.hidden = $3`,
+        [id.toLowerCase(), organizationId, false],
+        { prepared: true },
+      )
+    : [];
+  if (rows[0] === undefined) throw noSuchUser(id);
+  return entryOf(rows[0]);
+}
+
+function noSuchUser(id: string) {
+  return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
+}
+
+/** A record and its account, locked until the transaction ends. */
+export interface Held {
+  record: Entry;
+  account: RecordedPerson & Pick<Account, 'emailProof'>;
+}
+
+/** Locks the account first, then the record, as everywhere. Null if the record is gone. */
+export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
+  // SQLite has one writer. Not FOR UPDATE of the account: see people/accounts/account.ts.
+  const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
+  const [row] = await select<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
+    `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a
+       JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
+    [of.id, of.organizationId],
+  );
+  if (row === undefined) return null;
+  const { email, emailProof, name, ...record } = row;
+  return { account: { id: record.accountId, email, emailProof, name }, record: entryOf(record) };
+}
+
+/** Like `holdRecord`, for an id that clients of the organization see, or 404. */
+export async function requireHeld(organizationId: string, id: string): Promise<Held> {
+  const held = isUuid(id) ? await holdRecord({ id: id.toLowerCase(), organizationId }) : null;
+  if (held === null || held.record.hidden) throw noSuchUser(id);
+  return held;
 }

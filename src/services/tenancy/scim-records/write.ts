@@ -7,8 +7,7 @@ import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
 import type { Entry } from './record.ts';
 
-// Records are written only here, so that the lookup columns always agree with what the client
-// wrote.
+// Records are written only here, so that the lookup columns agree with what the client wrote.
 
 interface NewRecord {
   organizationId: string;

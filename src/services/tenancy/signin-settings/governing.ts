@@ -1,12 +1,49 @@
 import type { Context } from '../../../context.ts';
+import type { SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { type SignInRules, type Stored, settingsOf } from './settings.ts';
 
-/**
- * The organization whose sign-in settings govern an e-mail domain, and these settings
- * (security O1).
- */
+/** The sign-in settings, in the order of spec §2.9. */
+export const settingNames = [
+  'password',
+  'magicCode',
+  'google',
+  'github',
+  'allowSelfSignup',
+  'restrictOauthToVerifiedDomains',
+] as const;
+
+type SettingName = (typeof settingNames)[number];
+
+/** The sign-in settings that apply: those an organization leaves open are the instance's. */
+export type SignInRules = Record<SettingName, boolean>;
+
+/** The settings that an organization has set. */
+export type Choices = Partial<SignInRules>;
+
+/** The same as stored: an open setting is null, and SQLite stores booleans as 0 and 1. */
+type Stored = Record<SettingName, boolean | number | null>;
+
+/** The instance's settings, overridden by stored ones. An odd stored value is off (security O2). */
+export function settingsOf(
+  { config }: Pick<Context, 'config'>,
+  stored: Partial<Stored> = {},
+): SignInRules {
+  const hold = (name: SettingName) => {
+    const value = stored[name] ?? config.signin[name] === 'on';
+    return value === true || value === 1;
+  };
+  return {
+    password: hold('password'),
+    magicCode: hold('magicCode'),
+    google: hold('google'),
+    github: hold('github'),
+    allowSelfSignup: hold('allowSelfSignup'),
+    restrictOauthToVerifiedDomains: hold('restrictOauthToVerifiedDomains'),
+  };
+}
+
+/** The organization whose settings govern an e-mail domain, and the settings (security O1). */
 export interface Governing {
   /** Null if the instance's defaults govern. */
   organizationId: string | null;
@@ -26,9 +63,8 @@ const query = `SELECT g.id, g.owner, s.password, s.magic_code AS "magicCode", s.
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
 /**
- * The settings that govern an address: those of the organization that has verified its domain. Else
- * those of the only organization, if only the operator makes organizations; else the instance's
- * own. A membership does not govern: anyone can push one.
+ * The settings that govern an address: of the organization that has verified its domain, else of
+ * the only one that the operator made, else the instance's. A membership does not govern.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));
@@ -43,4 +79,19 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
   );
   if (row === undefined) throw new Error('a query of one row answered none');
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };
+}
+
+/** Whether the settings allow the method; a method without a setting cannot be switched off. */
+export function isMethodAllowed({ settings, verified }: Governing, method: SignInMethod): boolean {
+  switch (method) {
+    case 'password':
+    case 'magicCode':
+      return settings[method];
+    case 'google':
+    case 'github':
+      // If no domain is verified, none is allowed (security O2).
+      return settings[method] && (verified || !settings.restrictOauthToVerifiedDomains);
+    default:
+      return true;
+  }
 }

@@ -1,24 +1,34 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Origin } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import type { SignInMethod } from '../../../database/models/session.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { domain } from '../../foundation/fields.ts';
+import { Tombstone } from '../../../database/models/tombstone.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
+import { isClaimed, ownsAddress } from '../../foundation/domain-names/owns.ts';
+import { domain, isUuid } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
-import { isTrusted } from '../sso/trusted.ts';
-import { isMethodAllowed } from './allowed.ts';
-import { findDirectory } from './directory.ts';
-import { findGoverningDomain } from './governing.ts';
+import type { signInByLdapInput } from '../ldap/schema.ts';
+import { ensureMember } from '../memberships/join-and-leave.ts';
+import { isTrusted } from '../sso/connection.ts';
+import {
+  findGoverningDomain,
+  findGoverningSettings,
+  type Governing,
+  isMethodAllowed,
+} from './governing.ts';
 
-/** A way to sign in that people are offered. */
 const offeredMethod = z.enum(['password', 'magicCode', 'sso', 'ldap', 'google', 'github']);
 
 type Offered = z.output<typeof offeredMethod>;
 
-/**
- * Lists the ways to sign in for an address or a domain. Only the domain and the instance decide,
- * never whether the account exists (interface page).
- */
+/** Lists the ways to sign in for a domain; they tell nothing of accounts (interface page). */
 export const listMethods = operation({
   authority: 'public',
   // An address or a bare domain: only the domain counts.
@@ -54,4 +64,121 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
 export async function hasSso(ctx: Context, emailDomain: string): Promise<boolean> {
   const connection = await SsoConnection.findOne({ where: { emailDomain, enabled: true } });
   return connection !== null && isTrusted(ctx, connection);
+}
+
+const names: Partial<Record<SignInMethod, string>> = {
+  password: 'a password',
+  magicCode: 'a code by mail',
+  google: 'Google',
+  github: 'GitHub',
+};
+
+/**
+ * Refuses `signin_method_off`, with the methods to use instead, if the governing settings forbid
+ * this one (security O1). Only for a person who has proved to own the account: no oracle.
+ */
+export async function requireMethodAllowed(
+  ctx: Context,
+  { email }: { email: string | null },
+  { method, provenEmail = null }: { method: SignInMethod; provenEmail?: string | null },
+): Promise<void> {
+  const name = names[method];
+  // Connections have their own `enabled`; a login link and a mail proof cannot be switched off.
+  if (name === undefined) return;
+  const governing = await findGoverningSettings(ctx, email);
+  const allowed = isMethodAllowed(governing, method);
+  if (allowed && (await passesRestriction(governing, method, provenEmail))) return;
+  const methods = await findMethods(ctx, email === null ? '' : domainOf(email));
+  const message = allowed
+    ? `${name} has not verified an address of your organization.`
+    : `Signing in with ${name} is switched off for this address.`;
+  const others =
+    methods.length === 0
+      ? 'Ask your administrator: no other way to sign in is set up.'
+      : `Sign in another way: ${methods.join(', ')}.`;
+  const hint = allowed ? `Use the ${name} account that has one, or sign in another way.` : others;
+  throw new Refusal('signin_method_off', message, { hint, extra: { methods } });
+}
+
+/**
+ * Whether a restriction to verified domains lets this sign-in pass. The provider's present address
+ * must be the organization's: a key may have been linked whatever its address (security O2).
+ */
+async function passesRestriction(
+  { organizationId, settings }: Governing,
+  method: SignInMethod,
+  provenEmail: string | null,
+): Promise<boolean> {
+  if (!settings.restrictOauthToVerifiedDomains || !isSocial(method)) return true;
+  return organizationId !== null && (await ownsAddress(organizationId, provenEmail));
+}
+
+function isSocial(method: SignInMethod): boolean {
+  return socialProviders.some((provider) => provider === method);
+}
+
+/**
+ * Whether people on this domain may sign up by themselves. The organization that has verified it
+ * decides; otherwise the instance must be open, or the governing settings allow it.
+ */
+export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
+  const { verified, settings } = await findGoverningDomain(ctx, domain);
+  if (verified) return settings.allowSelfSignup;
+  // With `trust.domains: off` a connection claims its domain, and has no such setting.
+  if (await isClaimed(domain)) return false;
+  return ctx.config.signup.open === 'on' || settings.allowSelfSignup;
+}
+
+/**
+ * Makes a person with a newly proved address a member of the domain's organization, if it lets
+ * people sign up and has not removed this person (security I5). For a transaction.
+ */
+export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
+  const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
+  if (organizationId === null || !verified || !settings.allowSelfSignup) return;
+  if ((await Tombstone.count({ where: { organizationId, accountId: account.id } })) > 0) return;
+  await ensureMember(ctx, organizationId, account, origin);
+}
+
+/**
+ * Chooses the one directory to ask, before any packet: of the named organization, else of the one
+ * that governs the address (security L1). Refuses an address that none governs.
+ */
+export async function chooseDirectory(
+  ctx: Context,
+  { org, username }: Pick<z.output<typeof signInByLdapInput>, 'org' | 'username'>,
+): Promise<LdapConnection | null> {
+  if (org !== undefined) return findDirectory(await organizationIdOf(org));
+  const { organizationId } = await findGoverningSettings(ctx, canonicalEmail(username));
+  if (organizationId !== null) return findDirectory(organizationId);
+  const hint = 'Name the organization, or use an address on its verified domain.';
+  throw refuseField('org', 'is required', hint);
+}
+
+async function findDirectory(organizationId: string | null): Promise<LdapConnection | null> {
+  if (organizationId === null) return null;
+  return LdapConnection.findOne({ where: { organizationId, enabled: true } });
+}
+
+/**
+ * The organization whose directory a page offers to an e-mail domain ('' for none), or null. Only
+ * that of a verified domain may replace the password form (security L1).
+ */
+export async function describeDirectory(
+  ctx: Context,
+  domain: string,
+): Promise<{ name: string; verified: boolean } | null> {
+  const { organizationId, verified } = await findGoverningDomain(ctx, domain);
+  const connection = await findDirectory(organizationId);
+  if (connection === null) return null;
+  const { name } = await Organization.findByPk(connection.organizationId, { rejectOnEmpty: true });
+  return { name, verified };
+}
+
+async function organizationIdOf(org: string): Promise<string | null> {
+  if (isUuid(org)) return org.toLowerCase();
+  const found = /^[a-z0-9-]+$/.test(org)
+    ? await Organization.findOne({ where: { slug: org } })
+    : null;
+  return found?.id ?? null;
 }

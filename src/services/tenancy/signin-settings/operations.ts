@@ -1,29 +1,19 @@
 import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
+import { type Choices, findGoverningDomain, settingNames, settingsOf } from './governing.ts';
 import { requireOwnersLetIn } from './owners.ts';
-import { governsNobody } from './reach.ts';
-import { type Choices, settingNames, settingsOf } from './settings.ts';
 
 // The sign-in settings of an organization (spec §2.9).
 
 const refInput = z.strictObject({ org: ref });
-
-const choicesInput = z.strictObject({
-  org: ref,
-  password: z.boolean().optional(),
-  magicCode: z.boolean().optional(),
-  google: z.boolean().optional(),
-  github: z.boolean().optional(),
-  allowSelfSignup: z.boolean().optional(),
-  restrictOauthToVerifiedDomains: z.boolean().optional(),
-});
 
 export const signInSettingsView = z.object({
   password: z.boolean(),
@@ -33,6 +23,8 @@ export const signInSettingsView = z.object({
   allowSelfSignup: z.boolean(),
   restrictOauthToVerifiedDomains: z.boolean(),
 });
+
+const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
 
 /** Shows the sign-in settings that apply. */
 export const showSignInSettings = operation({
@@ -73,8 +65,7 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // Locked until the transaction ends, so that of two changes the second sees the result of the
-  // first.
+  // Locked, so that of two changes the second sees the result of the first.
   await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);
@@ -85,18 +76,47 @@ async function write(
   await SignInSettings.create({ organizationId: organization.id, ...choices });
   await recordEvent(ctx, {
     kind: 'signin.saved',
-    organizationId: organization.id,
-    subject: { type: 'organization', id: organization.id, name: organization.slug },
+    ...eventAbout(
+      'organization',
+      { id: organization.id, name: organization.slug },
+      organization.id,
+    ),
     data: after,
   });
   return after;
 }
 
-/** Only the settings that are given. */
 function choicesIn(given: { [Name in keyof Choices]: boolean | null | undefined }): Choices {
   const said = settingNames.flatMap((name) => {
     const value = given[name];
     return value === undefined || value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(said);
+}
+
+/** The first organization, if its settings govern no account since the operator made a second. */
+export const findOverruled = operation({
+  authority: 'operator',
+  input: z.strictObject({}),
+  run: async (ctx) => {
+    if (ctx.config.orgs.creation === 'anyone') return null;
+    const [first, second, third] = await Organization.findAll({ order: ['id'], limit: 3 });
+    if (first === undefined || second === undefined || third !== undefined) return null;
+    const said = saysSomething(await SignInSettings.findByPk(first.id));
+    return said && (await governsNobody(ctx, first)) ? first.slug : null;
+  },
+});
+
+/** Whether an organization has set any sign-in setting of its own. */
+export function saysSomething(settings: SignInSettings | null): boolean {
+  return settings !== null && settingNames.some((name) => settings[name] !== null);
+}
+
+/** Whether the organization, without a domain and not the only one, governs none (security O1). */
+export async function governsNobody(
+  ctx: Context,
+  { id: organizationId }: Pick<Organization, 'id'>,
+): Promise<boolean> {
+  if ((await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0) return false;
+  return (await findGoverningDomain(ctx, '')).organizationId !== organizationId;
 }

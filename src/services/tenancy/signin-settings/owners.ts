@@ -9,11 +9,14 @@ import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findSocialClient, socialProviders } from '../identities/providers.ts';
-import { pushedIn } from '../memberships/pushed.ts';
-import { isMethodAllowed } from './allowed.ts';
-import { findGoverningSettings, type Governing } from './governing.ts';
+import { pushedIn } from '../memberships/membership.ts';
+import {
+  findGoverningSettings,
+  type Governing,
+  isMethodAllowed,
+  type SignInRules,
+} from './governing.ts';
 import { hasSso } from './methods.ts';
-import type { SignInRules } from './settings.ts';
 
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a code by mail;
@@ -21,10 +24,7 @@ import type { SignInRules } from './settings.ts';
 // is unknown;
 // - single sign-on or a directory for the address.
 
-/**
- * Refuses `owners_locked_out` if a change of settings removes a way to sign in and leaves no owner
- * one (security O3).
- */
+/** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
 export async function requireOwnersLetIn(
   ctx: Context,
   organization: Organization,
@@ -116,11 +116,8 @@ async function hasDirectory(
 function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
   const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
-  return new Refusal(
-    'owners_locked_out',
-    `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
-    {
-      hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
-    },
-  );
+  const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
+  return new Refusal('owners_locked_out', message, {
+    hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+  });
 }

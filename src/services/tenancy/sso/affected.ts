@@ -3,22 +3,15 @@ import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { findSynced } from '../projects/synced.ts';
-import { affectedMembershipView } from '../projects/view.ts';
+import { affectedMembershipView, findSynced } from '../projects/view.ts';
 
-/**
- * The people who sign in through a connection, the owners among them, and the memberships from
- * group sync.
- */
+/** The people who sign in through a connection, the owners among them, and synced memberships. */
 export const affectedView = z.object({
   people: z.array(z.string()),
   owners: z.array(z.string()),
   memberships: z.array(affectedMembershipView),
 });
-/**
- * Finds the people affected if a connection is disabled or removed. If it loses a domain, only
- * those of that domain are affected (security D5, O3).
- */
+/** The people affected if a connection ends, or loses this domain (security D5, O3). */
 export async function findAffected(
   connection: { id: string; organizationId: string },
   domain?: string,
@@ -35,11 +28,8 @@ export async function findAffected(
   const ownerIds = new Set(owners.map(({ accountId }) => accountId));
   const named = ({ account }: Identity) => account.email ?? account.name;
   return {
-    /** The people who sign in through it. */
     people: identities.map(named),
-    /** The owners among them. */
     owners: identities.filter(({ accountId }) => ownerIds.has(accountId)).map(named),
-    /** The memberships that group sync through it has given. */
     memberships: await findSynced(organizationId, ({ origin }) => origin.by === id),
   };
 }

@@ -16,10 +16,15 @@ import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
 import { findAffected } from './affected.ts';
-import { requireSsoConnection } from './find.ts';
+import {
+  requireSameClient,
+  requireSsoConnection,
+  sealClientSecret,
+  ssoDisabledView,
+  ssoView,
+  viewSso,
+} from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
-import { requireSameClient, sealClientSecret } from './secret.ts';
-import { ssoDisabledView, ssoView, viewSso } from './view.ts';
 
 // The single sign-on connection of an organization (spec §2.2).
 
@@ -35,9 +40,8 @@ export const showSso = operation({
 });
 
 /**
- * Saves all settings of the organization's connection. Saving for an unverified domain is allowed,
- * enabling is not. A blank secret keeps the stored one, but only for the same issuer and client
- * (security S10).
+ * Saves all settings. Enabling needs a verified domain, saving does not. A blank secret keeps the
+ * stored one, but only for the same issuer and client (security S10).
  */
 export const saveSso = operation({
   authority: 'sso.change',
@@ -108,9 +112,7 @@ async function requireTrustedDomain(
     throw new Refusal(
       'domain_unverified',
       'Another organization has verified the domain of this connection.',
-      {
-        hint: 'Save the connection with a domain of your own.',
-      },
+      { hint: 'Save the connection with a domain of your own.' },
     );
   }
   if (ctx.config.trust.domains === 'off') return;
@@ -158,10 +160,7 @@ function settingsOf(stored: SsoConnection) {
   };
 }
 
-/**
- * Enables sign-in by the connection; the organization must have verified the domain by now
- * (security I2).
- */
+/** Enables the connection; the organization must have verified the domain by now (security I2). */
 export const enableSso = operation({
   authority: 'sso.change',
   input: refInput,
@@ -189,10 +188,11 @@ export const disableSso = operation({
     transaction(async () => {
       const connection = await requireSsoConnection(organization);
       const affected = await findAffected(connection);
-      if (!connection.enabled) return { ...viewSso(ctx, connection), ...affected };
-      await connection.update({ enabled: false });
-      const data = { owners: affected.owners };
-      await recordEvent(ctx, { kind: 'sso.disabled', ...about(connection), data });
+      if (connection.enabled) {
+        await connection.update({ enabled: false });
+        const data = { owners: affected.owners };
+        await recordEvent(ctx, { kind: 'sso.disabled', ...about(connection), data });
+      }
       return { ...viewSso(ctx, connection), ...affected };
     }),
 });

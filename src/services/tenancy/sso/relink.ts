@@ -5,15 +5,13 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { freeAccounts } from '../identities/detach.ts';
-import { requireSsoConnection } from './find.ts';
+import { freeAccounts } from '../identities/operations.ts';
+import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
-import { ssoRelinkedView } from './view.ts';
 
 /**
- * After a change of provider: deletes the keys that the old one gave for this organization, former
- * keys too. It ends the sessions that came by them. At the next sign-in the people are linked again
- * by their verified address (security I1). Returns their names.
+ * After a change of provider: deletes the keys that the old one gave, former ones too, and ends
+ * their sessions. The next sign-in links by the verified address (security I1).
  */
 export const relinkSso = operation({
   authority: 'sso.relink',

@@ -1,29 +1,21 @@
 import { z } from 'zod';
 import { domain, ref } from '../../foundation/fields.ts';
 
-const issuer = z
-  .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
-  .max(500)
-  .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII')
-  .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
-const redirectUri = z
+const url = z
   .url({ protocol: /^https?$/, error: 'must be an https:// URL' })
   .max(500)
   .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII')
   .refine((text) => !/[?#@]/.test(text), 'must not hold a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/**
- * All settings of the connection; an absent one gets its default, except the stored secret
- * (spec §2.2).
- */
+/** All settings (spec §2.2); an absent one gets its default, except the stored secret. */
 export const saveSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain,
-  issuer,
+  issuer: url,
   clientId: visible.max(500),
   clientSecret: z.string().max(2000).optional(),
-  redirectUri: redirectUri.nullable().default(null),
+  redirectUri: url.nullable().default(null),
   enabled: z.boolean().default(false),
   syncOnLogin: z.boolean().default(true),
   groupsClaim: z.string().min(1).max(256).default('groups'),
@@ -36,10 +28,10 @@ export const saveSsoInput = z.strictObject({
 export const changeSsoInput = z.strictObject({
   org: ref,
   emailDomain: domain.optional(),
-  issuer: issuer.optional(),
+  issuer: url.optional(),
   clientId: visible.max(500).optional(),
   clientSecret: z.string().max(2000).optional(),
-  redirectUri: redirectUri.optional(),
+  redirectUri: url.optional(),
   syncOnLogin: z.boolean().optional(),
   groupsClaim: z.string().min(1).max(256).optional(),
   autoRemove: z.boolean().optional(),

@@ -5,32 +5,22 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refuseField } from '../../../errors.ts';
 import type { Step } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
+import { testSteps } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { requireSsoConnection } from './find.ts';
+import {
+  openClientSecret,
+  redirectUriOf,
+  requireSameClient,
+  requireSsoConnection,
+} from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
-import { openClientSecret, requireSameClient } from './secret.ts';
-import { redirectUriOf } from './view.ts';
 
 /** The settings to try instead of the stored ones; the other settings have no effect. */
 const testInput = changeSsoInput.extend({
   redirectUri: changeSsoInput.shape.redirectUri.unwrap().nullable().optional(),
   enabled: z.boolean().optional(),
 });
-const testView = z.object({
-  ok: z.boolean(),
-  message: z.string(),
-  /** In order, the steps that ran. */
-  steps: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      expected: z.string().optional(),
-      seen: z.string().optional(),
-      /** The one thing to change. */
-      hint: z.string().optional(),
-    }),
-  ),
-});
+const testView = z.object({ ok: z.boolean(), message: z.string(), steps: testSteps });
 
 /** Tests the provider step by step; given settings replace the stored ones. */
 export const testSso = operation({
@@ -51,11 +41,9 @@ export const testSso = operation({
 const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
 const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 
-async function clientOf(
-  ctx: Context,
-  organization: Organization,
-  input: z.output<typeof testInput>,
-) {
+type Given = z.output<typeof testInput>;
+
+async function clientOf(ctx: Context, organization: Organization, input: Given) {
   const stored =
     input.issuer === undefined
       ? await requireSsoConnection(organization)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import { orderedId } from '../../../crypto/id.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -11,18 +10,22 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { kindPattern } from '../../foundation/events/view.ts';
 import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, readPage } from '../../foundation/page.ts';
+import { pageInput, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
-import { isTaken, type Outcome, sendMessage } from './delivery/send.ts';
-import { newWebhookSecret, openWebhookSecret, sealWebhookSecret } from './secret.ts';
 import {
+  isTaken,
+  newWebhookSecret,
   newWebhookView,
+  type Outcome,
+  openWebhookSecret,
   rotatedWebhookView,
+  sealWebhookSecret,
+  sendMessage,
   viewWebhook,
   webhookPage,
   webhookTestView,
   webhookView,
-} from './view.ts';
+} from './webhook.ts';
 
 // The webhooks that an organization's events are sent to (Standard Webhooks).
 
@@ -51,17 +54,7 @@ export const listWebhooks = operation({
   input: z.strictObject({ org: ref, ...pageInput }),
   output: webhookPage,
   run: (_ctx, input, { organization }) =>
-    readPage(
-      input,
-      (cursor, limit) =>
-        Webhook.findAll({
-          where: { organizationId: organization.id, id: { [Op.gt]: cursor } },
-          order: ['id'],
-          limit,
-        }),
-      (row) => row.id,
-      viewWebhook,
-    ),
+    readRows(Webhook, { where: { organizationId: organization.id } }, input, viewWebhook),
 });
 
 /** Adds a webhook and returns its signing secret, once. */
@@ -74,7 +67,10 @@ export const addWebhook = operation({
     const made = orderedId();
     const secret = newWebhookSecret();
     const webhook = await transaction(async () => {
-      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks) throw tooMany();
+      if ((await Webhook.count({ where: { organizationId } })) >= mostWebhooks)
+        throw new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
+          hint: 'Remove one first.',
+        });
       const added = await Webhook.create({
         id: made,
         organizationId,
@@ -98,16 +94,7 @@ function refuseUrl(error: unknown): never {
   throw refuseField('url', error.message, error.hint);
 }
 
-function tooMany(): Refusal {
-  return new Refusal('conflict', `An organization has at most ${mostWebhooks} webhooks.`, {
-    hint: 'Remove one first.',
-  });
-}
-
-/**
- * Enables or disables a webhook. Events are queued for it only while it is enabled; messages that
- * waited are sent once it is enabled again.
- */
+/** Enables or disables a webhook. Waiting messages are sent once it is enabled again. */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput.extend({ enabled: z.boolean() }),
@@ -119,11 +106,9 @@ export const changeWebhook = operation({
         enabled,
         ...(enabled ? { failingSince: null, pausedUntil: null } : {}),
       });
+      const data = { reason: 'requested' as const };
       if (enabled) await recordEvent(ctx, { kind: 'webhook.enabled', ...about(webhook) });
-      else {
-        const data = { reason: 'requested' as const };
-        await recordEvent(ctx, { kind: 'webhook.disabled', ...about(webhook), data });
-      }
+      else await recordEvent(ctx, { kind: 'webhook.disabled', ...about(webhook), data });
       return viewWebhook(webhook);
     }),
 });
@@ -166,10 +151,7 @@ export const rotateWebhook = operation({
   },
 });
 
-/**
- * Sends a `webhook.test` message now, to a disabled webhook too, and returns the result; stores
- * nothing.
- */
+/** Sends a `webhook.test` message now, to a disabled webhook too; stores nothing. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,

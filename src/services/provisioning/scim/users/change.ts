@@ -5,13 +5,22 @@ import { transaction } from '../../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
-import { calledBy } from '../../../foundation/scim-user/called.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
-import { emailOf, type Named, nameOf, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import {
+  calledBy,
+  emailOf,
+  type Named,
+  nameOf,
+  resourceOf,
+} from '../../../foundation/scim-user/resource.ts';
 import { attachAddress } from '../../../tenancy/identities/attach.ts';
-import { findRecordNamed, type Held, requireHeld } from '../../../tenancy/scim-records/find.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
-import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import {
+  type Entry,
+  findRecordNamed,
+  type Held,
+  requireHeld,
+} from '../../../tenancy/scim-records/record.ts';
 import { changeRecord } from '../../../tenancy/scim-records/write.ts';
 import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
 import { type AtUser, notUnique, requireMatch } from './present.ts';

@@ -4,13 +4,16 @@ import { retryOnceWhenOvertaken } from '../../../../database/unique.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import type { ScimResource } from '../../../foundation/scim-user/attributes.ts';
-import { calledBy } from '../../../foundation/scim-user/called.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
-import { emailOf, nameOf, readCreation } from '../../../foundation/scim-user/resource.ts';
+import { calledBy, emailOf, nameOf, readCreation } from '../../../foundation/scim-user/resource.ts';
 import { attachProvisioned } from '../../../tenancy/identities/attach.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
-import { findRecord, type Held, holdRecord } from '../../../tenancy/scim-records/find.ts';
-import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import {
+  type Entry,
+  findRecord,
+  type Held,
+  holdRecord,
+} from '../../../tenancy/scim-records/record.ts';
 import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.ts';
 import { readProjection } from '../view.ts';
 import { followResource } from './change.ts';

@@ -3,14 +3,12 @@ import { Membership } from '../../../../database/models/membership.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import type { EventName } from '../../../foundation/events/kinds.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
-import { calledBy } from '../../../foundation/scim-user/called.ts';
-import { resourceOf } from '../../../foundation/scim-user/resource.ts';
-import { endVouchedTokens } from '../../../people/apps/end-vouched.ts';
+import { calledBy, resourceOf } from '../../../foundation/scim-user/resource.ts';
+import { endVouchedTokens } from '../../../people/apps/app.ts';
 import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
-import { endMembership } from '../../../tenancy/memberships/deactivate.ts';
-import { addMembership } from '../../../tenancy/memberships/join.ts';
-import { findRecordOf, type Held } from '../../../tenancy/scim-records/find.ts';
+import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
+import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
 
 /** Reclaims the account before the record makes it a member (security I3); returns whether. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {

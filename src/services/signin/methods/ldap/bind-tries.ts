@@ -3,8 +3,7 @@ import type { LdapConnection } from '../../../../database/models/ldap-connection
 import { assertNoTransaction, transaction, unsynced } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import type { DirectoryVisit } from '../../../../outbound/outbound.ts';
-import { tallyEvent } from '../../../foundation/events/tally.ts';
-import { countUp } from '../../../foundation/limits/count.ts';
+import { tallyEvent } from '../../../foundation/events/record.ts';
 import {
   acceptedBindMark,
   bindLimit,
@@ -14,13 +13,14 @@ import {
   type StoredPassword,
   sharedBindTries,
 } from '../../../foundation/limits/ldap.ts';
-import type { Limit } from '../../../foundation/limits/limit.ts';
 import {
+  countUp,
   giveBack,
   giveBackLast,
+  type Limit,
   requirePlace,
   secondsUntilRoom,
-} from '../../../foundation/limits/spend.ts';
+} from '../../../foundation/limits/limit.ts';
 
 // Security L8. A bind password may be a guess, so each try pays before it is sent. It takes one
 // place each of its actor, their client, the password and the organization. The places come back

@@ -9,13 +9,15 @@ import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
 import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
-import type { Limit } from '../../../foundation/limits/limit.ts';
-import { giveBack, spend } from '../../../foundation/limits/spend.ts';
-import { requireEncryption } from '../../../tenancy/ldap/encryption.ts';
-import { requireDirectory } from '../../../tenancy/ldap/find.ts';
+import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
+import {
+  directorySettingsOf,
+  openBindPassword,
+  requireDirectory,
+  requireEncryption,
+  requireSameServer,
+} from '../../../tenancy/ldap/connection.ts';
 import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
-import { openBindPassword, requireSameServer } from '../../../tenancy/ldap/secret.ts';
-import { directorySettingsOf } from '../../../tenancy/ldap/settings.ts';
 import { reasonOfFailure } from '../../refused.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
 import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';

@@ -8,8 +8,8 @@ import { select } from '../../../../database/select.ts';
 import { unsynced } from '../../../../database/transaction.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
+import { type Outcome, sendMessage } from '../webhook.ts';
 import { planAfter } from './plan.ts';
-import { type Outcome, sendMessage } from './send.ts';
 
 // One daemon at a time delivers to a webhook, one message after the other. It holds a lease and
 // renews it with every result. If it dies, the message is sent again once the lease has expired.
@@ -26,7 +26,6 @@ interface Turn {
   anew(): Context;
 }
 
-/** A webhook leased by this turn, and its next message. */
 interface Held {
   leaseId: string;
   webhook: Webhook;
@@ -84,12 +83,8 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
   const { webhook, delivery, leaseId } = held;
   const { attempts } = delivery;
   const { failingSince } = webhook;
-  const plan = planAfter(outcome, {
-    attempts,
-    failingSince,
-    now: ctx.now,
-    jitter: randomInt(1000) / 1000,
-  });
+  const jitter = randomInt(1000) / 1000;
+  const plan = planAfter(outcome, { attempts, failingSince, now: ctx.now, jitter });
   return unsynced(async () => {
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };

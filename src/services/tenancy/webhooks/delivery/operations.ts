@@ -4,7 +4,7 @@ import type { Webhook } from '../../../../database/models/webhook.ts';
 import { deliveryStatuses, WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import { recordEvent } from '../../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../../foundation/events/record.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
@@ -52,10 +52,7 @@ export const listDeliveries = operation({
   },
 });
 
-/**
- * Sends a delivery again, whatever its status, under its id and with its tries reset. A paused
- * webhook is tried again at once.
- */
+/** Sends a delivery again under its id, with its tries reset; a paused webhook is tried at once. */
 export const retryDelivery = operation({
   authority: 'webhooks.change',
   input: z.strictObject({ org: ref, id, delivery: id }),
@@ -63,14 +60,16 @@ export const retryDelivery = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
-      if (!webhook.enabled) throw switchedOff();
+      if (!webhook.enabled)
+        throw new Refusal('conflict', 'The webhook is switched off.', {
+          hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
+        });
       const delivery = await requireDelivery(webhook, input.delivery);
       await webhook.update({ pausedUntil: null });
       await delivery.update({ status: 'waiting', attempts: 0, nextAt: ctx.now, endedAt: null });
       await recordEvent(ctx, {
         kind: 'webhook.delivery.retried',
-        organizationId: organization.id,
-        subject: { type: 'webhook', id: webhook.id, name: webhook.url },
+        ...eventAbout('webhook', { id: webhook.id, name: webhook.url }, organization.id),
         data: { delivery: delivery.id, event: delivery.event },
       });
       return viewDelivery(delivery);
@@ -82,12 +81,6 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   if (delivery !== null) return delivery;
   throw new Refusal('not_found', `The webhook ${webhook.id} has no delivery ${which}.`, {
     hint: 'idctl webhook deliveries (or GET …/deliveries) shows them.',
-  });
-}
-
-function switchedOff(): Refusal {
-  return new Refusal('conflict', 'The webhook is switched off.', {
-    hint: 'Switch it on first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
   });
 }
 
@@ -104,7 +97,6 @@ export const locateDelivery = operation({
   },
 });
 
-/** A delivery without its content. */
 function viewDelivery(delivery: WebhookDelivery) {
   const { event, at, attempts, status, nextAt, responseStatus, error } = delivery;
   return {

@@ -1,19 +1,15 @@
-import { isTaken, type Outcome } from './send.ts';
+import { isTaken, type Outcome } from '../webhook.ts';
 
 // Pure: decides what follows from one try.
 
 /** Seconds until the next try, by the number of tries so far (interface page). */
 const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/**
- * If a delivery is given up and the webhook has accepted nothing for this long, the webhook is
- * disabled.
- */
+/** A webhook that has accepted nothing for this long is disabled when a delivery is given up. */
 const patienceSeconds = 72 * 3600;
 
 /** Statuses that mean the webhook as a whole cannot accept messages now. */
 const absent = new Set([429, 502, 503, 504]);
 
-/** The state at the time of the try. */
 interface Tried {
   /** How many tries came before. */
   attempts: number;
@@ -34,14 +30,12 @@ export interface DeliveryPlan {
     error: string | null;
   };
   webhook: { failingSince: Date | null; pausedUntil: Date | null; enabled?: false };
-  /** Why the webhook is disabled, if it is. */
   disabled: 'gone' | 'failing' | null;
 }
 
 /**
- * Decides what one try means. If the receiver answered, this message waits for its next try, and
- * later ones go on. If not (no connection, no answer in time, a redirect, 429, 502, 503, 504), all
- * later ones wait with it. 410 disables the webhook.
+ * Decides what one try means. After an answer only this message waits for its next try; without one
+ * (or after a redirect, 429, 502, 503, 504) all do. 410 disables the webhook.
  */
 export function planAfter(outcome: Outcome, tried: Tried): DeliveryPlan {
   const { now, jitter } = tried;

@@ -1,0 +1,104 @@
+import type { Context } from '../../../context.ts';
+import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
+import { KeyCanary } from '../../../database/models/key-canary.ts';
+import { SigningKey } from '../../../database/models/signing-key.ts';
+import { dialectOfDatabase, execute } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import type { KeyContext } from './signing-key.ts';
+
+// The keys as the app finds them when it opens, and as it follows them later. Nothing heavy is
+// imported: every command opens the app.
+
+const constant = 'idctl';
+const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
+
+/**
+ * Proves that a master key belongs to this database, and seals with it; an empty one adopts it.
+ * Refuses `key_invalid`, naming the key file, for any other key (security X3).
+ */
+export async function requireRightKey(key: {
+  keyring: Keyring;
+  keyFile: string;
+  now: Date;
+}): Promise<void> {
+  if (!(await isSealed())) await sealCanary(key.keyring, key.now);
+  const canaries = await listCanaries();
+  const [canary] = canaries;
+  if (canary === undefined || !key.keyring.sealWith(canary.keyId)) {
+    const others = canaries.map((other) => other.keyId).join(', ') || 'unknown';
+    throw new Refusal(
+      'key_invalid',
+      `the master key ${key.keyFile} (${key.keyring.keyId}) is not the one of this database (${others})`,
+      { hint: `put the database's own key file at ${key.keyFile}, or name it with keyFile` },
+    );
+  }
+  if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
+    throw new Refusal('key_invalid', `the master key ${key.keyFile} does not open what it sealed`);
+  }
+}
+
+/** The canaries of this database's master keys; the key that seals now is first. */
+export function listCanaries(): Promise<KeyCanary[]> {
+  return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
+}
+
+/** The ids of the master keys that seal or have sealed; none that only waits in a key file. */
+export async function usedKeyIds(): Promise<Set<string>> {
+  return new Set((await listCanaries()).map(({ keyId }) => keyId));
+}
+
+async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
+  await transaction(async () => {
+    // Two daemons on one empty database may have two keys. On SQLite writers take turns.
+    if (dialectOfDatabase() === 'postgres') await execute(alone, []);
+    if (!(await isSealed())) await plantCanary(keyring, now);
+  });
+}
+
+/** Makes this master key the database's current one. Call it inside a transaction. */
+export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
+  const { keyId } = keyring;
+  // If two daemons start at once, one finds the row already there, planted with the same key.
+  const row = { keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now };
+  await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
+}
+
+/** Whether a key has sealed something here: then no other may be adopted (security X3). */
+async function isSealed(): Promise<boolean> {
+  return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
+}
+
+function placeOf(row: string): SealedPlace {
+  return { table: 'key_canaries', column: 'sealed', row };
+}
+
+/** Seals with the database's current master key; another process may have made it (security X1). */
+export async function followMasterKey(ctx: Context): Promise<void> {
+  const [canary] = await listCanaries();
+  if (canary === undefined || canary.keyId === ctx.keyring.keyId) return;
+  if (ctx.keyring.sealWith(canary.keyId)) return;
+  const { keyFile } = ctx.config;
+  ctx.log.error(
+    { keyFile, keyId: canary.keyId },
+    'the key file lacks the master key of this database',
+  );
+}
+
+/** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
+export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
+  if (await hasCurrent()) return;
+  // Loaded only to make the first key: a command signs nothing and should start fast.
+  const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
+  const made = await makeSigningKey(ctx);
+  await transaction(async () => {
+    // Two daemons that start at once may each make one: both verify, the oldest signs.
+    if (await hasCurrent()) return;
+    await SigningKey.create(made);
+  });
+  forgetKeys(ctx);
+}
+
+async function hasCurrent(): Promise<boolean> {
+  return (await SigningKey.count({ where: { retiredAt: null } })) > 0;
+}

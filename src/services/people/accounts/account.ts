@@ -1,0 +1,181 @@
+import { randomInt } from 'node:crypto';
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { idAround, millisecondOf, orderedId } from '../../../crypto/id.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Session } from '../../../database/models/session.ts';
+import { select } from '../../../database/select.ts';
+import { Refusal } from '../../../errors.ts';
+import {
+  email,
+  givenInvitation,
+  id,
+  instant,
+  isUuid,
+  locale,
+  name,
+  userRef,
+} from '../../foundation/fields.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+
+/** A password as given. Only its size is checked: a wrong one is refused without a reason. */
+export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
+
+export const userRefInput = z.strictObject({ user: userRef });
+export const signUpInput = z.strictObject({
+  email,
+  password: givenPassword,
+  name,
+  locale: locale.optional(),
+  invitation: givenInvitation.optional(),
+});
+
+export const userView = z.object({
+  id,
+  email: z.string().nullable(),
+  emailVerified: z.boolean(),
+  name: z.string(),
+  locale: z.string(),
+  twoFactorEnabled: z.boolean(),
+  disabled: z.boolean(),
+  createdAt: instant,
+});
+
+/**
+ * Whether the address counts as verified. If this instance sends no mail it does (spec §2.6). An
+ * account still waiting for a code from when mail was sent is the exception (security I3).
+ */
+export function isEmailVerified(
+  ctx: Pick<Context, 'config'>,
+  { emailProof, awaitsCode }: Pick<Account, 'emailProof' | 'awaitsCode'>,
+): boolean {
+  return emailProof !== 'none' || !(awaitsCode || isMailConfigured(ctx));
+}
+
+/** Whether the address was proved to be the account's; `auto` is no proof (security I3). */
+export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
+  return emailProof !== 'none' && emailProof !== 'auto';
+}
+
+/** Whether the proof holds against others: one by a former owner of the domain does not. */
+export function isProvedForGood(account: Pick<Account, 'emailProof'>): boolean {
+  return isProved(account) && account.emailProof !== 'former domain';
+}
+
+/** An account as its owner sees it. */
+export function viewOwner(
+  ctx: Pick<Context, 'config'>,
+  account: Pick<Account, 'id' | 'email' | 'emailProof' | 'awaitsCode' | 'name' | 'locale'>,
+  twoFactorEnabled: boolean,
+) {
+  const { id, email, name, locale } = account;
+  const emailVerified = isEmailVerified(ctx, account);
+  return { id, email, emailVerified, name, locale, twoFactorEnabled };
+}
+
+/** An account as the operator sees it too. */
+export function viewUser(ctx: Pick<Context, 'config'>, account: Account) {
+  return {
+    ...viewOwner(ctx, account, account.totpEnabledAt !== null),
+    disabled: account.disabledAt !== null,
+    createdAt: account.createdAt.toISOString(),
+  };
+}
+
+/** The account with this canonical address. */
+export function findByEmail(email: string): Promise<Account | null> {
+  return Account.findOne({ where: { email } });
+}
+
+/** The account with this id or canonical address; refuses `not_found`. */
+export async function requireAccount(user: string): Promise<Account> {
+  const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
+  if (account === null)
+    throw new Refusal('not_found', `There is no user ${user}.`, {
+      hint: 'idctl user list shows them.',
+    });
+  return account;
+}
+
+// Not FOR UPDATE, which waits for every writer of a row that refers to the account.
+const locks = { alone: Transaction.LOCK.NO_KEY_UPDATE, beside: Transaction.LOCK.SHARE };
+
+/**
+ * Locks the account until the transaction ends and returns it as it is now; null if it is gone.
+ * Code that begins or ends sessions locks it first, so that no session starts while an account is
+ * shut out. Code that only begins a session locks it `beside` others; code that goes on to change
+ * the account locks it `alone`.
+ */
+export function lockAccount(
+  id: string,
+  how: keyof typeof locks = 'alone',
+): Promise<Account | null> {
+  return Account.findByPk(id, { lock: locks[how] });
+}
+
+/**
+ * Locks the account, and refuses a credential that has ended since the request began. Call it
+ * before making anything that lets a person in, so that nothing outlives a reclaim (security I3).
+ */
+export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
+  if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
+  throw new Refusal('invalid_credential', 'The credential was ended.', { hint: 'Sign in again.' });
+}
+
+/** Whether the caller's credential is still live. */
+export async function isLive({ actor }: Context): Promise<boolean> {
+  if (actor.kind !== 'user') return true;
+  if (actor.via !== 'session')
+    return (await AccessToken.count({ where: { id: actor.tokenId } })) > 0;
+  return (await Session.count({ where: { id: actor.sessionId, endedAt: null } })) > 0;
+}
+
+/**
+ * Marks the accounts whose address the owner of a given-up domain has proved. The next owner of the
+ * domain then trusts none of them (security I3).
+ */
+export async function forgetProofs(domain: string): Promise<void> {
+  const proven = { emailProof: 'domain' as const, email: { [Op.endsWith]: `@${domain}` } };
+  await Account.update({ emailProof: 'former domain' }, { where: proven });
+}
+
+const most = 1000;
+const amongNewest = 20_000;
+const freshMs = 10 * 60_000;
+const blurMs = 10 * 60_000;
+
+/**
+ * Makes an id for an account that provisioning makes at a stranger's address. Its time is about
+ * that of an existing account, so that it does not tell that there was none (security I4).
+ */
+export async function idLikeOthers(ctx: Context): Promise<string> {
+  const { ids } = await sampleIds(ctx);
+  const like = ids.length === 0 ? undefined : ids[randomInt(ids.length)];
+  // Earlier, never later: no account is made in the future.
+  return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
+}
+
+/** Samples the ids of some of the newest accounts, for ten minutes: so few rows are read. */
+async function sampleIds({ scim, now }: Context) {
+  const { accountIds: known } = scim;
+  if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
+  const rows = await select<{ id: string }>(
+    `SELECT id FROM (SELECT id FROM accounts ORDER BY id DESC LIMIT ${amongNewest}) a ORDER BY random() LIMIT ${most}`,
+    [],
+  );
+  scim.accountIds = { ids: rows.map(({ id }) => id), at: now };
+  return scim.accountIds;
+}
+
+/** Discards the secret and the record that it was on (spec §2.6). */
+export async function discardTotp(accountId: string): Promise<void> {
+  const nothing = {
+    totpSecret: null,
+    totpStartedAt: null,
+    totpEnabledAt: null,
+    totpLastStep: null,
+  };
+  await Account.update(nothing, { where: { id: accountId } });
+}

@@ -1,0 +1,84 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
+import { OAuthApp } from '../../../database/models/app.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { recordTokenEvent, suspended } from '../tokens/token.ts';
+
+export const appView = z.object({
+  id,
+  name: z.string(),
+  clientId: z.string(),
+  organization: z
+    .object({ id, slug: z.string() })
+    .nullable()
+    .describe(
+      'The organization about whose tokens it may ask; without one every token is inactive.',
+    ),
+  createdAt: instant,
+  /** Only while it is suspended, because it came out of a backup. */
+  suspendedAt: instant.optional(),
+});
+export const appPage = pageOf(appView);
+
+/** The answer to a registration; the secret is not shown again. */
+export const newAppView = appView.extend({ clientSecret: z.string() });
+
+/** An app as its owner and the operator see it, with its loaded or given organization. */
+export function viewApp(app: OAuthApp, organization = app.organization ?? null) {
+  const { id, name, clientId, createdAt } = app;
+  const asksFor = organization === null ? null : { id: organization.id, slug: organization.slug };
+  return {
+    id,
+    name,
+    clientId,
+    organization: asksFor,
+    createdAt: createdAt.toISOString(),
+    ...suspended(app),
+  };
+}
+
+/** Records an event of an app; call it inside the transaction that makes the change. */
+export function recordAppEvent(
+  ctx: Context,
+  what:
+    | { kind: 'app.registered' | 'app.regenerated' }
+    | { kind: 'app.revoked'; keepTokens: boolean },
+  { id, name, accountId: account }: OAuthApp,
+): Promise<void> {
+  const subject = { type: 'app', id, name };
+  if (what.kind !== 'app.revoked')
+    return recordEvent(ctx, { kind: what.kind, subject, data: { account } });
+  return recordEvent(ctx, {
+    kind: what.kind,
+    subject,
+    data: { account, keepTokens: what.keepTokens },
+  });
+}
+
+/**
+ * Ends the tokens and apps that another organization's provider made without the account's own
+ * second factor. Call it where an account joins this organization, with the account locked.
+ */
+export async function endVouchedTokens(
+  ctx: Context,
+  accountId: string,
+  organizationId: string,
+): Promise<void> {
+  const account = await Account.findByPk(accountId, { attributes: ['totpEnabledAt'] });
+  if (account === null || account.totpEnabledAt === null) return;
+  // If only the account itself is behind a token, the column is NULL, which no comparison finds.
+  const where = { accountId, vouchedBy: { [Op.ne]: organizationId } };
+  for (const token of await AccessToken.findAll({ where })) {
+    await token.destroy();
+    await recordTokenEvent(ctx, 'token.revoked', token, { reason: 'joined' });
+  }
+  for (const app of await OAuthApp.findAll({ where })) {
+    await app.destroy();
+    await recordAppEvent(ctx, { kind: 'app.revoked', keepTokens: false }, app);
+  }
+}

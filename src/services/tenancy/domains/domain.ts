@@ -1,0 +1,115 @@
+import freeMailDomains from 'free-email-domains';
+import { Op } from 'sequelize';
+import { getPublicSuffix } from 'tldts';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { Domain } from '../../../database/models/domain.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
+import type { TxtAnswer } from '../../../outbound/outbound.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { affectedView } from '../sso/affected.ts';
+
+export const domainView = z.object({
+  domain: z.string(),
+  state: z.enum(['Pending', 'Verified']),
+  txtRecord: z.object({ name: z.literal('@'), type: z.literal('TXT'), value: z.string() }),
+  verifiedAt: instant.nullable(),
+  verifiedBy: z.enum(['dns', 'operator']).nullable(),
+});
+export const domainPage = pageOf(domainView);
+
+/** The connection that a removal disabled, the affected people, and the ended sessions. */
+export const domainRemovedView = affectedView.extend({
+  domain: z.string(),
+  ssoDisabled: z.boolean(),
+  sessionsEnded: z.int(),
+});
+
+/** The TXT value that proves the domain (spec §2.1). */
+export function txtValue(domain: Pick<Domain, 'token'>): string {
+  return `svc-verify=${domain.token}`;
+}
+
+/** A domain with the record that proves it. */
+export function viewDomain(domain: Domain) {
+  return {
+    domain: domain.name,
+    state: domain.state,
+    txtRecord: { name: '@' as const, type: 'TXT' as const, value: txtValue(domain) },
+    verifiedAt: domain.verifiedAt?.toISOString() ?? null,
+    verifiedBy: domain.verifiedBy,
+  };
+}
+
+/** Whether the answer is complete, without an error, and has the expected value (security D3). */
+export function isProven(answer: TxtAnswer, expected: string): boolean {
+  return answer.rcode === 'NOERROR' && !answer.truncated && answer.values.includes(expected);
+}
+
+const consumerMail = new Set(freeMailDomains);
+
+/** Why no organization can own a domain, or null: it is shared by many (security D2). */
+export function whyShared(domain: string): string | null {
+  if (getPublicSuffix(domain, { allowPrivateDomains: true }) === domain) {
+    return 'is a public suffix, under which anyone can register';
+  }
+  return consumerMail.has(domain) ? 'is a mail provider that anyone can have an address at' : null;
+}
+
+/**
+ * Marks a claim Verified if it is still the claim that was proven (security D4): a compare-and-set
+ * on token and state. The index admits only one of two organizations.
+ */
+export async function markVerified(
+  ctx: Context,
+  organization: Organization,
+  domain: Domain,
+  by: 'dns' | 'operator',
+): Promise<Domain> {
+  await transaction(async () => {
+    const claim = { id: domain.id, token: domain.token, state: 'Pending' as const };
+    const proof = { state: 'Verified' as const, verifiedAt: ctx.now, verifiedBy: by };
+    const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {
+      code: 'domain_taken',
+      message: `${domain.name} is verified by another organization.`,
+      hint: 'It has to remove the domain first; a domain belongs to exactly one organization.',
+    });
+    if (changed === 0) {
+      throw new Refusal('conflict', `${domain.name} was changed meanwhile.`, {
+        hint: 'Look at it, then verify again.',
+      });
+    }
+    await recordEvent(ctx, {
+      kind: 'domain.verified',
+      ...eventAbout('domain', domain, organization.id),
+      data: { by },
+    });
+    await takeFromOthers(ctx, organization.id, domain.name);
+  });
+  return domain.reload();
+}
+
+/** Other organizations' connections for the domain lose it (security I2). */
+async function takeFromOthers(
+  ctx: Context,
+  organizationId: string,
+  emailDomain: string,
+): Promise<void> {
+  const others = await SsoConnection.findAll({
+    where: { emailDomain, organizationId: { [Op.ne]: organizationId } },
+  });
+  for (const connection of others) {
+    await connection.update({ emailDomain: null, enabled: false });
+    await recordEvent(ctx, {
+      kind: 'sso.domain.lost',
+      ...eventAbout('sso', { id: connection.id, name: emailDomain }, connection.organizationId),
+      data: { emailDomain },
+    });
+  }
+}

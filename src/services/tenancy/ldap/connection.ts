@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { isLoopback } from '../../../config/listen.ts';
+import type { Context } from '../../../context.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { affectedView } from '../sso/affected.ts';
+
+export const ldapView = z.object({
+  uri: z.string(),
+  tls: z.boolean(),
+  caCertificate: z.string().nullable(),
+  bindDn: z.string(),
+  hasBindPassword: z.boolean(),
+  searchBase: z.string(),
+  searchFilter: z.string(),
+  emailAttribute: z.string(),
+  givenNameAttribute: z.string(),
+  familyNameAttribute: z.string(),
+  groupsAttribute: z.string().nullable(),
+  enabled: z.boolean(),
+});
+export const ldapDisabledView = ldapView.extend(affectedView.shape);
+export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
+
+/** The people that a change of directory affects; they are linked again when they next sign in. */
+export const ldapRelinkedView = z.object({
+  uri: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
+
+/** A connection without its password. */
+export function viewLdap(connection: LdapConnection) {
+  return { ...directorySettingsOf(connection), hasBindPassword: true, enabled: connection.enabled };
+}
+
+/** The settings of a connection, except its password and whether it is enabled. */
+export function directorySettingsOf(connection: LdapConnection) {
+  return {
+    uri: connection.uri,
+    tls: connection.tls,
+    caCertificate: connection.caCertificate,
+    bindDn: connection.bindDn,
+    searchBase: connection.searchBase,
+    searchFilter: connection.searchFilter,
+    emailAttribute: connection.emailAttribute,
+    givenNameAttribute: connection.givenNameAttribute,
+    familyNameAttribute: connection.familyNameAttribute,
+    groupsAttribute: connection.groupsAttribute,
+  };
+}
+
+/** The organization's connection; refuses `not_found`. */
+export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
+  const connection = await LdapConnection.findOne({ where: { organizationId: organization.id } });
+  if (connection !== null) return connection;
+  throw new Refusal('not_found', `${organization.slug} has no LDAP connection.`, {
+    hint: `Make one: idctl ldap set --org ${shellWord(organization.slug)} --uri U --bind-dn DN --password-stdin --search-base B --search-filter F --email-attribute A`,
+  });
+}
+
+const placeOf = (connectionId: string): SealedPlace => ({
+  table: 'ldap_connections',
+  column: 'bind_password',
+  row: connectionId,
+});
+
+/** Seals the bind password for storage, bound to its connection. */
+export function sealBindPassword(ctx: Context, connectionId: string, password: string): string {
+  return ctx.keyring.seal(password, placeOf(connectionId));
+}
+
+/** Opens the bind password, for the directory alone. */
+export function openBindPassword(ctx: Context, connection: LdapConnection): string {
+  return ctx.keyring.open(connection.bindPassword, placeOf(connection.id));
+}
+
+const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
+
+/**
+ * Refuses `secret_required` if the stored password was entered for another server, CA certificate,
+ * bind DN or TLS mode: an admin must not choose who gets it (security S10).
+ */
+export function requireSameServer(
+  stored: LdapConnection,
+  given: Pick<LdapConnection, (typeof bound)[number]>,
+): void {
+  if (bound.every((setting) => stored[setting] === given[setting])) return;
+  throw new Refusal(
+    'secret_required',
+    'A changed server, CA certificate, bind DN or TLS mode needs the bind password again.',
+    { hint: 'The stored password goes only to the server it was entered for; give it again.' },
+  );
+}
+
+/** Refuses settings that would send passwords in clear (security L5). */
+export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls: boolean }): void {
+  if (tls) return;
+  if (uri.startsWith('ldaps:')) {
+    const hint = 'Leave it on, or use an ldap:// address.';
+    throw refuseField('tls', 'is always on with ldaps://', hint);
+  }
+  if (ctx.config.ldap.allowPlaintext === 'on' || isLoopback(new URL(uri).hostname)) return;
+  throw refuseField(
+    'tls',
+    'can be off only for a directory on this machine',
+    'Use ldaps://, or StartTLS; or the operator sets ldap.allowPlaintext in idctl.yaml.',
+  );
+}

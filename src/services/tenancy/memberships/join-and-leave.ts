@@ -1,0 +1,146 @@
+import type { Context } from '../../../context.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { execute, selectTogether } from '../../../database/select.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { shownIn } from '../../foundation/authority/shown.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
+import { endVouchedTokens } from '../../people/apps/app.ts';
+import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
+import { recordLeft, recordMember } from '../scim-records/member.ts';
+import type { requireMembership } from './membership.ts';
+
+interface Joining {
+  role: Role;
+  origin: Origin;
+}
+
+/** Writes a membership and lifts the tombstone, if any. Refuses `already_exists` for a member. */
+export async function joinOrganization(
+  ctx: Context,
+  organization: Pick<Organization, 'id' | 'slug'>,
+  account: Account,
+  as: Joining,
+): Promise<Membership> {
+  await lockAccount(account.id);
+  const membership = await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
+    message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
+    hint: 'idctl member role changes what they may do.',
+  });
+  await endSessionsPastSecondFactor(ctx, account.id);
+  await endVouchedTokens(ctx, account.id, organization.id);
+  await recordMember(ctx, organization.id, account);
+  const { name } = await shownIn(organization.id, account);
+  await recordEvent(ctx, {
+    kind: 'member.added',
+    organizationId: organization.id,
+    subject: { type: 'user', id: account.id, name },
+    data: { role: as.role, origin: as.origin.kind },
+  });
+  return membership;
+}
+
+/** Writes the membership alone: provisioning writes its own record and event. Bypasses the ORM. */
+export async function addMembership(
+  ctx: Context,
+  organizationId: string,
+  accountId: string,
+  as: Joining,
+): Promise<Membership> {
+  const key = { organizationId, accountId };
+  const { role, origin } = as;
+  await selectTogether(
+    [
+      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at) VALUES ($1, $2, $3, $4, $5)
+       RETURNING role`,
+      'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
+    ],
+    [organizationId, accountId, role, JSON.stringify(origin), ctx.now],
+  );
+  return Membership.build({ ...key, ...as, joinedAt: ctx.now }, { isNewRecord: false });
+}
+
+/**
+ * Makes an account that signed in through the organization a member of it, unless it is one
+ * (spec §4.1, §4.2). Call it after `beginSession`, which refuses removed accounts.
+ */
+export async function ensureMember(
+  ctx: Context,
+  organizationId: string,
+  account: Account,
+  origin: Origin,
+): Promise<void> {
+  if ((await Membership.findOne({ where: { organizationId, accountId: account.id } })) !== null)
+    return;
+  const organization = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
+  await joinOrganization(ctx, organization, account, { role: 'member', origin });
+}
+
+/** Like `endMembership`, but locks the account first and updates its SCIM record. */
+export async function deactivate(
+  ctx: Context,
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<void> {
+  await lockAccount(account.id);
+  await recordLeft(ctx, organizationId, account.id);
+  await endMembership(ctx, organizationId, account);
+}
+
+/** Ends a membership by hand, another's or the caller's own. */
+export async function endMember(
+  ctx: Context,
+  organizationId: string,
+  { membership, account, shown }: Awaited<ReturnType<typeof requireMembership>>,
+): Promise<void> {
+  await deactivate(ctx, organizationId, account);
+  await recordEvent(ctx, {
+    kind: 'member.removed',
+    ...eventAbout('user', { id: account.id, name: shown.name }, organizationId),
+    data: { role: membership.role },
+  });
+}
+
+/**
+ * Deletes the membership and those of its projects, and sets the tombstone. It ends the sessions
+ * that came through the organization's connections. If the organization has verified the domain of
+ * the address, all sessions end. It also revokes the waiting invitation (security I5). Returns the
+ * role that ended.
+ *
+ * Call it with the account locked. It bypasses the ORM, as provisioning does this by the thousand.
+ */
+export async function endMembership(
+  ctx: Context,
+  organizationId: string,
+  account: Pick<Account, 'id' | 'email'>,
+): Promise<Role | null> {
+  const domain = account.email === null ? null : domainOf(account.email);
+  const [ended] = await selectTogether<{ role: Role }>(
+    [
+      'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
+      `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
+       ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
+      // Only an invitation made from now on lifts the tombstone.
+      'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
+      endingThrough,
+    ],
+    [organizationId, account.id, ctx.now, account.email, domain],
+  );
+  await leaveProjects(organizationId, account.id);
+  return ended?.role ?? null;
+}
+
+/**
+ * Deletes the account's project memberships in the organization. The organization's own membership
+ * must be deleted before, in the same transaction: adding project members locks that row.
+ */
+async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
+  await execute(
+    `DELETE FROM project_memberships WHERE account_id = $1
+        AND project_id IN (SELECT id FROM projects WHERE organization_id = $2)`,
+    [accountId, organizationId],
+  );
+}

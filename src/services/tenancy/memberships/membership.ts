@@ -1,0 +1,125 @@
+import { Op, Transaction } from 'sequelize';
+import { z } from 'zod';
+import type { Actor, Context } from '../../../context.ts';
+import { Account } from '../../../database/models/account.ts';
+import {
+  Membership,
+  type Origin,
+  originKinds,
+  type Role,
+} from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
+import { id, instant, isUuid, role } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+import { lockAccount } from '../../people/accounts/account.ts';
+
+export const originView = z.object({
+  kind: z.enum(originKinds),
+  by: z.string().optional().describe('The account or connection that added the member.'),
+  group: z.string().optional(),
+  mappingId: id.optional(),
+});
+
+export const memberView = z.object({
+  userId: id,
+  email: z.string().nullable(),
+  name: z.string(),
+  role,
+  origin: originView,
+  joinedAt: instant,
+});
+export const memberPage = pageOf(memberView);
+
+/** A member as the organization sees them. */
+export function viewMember(membership: Membership, { email, name }: Shown) {
+  const { accountId: userId, role, origin, joinedAt } = membership;
+  return { userId, email, name, role, origin, joinedAt: joinedAt.toISOString() };
+}
+
+/**
+ * The member with this id or address, as the organization sees them; refuses `not_found`. With
+ * `hold` the membership stays as it is until the transaction ends.
+ */
+export async function requireMembership(
+  organization: Organization,
+  user: string,
+  { hold = false }: { hold?: boolean } = {},
+) {
+  const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
+  // The account before the membership, as everywhere, so that no two transactions deadlock.
+  if (hold && account !== null) await lockAccount(account.id);
+  const membership =
+    account &&
+    (await Membership.findOne({
+      where: { organizationId: organization.id, accountId: account.id },
+      ...(hold ? { lock: Transaction.LOCK.UPDATE } : {}),
+    }));
+  if (account === null || membership === null) {
+    throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
+  }
+  return { membership, account, shown: await shownIn(organization.id, account) };
+}
+
+/** Whether the account belongs to the organization. */
+export async function isMember(organizationId: string, accountId: string): Promise<boolean> {
+  return (await Membership.count({ where: { organizationId, accountId } })) > 0;
+}
+
+/** Whether the account is a member of any organization. */
+export async function belongsSomewhere(accountId: string): Promise<boolean> {
+  return (await Membership.findOne({ where: { accountId } })) !== null;
+}
+
+/** The row of the authority table that granting this role in an organization needs. */
+export function rightToGrant(role: Role) {
+  if (role === 'owner') return 'members.grantOwner';
+  return role === 'admin' ? 'members.grantAdmin' : 'members.change';
+}
+
+/** The origin of a membership that this actor makes by hand. */
+export function byHand(actor: Actor): Origin {
+  return actor.kind === 'user' ? { kind: 'manual', by: actor.accountId } : { kind: 'operator' };
+}
+
+/**
+ * The SQL condition that provisioning pushed this membership (`m`) of an account (`a`) on a domain
+ * not verified: it tells the organization nothing of the account (security O8).
+ */
+export function pushedIn({ config }: Pick<Context, 'config'>): string {
+  // Every address then counts as on a verified domain.
+  if (config.trust.domains === 'off') return '1 = 0';
+  return `(m.origin ->> 'kind' = 'scim' AND NOT EXISTS (SELECT 1 FROM domains d
+    WHERE d.organization_id = m.organization_id AND d.state = 'Verified' AND a.email LIKE '%@' || d.name))`;
+}
+
+/** The organization if this account is its only owner; locked, so that two cannot leave at once. */
+export async function holdIfLastOwner(
+  organizationId: string,
+  accountId: string,
+): Promise<Organization | null> {
+  // Not FOR UPDATE, which waits for every writer of a row that refers to the organization.
+  const lock = Transaction.LOCK.NO_KEY_UPDATE;
+  const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
+  const others = await Membership.count({
+    where: { organizationId, role: 'owner', accountId: { [Op.ne]: accountId } },
+  });
+  return others > 0 ? null : organization;
+}
+
+/** Refuses `last_owner` if this account is the only owner. Locks like `holdIfLastOwner`. */
+export async function requireAnotherOwner(
+  organizationId: string,
+  accountId: string,
+  hint?: string,
+): Promise<void> {
+  const organization = await holdIfLastOwner(organizationId, accountId);
+  if (organization === null) return;
+  throw new Refusal('last_owner', `${organization.slug} would be left without an owner.`, {
+    hint:
+      hint ??
+      `Make someone else owner first: idctl member role EMAIL --org ${shellWord(organization.slug)} --role owner`,
+  });
+}

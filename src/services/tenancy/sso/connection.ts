@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { Refusal } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { affectedView } from './affected.ts';
+
+export const ssoView = z.object({
+  emailDomain: z.string().nullable(),
+  issuer: z.string(),
+  clientId: z.string(),
+  hasClientSecret: z.boolean(),
+  redirectUri: z.string(),
+  enabled: z.boolean(),
+  syncOnLogin: z.boolean(),
+  groupsClaim: z.string(),
+  autoRemove: z.boolean(),
+  absentGroups: z.enum(['unknown', 'none']),
+  ignoreEmailVerified: z.boolean(),
+  requireLocalTwoFactor: z.boolean(),
+});
+
+export const ssoDisabledView = ssoView.extend(affectedView.shape);
+export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
+
+/** The people that a change of provider affects; they are linked again when they next sign in. */
+export const ssoRelinkedView = z.object({
+  fromIssuer: z.string(),
+  issuer: z.string(),
+  people: z.array(z.string()),
+  sessionsEnded: z.int(),
+});
+
+/** Where the provider sends people back: the connection's URL, or the instance's (spec §2.2). */
+export function redirectUriOf(
+  ctx: Pick<Context, 'config'>,
+  connection: Pick<SsoConnection, 'redirectUri'>,
+): string {
+  return connection.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
+}
+
+/** A connection without its secret. */
+export function viewSso(ctx: Context, connection: SsoConnection) {
+  return {
+    emailDomain: connection.emailDomain,
+    issuer: connection.issuer,
+    clientId: connection.clientId,
+    hasClientSecret: true,
+    redirectUri: redirectUriOf(ctx, connection),
+    enabled: connection.enabled,
+    syncOnLogin: connection.syncOnLogin,
+    groupsClaim: connection.groupsClaim,
+    autoRemove: connection.autoRemove,
+    absentGroups: connection.absentGroups,
+    ignoreEmailVerified: connection.ignoreEmailVerified,
+    requireLocalTwoFactor: connection.requireLocalTwoFactor,
+  };
+}
+
+/** The organization's connection; refuses `not_found`. */
+export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
+  const connection = await SsoConnection.findOne({ where: { organizationId: organization.id } });
+  if (connection !== null) return connection;
+  throw new Refusal('not_found', `${organization.slug} has no single sign-on connection.`, {
+    hint: `Make one: idctl sso set --org ${shellWord(organization.slug)} --domain D --issuer URL --client-id ID --secret-stdin`,
+  });
+}
+
+const placeOf = (connectionId: string): SealedPlace => ({
+  table: 'sso_connections',
+  column: 'client_secret',
+  row: connectionId,
+});
+
+/** Seals the client secret for storage, bound to its connection. */
+export function sealClientSecret(ctx: Context, connectionId: string, secret: string): string {
+  return ctx.keyring.seal(secret, placeOf(connectionId));
+}
+
+/** Opens the client secret, for the provider's token endpoint alone. */
+export function openClientSecret(ctx: Context, connection: SsoConnection): string {
+  return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
+}
+
+/** Refuses `secret_required` if the secret is another client's (security S10). */
+export function requireSameClient(
+  stored: SsoConnection,
+  { issuer, clientId }: { issuer: string; clientId: string },
+): void {
+  if (stored.issuer === issuer && stored.clientId === clientId) return;
+  throw new Refusal(
+    'secret_required',
+    'A changed issuer or client id needs the client secret again.',
+    { hint: 'The stored secret goes only to the provider it was entered for; give it again.' },
+  );
+}
+
+/** Whether the connection is trusted for its e-mail domain now (security I2, S6). */
+export async function isTrusted(ctx: Context, connection: SsoConnection): Promise<boolean> {
+  if (connection.emailDomain === null) return false;
+  if (ctx.config.trust.domains === 'off') return true;
+  return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
+}

@@ -1,0 +1,122 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { Webhook } from '../../../database/models/webhook.ts';
+import { Refusal } from '../../../errors.ts';
+import { readVersion } from '../../../version.ts';
+import { eventView } from '../../foundation/events/view.ts';
+import { id, instant } from '../../foundation/fields.ts';
+import { pageOf } from '../../foundation/page.ts';
+
+export const webhookView = z.object({
+  id,
+  url: z.string(),
+  events: z.array(z.string()),
+  enabled: z.boolean(),
+  /** The start of the time in which nothing was delivered and something failed. */
+  failingSince: instant.nullable(),
+  createdAt: instant,
+});
+export const webhookPage = pageOf(webhookView);
+export const newWebhookView = webhookView.extend({ secret: z.string() });
+export const rotatedWebhookView = newWebhookView.extend({ previousUntil: instant });
+export const webhookRemovedView = webhookView.extend({ waiting: z.int() });
+
+export const webhookTestView = z.object({
+  ok: z.boolean(),
+  message: z.string(),
+  responseStatus: z.int().nullable(),
+});
+
+/** The message that a webhook gets. */
+export const webhookMessage = z.object({ type: z.string(), timestamp: instant, data: eventView });
+
+/** A webhook without its secrets. */
+export function viewWebhook(webhook: Webhook) {
+  const { id, url, events, enabled, failingSince, createdAt } = webhook;
+  return {
+    id,
+    url,
+    events: events ?? ['*'],
+    enabled,
+    failingSince: failingSince?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+type Column = 'secret' | 'previous_secret';
+
+const placeOf = (column: Column, webhookId: string): SealedPlace => ({
+  table: 'webhooks',
+  column,
+  row: webhookId,
+});
+
+/** A new secret in the form of Standard Webhooks: `whsec_` and 256 random bits in Base64. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/** Seals the secret for storage, bound to its webhook and column. */
+export function sealWebhookSecret(
+  ctx: Context,
+  column: Column,
+  webhookId: string,
+  secret: string,
+): string {
+  return ctx.keyring.seal(secret, placeOf(column, webhookId));
+}
+
+/** The secret that signs for this webhook. */
+export function openWebhookSecret(ctx: Context, webhook: Webhook): string {
+  return ctx.keyring.open(webhook.secret, placeOf('secret', webhook.id));
+}
+
+/** The secrets that sign now: the current one, and the former one for a while after a rotation. */
+export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
+  const { id, previousSecret, previousUntil } = webhook;
+  const current = openWebhookSecret(ctx, webhook);
+  if (previousSecret === null || previousUntil === null || previousUntil <= ctx.now)
+    return [current];
+  return [current, ctx.keyring.open(previousSecret, placeOf('previous_secret', id))];
+}
+
+/** The result of one try: the answered status, or why there was none. */
+export type Outcome = { status: number } | { status: null; error: string };
+
+/** Sends one message, signed by Standard Webhooks, within 10 s; null if `stop` aborted it. */
+export async function sendMessage(
+  ctx: Context,
+  webhook: Webhook,
+  { id, body }: { id: string; body: string },
+  stop: AbortSignal,
+): Promise<Outcome | null> {
+  const timestamp = Math.floor(ctx.now.getTime() / 1000);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `idctl/${readVersion()}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign(`${id}.${timestamp}.${body}`, signingSecrets(ctx, webhook)),
+  };
+  try {
+    return { status: await ctx.outbound.postMessage(webhook.url, { headers, body, signal: stop }) };
+  } catch (error) {
+    if (stop.aborted) return null;
+    if (!(error instanceof Refusal)) throw error;
+    return { status: null, error: [error.message, error.hint].filter(Boolean).join(' ') };
+  }
+}
+
+/** Whether the answer means that the message was accepted. */
+export function isTaken({ status }: Outcome): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+/** The `webhook-signature` of a message: one for each secret (`whsec_…`), separated by spaces. */
+function sign(message: string, secrets: string[]): string {
+  const keys = secrets.map((secret) => Buffer.from(secret.slice('whsec_'.length), 'base64'));
+  const macs = keys.map((key) => createHmac('sha256', key).update(message).digest('base64'));
+  return macs.map((mac) => `v1,${mac}`).join(' ');
+}
