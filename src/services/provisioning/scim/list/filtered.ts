@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { dialectOfDatabase, select } from '../../../../database/select.ts';
 import {
   OutOfTime,
@@ -5,6 +6,7 @@ import {
   selectWithin,
   whileInTime,
 } from '../../../../database/select-within.ts';
+import { queueForEach, waitForTurn } from '../../../../queue.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
 import type { Filter } from '../filter.ts';
@@ -13,7 +15,6 @@ import { filterCondition } from '../filter-sql.ts';
 import { sortExpression } from '../sort.ts';
 import type { Dialect } from '../sql.ts';
 import { areFew, recordsWith } from './few.ts';
-import { inListTurn } from './turns.ts';
 
 /** A list with a filter or its own order. */
 export interface FilteredQuery {
@@ -25,6 +26,26 @@ export interface FilteredQuery {
 }
 
 const budgetMs = 2000;
+
+// Slow reads run one per organization and few in total. So one client's filters neither delay
+// another's nor, on PostgreSQL, take all connections.
+const ofOrganization = queueForEach();
+const slowReads = new PQueue({ concurrency: 3 });
+
+/**
+ * Runs the read when it is the organization's turn and there is room. Throws `OutOfTime` if that
+ * comes too late.
+ */
+export function inListTurn<T>(
+  organizationId: string,
+  until: number,
+  read: () => Promise<T>,
+): Promise<T> {
+  return waitForTurn([() => ofOrganization(organizationId), () => slowReads], read, {
+    patience: until - performance.now(),
+    late: () => new OutOfTime(),
+  });
+}
 
 /**
  * A page of a filtered or sorted list, and the total. If an index finds few records, it is answered
