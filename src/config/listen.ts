@@ -1,11 +1,4 @@
-import { isIP } from 'node:net';
-
-/** Whether this host is the machine itself. Accepts a host as in a URL, or without the brackets. */
-export function isLoopback(host: string): boolean {
-  return (
-    ['localhost', '::1', '[::1]'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'))
-  );
-}
+import { isLoopback } from '../address.ts';
 
 /**
  * The listen address for a plain-http base URL on this machine. Null for other URLs, and for ports

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseRange } from '../address.ts';
 import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
@@ -46,7 +47,12 @@ const days = z
     (text) => isDuration(text, '3650d'),
     'must be a time such as 24h or 400d, at least 60s and at most 3650d',
   );
-const cidr = z.string().refine(isCidr, 'must be an address or a range such as 10.0.0.0/8');
+const cidr = z
+  .string()
+  .refine(
+    (text) => isIP(text) !== 0 || parseRange(text) !== null,
+    'must be an address or a range such as 10.0.0.0/8',
+  );
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const smtpUrl = z.url({
   protocol: /^smtps?$/,
@@ -379,13 +385,4 @@ function socialClient(name: string) {
       },
     ),
   };
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-  );
 }

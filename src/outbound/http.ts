@@ -1,7 +1,7 @@
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
+import { canonicalHost } from '../address.ts';
 import { Refusal } from '../errors.ts';
-import { canonicalHost } from './address.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 

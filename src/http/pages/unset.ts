@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { isLoopback } from '../../config/listen.ts';
+import { isLoopback } from '../../address.ts';
 import type { App } from '../../context.ts';
 import { speaksToPeople } from '../answer.ts';
 import { html, textOf } from './html.ts';

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { epochSeconds } from './count.ts';
 import { keyOf, subjectOf } from './limit.ts';
-import { networkOf } from './network.ts';
 
 // The row counts nothing. It records that an account has signed in from a network; its subject
 // names the network.

@@ -1,7 +1,7 @@
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
-import { networkOf } from './network.ts';
 import { codeLimit, sharedPasswordLimit } from './password.ts';
 import { secondsUntilRoom } from './spend.ts';
 

@@ -1,10 +1,10 @@
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
 import { countUp } from './count.ts';
 import type { Limit } from './limit.ts';
 import { mailboxOf } from './mailbox.ts';
-import { networkOf } from './network.ts';
 import { requirePlace } from './spend.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { epochSeconds } from './count.ts';
 import { rememberNetwork } from './known-client.ts';
 import { keyOf, type Limit, subjectOf } from './limit.ts';
 import { mailboxOf } from './mailbox.ts';
-import { networkOf } from './network.ts';
 
 // The row counts nothing: its existence says that the person is known.
 const remember = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)

@@ -1,3 +1,4 @@
+import { networkOf, siteOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/equal.ts';
 import { hashOfSecret } from '../../../crypto/secret.ts';
@@ -6,7 +7,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/tally.ts';
 import type { Limit } from '../../foundation/limits/limit.ts';
-import { networkOf, siteOf } from '../../foundation/limits/network.ts';
 import { requireRoom, spend } from '../../foundation/limits/spend.ts';
 
 /** The fields used of an app that has proved itself. */

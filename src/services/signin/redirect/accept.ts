@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../config/listen.ts';
+import { isLoopback } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';

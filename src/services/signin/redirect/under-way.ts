@@ -1,6 +1,6 @@
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
-import { networkOf } from '../../foundation/limits/network.ts';
 
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const most = { client: 10, connection: 50 };
