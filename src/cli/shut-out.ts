@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
-import { by } from './by.ts';
 import type { Call, Runs } from './run.ts';
 
 type OrganizationSchema = z.ZodType<{ org: string }>;
@@ -15,7 +14,8 @@ export async function shutOutBy<S extends OrganizationSchema>(
 ): Promise<string | null> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const find = (ctx: Context, input: z.output<S>) => findShutOut(ctx, input, operation);
-  const { slug, owners } = await call.rehearse(by(operation.input, find));
+  const { input } = operation;
+  const { slug, owners } = await call.rehearse(Object.assign(find, { input }));
   if (owners.length === 0) return null;
   const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
   if (call.flags.dryRun) call.note(told);

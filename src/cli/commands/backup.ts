@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import { nameFileIn } from '../../file-fault.ts';
 import type { backupView } from '../../services/instance/backup/schema.ts';
-import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { cleaningUp } from '../interrupted.ts';
 import type { Fields } from '../output.ts';
@@ -36,7 +35,6 @@ export function addBackupCommand(program: Command): void {
 async function backup(call: Call): Promise<void> {
   const { makeBackup } = await import('../../services/instance/backup/make.ts');
   const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
-  const { backupInput } = await import('../../services/instance/backup/schema.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
   if (given === '-' && process.stdout.isTTY)
@@ -49,8 +47,7 @@ async function backup(call: Call): Promise<void> {
     if (statSync(file).isDirectory()) throw new Refusal('invalid_input', nameFileIn(file));
     await call.confirm(`Replace ${file}?`);
   }
-  const make = () =>
-    call.operate(by(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)));
+  const make = () => call.operate(makeBackup, { to: given === '-' ? process.stdout : file });
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
   call.note('The master key is not in it: keep a copy of the key file somewhere else.');

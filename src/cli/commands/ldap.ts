@@ -7,7 +7,6 @@ import type {
   ldapRemovedView,
   ldapView,
 } from '../../services/tenancy/ldap/view.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { readNamedFile } from '../named-file.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
@@ -151,8 +150,7 @@ async function set(call: Call): Promise<void> {
  */
 async function requireUsable(call: Call, input: Given): Promise<void> {
   const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
-  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
-  await requirePassed(call, 'directory', await call.operate(by(testLdapInput, testLdap), input));
+  await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
 /**
@@ -207,7 +205,6 @@ function addTest(ldap: Command): void {
 
 async function test(call: Call): Promise<void> {
   const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
-  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
   const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
   if (stdin === true && rest['username'] === undefined) {
     throw refuseField('--username', 'is needed with --password-stdin, which is their password');
@@ -216,7 +213,7 @@ async function test(call: Call): Promise<void> {
   const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };
   const given = await givenSecret({ name: 'bind-password', stdin: undefined, file });
   const look = (bindPassword: string | undefined) =>
-    call.operate(by(testLdapInput, testLdap), { ...input, bindPassword });
+    call.operate(testLdap, { ...input, bindPassword });
   const view = await withPassword(given, look);
   await tellOlderDaemon(call);
   call.examination(view);

@@ -5,7 +5,6 @@ import type {
   newScimTokenView,
   scimTokenView,
 } from '../../services/provisioning/scim/token/view.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -56,12 +55,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim users --org acme',
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
-      const { listScimUsersInput } = await import('../../services/provisioning/scim/schema.ts');
-      call.table(
-        await call.every(by(listScimUsersInput, listScimUsers)),
-        user,
-        'There are no users.',
-      );
+      call.table(await call.every(listScimUsers), user, 'There are no users.');
     },
   });
   verb(scim, 'log', {
@@ -70,8 +64,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim log --org acme',
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log/list.ts');
-      const { listScimRequestsInput } = await import('../../services/provisioning/scim/schema.ts');
-      const requests = await call.every(by(listScimRequestsInput, listScimRequests));
+      const requests = await call.every(listScimRequests);
       call.table(requests, request, 'The SCIM client has asked nothing yet.');
     },
   });

@@ -10,8 +10,6 @@ import type {
   ssoView,
 } from '../../services/tenancy/sso/view.ts';
 import { shellWord } from '../../shell-word.ts';
-
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
@@ -240,14 +238,13 @@ function addAttempts(sso: Command): void {
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/signin/attempts/list.ts');
-      const { listAttemptsInput } = await import('../../services/signin/attempts/schema.ts');
       const { attemptDays } = await import('../../services/signin/attempts/attempt.ts');
       const { reference } = call.input;
       const none =
         reference === undefined
           ? 'No sign-in attempts yet.'
           : `No attempt has the reference ${String(reference)}. Check it; attempts are kept ${attemptDays} days.`;
-      call.table(await call.every(by(listAttemptsInput, listAttempts)), attempt, none);
+      call.table(await call.every(listAttempts), attempt, none);
     },
   });
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status/schema.ts';
-import { by } from '../by.ts';
 import { verb } from '../command.ts';
 import { masked } from '../mask.ts';
 import { configurationFile } from '../older-daemon.ts';
@@ -55,10 +54,9 @@ export function addStatusCommand(program: Command): void {
 
 async function status(call: Call): Promise<void> {
   const { showStatus } = await import('../../services/instance/status/show.ts');
-  const { statusInput } = await import('../../services/instance/status/schema.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
-  const found = await call.operate(by(statusInput, showStatus), {
+  const found = await call.operate(showStatus, {
     idle: isDatabaseIdle(loaded),
     configuration: configurationFile(loaded),
   });

@@ -4,7 +4,6 @@ import type { userView } from '../../services/people/accounts/schema.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/view.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../credential-text.ts';
 import type { Fields } from '../output.ts';
@@ -99,8 +98,7 @@ export function addUserCommands(program: Command): void {
     run: async (call) => {
       const { disableUser } = await import('../../services/people/users/operations.ts');
       const { listOwnedAlone } = await import('../../services/people/accounts/only-owner.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      const owned = await call.operate(by(userRefInput, listOwnedAlone));
+      const owned = await call.operate(listOwnedAlone);
       if (owned.length > 0) {
         await call.confirm(
           `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}. Disable the account?`,
@@ -224,12 +222,7 @@ function addLoginLink(user: Command): void {
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
-      const { userRefInput } = await import('../../services/people/accounts/schema.ts');
-      call.showSecret(
-        await call.operate(by(userRefInput, createLoginLink)),
-        link,
-        (view) => view.url,
-      );
+      call.showSecret(await call.operate(createLoginLink), link, (view) => view.url);
     },
   });
 }

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { instant } from '../../foundation/fields.ts';
 
-const path = z.string().min(1, 'must name a file');
-
-export const backupInput = z.strictObject({ file: path });
 export const restoreInput = z.strictObject({
-  file: path,
+  file: z.string().min(1, 'must name a file'),
   check: z.boolean().default(false),
   keepTokens: z.boolean().default(false),
 });

@@ -1,15 +1,17 @@
 import { createHmac } from 'node:crypto';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 
 /**
  * The configuration file that a process has read, with the digests of its contents and of its
  * restart-only settings.
  */
-export interface ConfigurationFile {
-  file: string;
-  digest: string;
-  restDigest: string;
-}
+export const configurationFile = z.strictObject({
+  file: z.string(),
+  digest: z.string(),
+  restDigest: z.string(),
+});
+export type ConfigurationFile = z.output<typeof configurationFile>;
 
 /** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
 export function keyedDigest(

@@ -1,21 +1,23 @@
 import { hostname } from 'node:os';
 import { Op } from 'sequelize';
+import { z } from 'zod';
 import { hasUnit } from '../../../config/unit-credentials.ts';
-import type { Context } from '../../../context.ts';
 import { Daemon } from '../../../database/models/daemon.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
+import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import { silentSeconds } from './announce.ts';
-import { type ConfigurationFile, keyedDigest, restOf } from './digest.ts';
+import { configurationFile, keyedDigest, restOf } from './digest.ts';
 
 /**
  * Whether the daemons have read the file in its current state, or what makes them read it. Null if
  * no daemon is known.
  */
-export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
+const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
 /** The message about a daemon with an older configuration; null otherwise. */
-export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
+export function tellOlder(
+  found: z.output<typeof daemonsFound>,
+): { message: string; hint: string } | null {
   if (found === null || found === 'current') return null;
   const reload = hasUnit(process.env)
     ? 'systemctl reload idctl'
@@ -28,18 +30,19 @@ export function tellOlder(found: DaemonsFound): { message: string; hint: string 
  * Whether this machine's daemons with this configuration file have read it in its current state.
  * After a master key change they are compared again once they have reported the new key.
  */
-export async function lookAtDaemons(
-  ctx: Context,
-  configuration: ConfigurationFile | null,
-): Promise<DaemonsFound> {
-  requireOperator(ctx);
-  if (configuration === null) return null;
-  const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
-  const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
-  const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
-  const ours = keyedDigest(ctx, configuration);
-  const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
-  if (comparable.length === 0) return null;
-  if (comparable.every((digest) => digest === ours)) return 'current';
-  return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
-}
+export const lookAtDaemons = operation({
+  authority: 'operator',
+  input: z.strictObject({ configuration: configurationFile.nullable() }),
+  output: daemonsFound,
+  run: async (ctx, { configuration }) => {
+    if (configuration === null) return null;
+    const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
+    const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
+    const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
+    const ours = keyedDigest(ctx, configuration);
+    const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
+    if (comparable.length === 0) return null;
+    if (comparable.every((digest) => digest === ours)) return 'current';
+    return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
+  },
+});

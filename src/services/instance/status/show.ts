@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { Op } from 'sequelize';
-import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Organization } from '../../../database/models/organization.ts';
@@ -8,46 +7,47 @@ import { Session } from '../../../database/models/session.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { readVersion } from '../../../version.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { operation } from '../../foundation/operation.ts';
 import { lookAtDaemons, tellOlder } from '../daemons/look.ts';
 import { servesAnother } from '../doctor/daemon.ts';
 import { checkStored } from '../doctor/organization.ts';
 import { countOrganizations } from './organizations.ts';
-import type { statusInput, statusView } from './schema.ts';
+import { statusInput, statusView } from './schema.ts';
 
 /**
  * A summary of the instance, with the problems that show without any network request except to the
  * daemon.
  */
-export async function showStatus(
-  ctx: Context,
-  { idle = false, configuration = null }: z.output<typeof statusInput>,
-): Promise<z.output<typeof statusView>> {
-  requireOperator(ctx);
-  const [daemon, organizations, problems, found] = await Promise.all([
-    askDaemon(ctx, idle),
-    countOrganizations(),
-    findProblems(ctx),
-    idle ? null : lookAtDaemons(ctx, configuration),
-  ]);
-  const older = tellOlder(found);
-  return {
-    version: readVersion(),
-    baseUrl: ctx.config.baseUrl,
-    daemon,
-    database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
-    mail: isMailConfigured(ctx),
-    people: await Account.count(),
-    sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
-    organizations,
-    problems: [
-      ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
-      ...(older === null ? [] : [`${older.message} ${older.hint}`]),
-      ...problems,
-    ],
-  };
-}
+export const showStatus = operation({
+  authority: 'operator',
+  input: statusInput,
+  output: statusView,
+  run: async (ctx, { idle = false, configuration = null }) => {
+    const [daemon, organizations, problems, found] = await Promise.all([
+      askDaemon(ctx, idle),
+      countOrganizations(),
+      findProblems(ctx),
+      idle ? null : lookAtDaemons(ctx, { configuration }),
+    ]);
+    const older = tellOlder(found);
+    return {
+      version: readVersion(),
+      baseUrl: ctx.config.baseUrl,
+      daemon,
+      database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
+      mail: isMailConfigured(ctx),
+      people: await Account.count(),
+      sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
+      organizations,
+      problems: [
+        ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+        ...(older === null ? [] : [`${older.message} ${older.hint}`]),
+        ...problems,
+      ],
+    };
+  },
+});
 
 async function askDaemon(ctx: Context, idle: boolean) {
   try {

@@ -1,30 +1,30 @@
 import { Op } from 'sequelize';
-import type { z } from 'zod';
-import type { Context } from '../../../context.ts';
+import { z } from 'zod';
 import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
+import { operation } from '../../foundation/operation.ts';
 import { requireAccount } from './find.ts';
-import type { userRefInput } from './schema.ts';
+import { userRefInput } from './schema.ts';
 
 /** The slugs of the organizations whose only active owner is this account. */
-export async function listOwnedAlone(
-  ctx: Context,
-  input: z.output<typeof userRefInput>,
-): Promise<string[]> {
-  requireOperator(ctx);
-  const { id, disabledAt } = await requireAccount(input.user);
-  if (disabledAt !== null) return [];
-  const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
-  const alone: string[] = [];
-  for (const { organizationId } of owned) {
-    const others = await Membership.count({
-      where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
-      include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
-    });
-    if (others === 0) alone.push(organizationId);
-  }
-  const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
-  return organizations.map(({ slug }) => slug);
-}
+export const listOwnedAlone = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: z.array(z.string()),
+  run: async (_ctx, input) => {
+    const { id, disabledAt } = await requireAccount(input.user);
+    if (disabledAt !== null) return [];
+    const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
+    const alone: string[] = [];
+    for (const { organizationId } of owned) {
+      const others = await Membership.count({
+        where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
+        include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+      });
+      if (others === 0) alone.push(organizationId);
+    }
+    const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
+    return organizations.map(({ slug }) => slug);
+  },
+});
