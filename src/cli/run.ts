@@ -56,6 +56,12 @@ export interface Call {
     operation: Runs<S, Page<Item>>,
     input?: Record<string, unknown>,
   ): Promise<Item[]>;
+  /** Runs a listing service and prints the list; `none` tells a person that it is empty. */
+  list<S extends z.ZodType, Item>(
+    operation: Runs<S, Page<Item>>,
+    fields: Fields<Item>,
+    none: string,
+  ): Promise<void>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
@@ -112,6 +118,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       return run((ctx) => operation(ctx, checked));
     }, !flags.quiet);
   };
+  const every: Call['every'] = (operation, given = input) =>
+    everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
   const rehearsed: typeof operate = async (operation, given = input) => {
     parse(operation.input, given);
     const { app } = await operator();
@@ -128,9 +136,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     operate,
     here: (command) =>
       flags.config === undefined ? command : `${command} --config ${shellWord(flags.config)}`,
-    every: (operation, given = input) => {
-      return everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
-    },
+    every,
+    list: async (operation, fields, none) => speech.table(await every(operation), fields, none),
     rehearse: rehearsed,
     perform: async (operation, fields, given = input) => {
       const view = await (flags.dryRun ? rehearsed : operate)(operation, given);

@@ -6,6 +6,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/tenancy/projects/members.ts');
+
 const fields: Fields<z.output<typeof projectMemberView>> = [
   ['E-mail', (view) => view.email, 'whole'],
   ['Name', (view) => view.name],
@@ -46,11 +48,8 @@ export function addProjectMemberCommands(program: Command): void {
     summary: 'List who belongs to a project, and how each came to',
     required: at,
     example: 'idctl project-member list --org acme --project website',
-    run: async (call) => {
-      const { listProjectMembers } = await import('../../services/tenancy/projects/members.ts');
-      const views = await call.every(listProjectMembers);
-      call.table(views, fields, 'The project has no members.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listProjectMembers, fields, 'The project has no members.'),
   });
   verb(member, 'role <user>', {
     summary: 'Give a member of a project another role; a synced one becomes manual',
@@ -63,9 +62,7 @@ export function addProjectMemberCommands(program: Command): void {
 }
 
 async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
-  const { addProjectMember, changeProjectMember } = await import(
-    '../../services/tenancy/projects/members.ts'
-  );
+  const { addProjectMember, changeProjectMember } = await operations();
   const operation = expected === 'absent' ? addProjectMember : changeProjectMember;
   call.show(await call.operate(operation), fields);
 }
@@ -77,14 +74,12 @@ function addRemove(member: Command): void {
     destroys: true,
     example:
       'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
-    run: async (call) => {
-      const { removeProjectMember } = await import('../../services/tenancy/projects/members.ts');
-      await call.destroy(removeProjectMember, {
+    run: async (call) =>
+      call.destroy((await operations()).removeProjectMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
         done: ({ email, name, synced }) =>
           `Took ${email ?? name} out of ${call.input['project']}.${synced ? ' Their group gives it back at the next sign-in.' : ''}`,
-      });
-    },
+      }),
   });
 }

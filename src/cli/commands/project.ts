@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { projectView } from '../../services/tenancy/projects/view.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+
+const operations = () => import('../../services/tenancy/projects/operations.ts');
 
 type Project = z.output<typeof projectView>;
 
@@ -21,8 +23,6 @@ const row: Fields<Project> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
-
 /** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
   const project = noun(
@@ -36,41 +36,31 @@ export function addProjectCommands(program: Command): void {
     required: org,
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl project create 'New Website' --org acme --slug website",
-    run: async (call) => {
-      const { createProject } = await import('../../services/tenancy/projects/operations.ts');
-      call.show(await call.operate(createProject), fields);
-    },
+    run: async (call) => call.perform((await operations()).createProject, fields),
   });
   verb(project, 'list', {
     summary: 'List the projects',
     required: org,
     example: 'idctl project list --org acme',
-    run: async (call) => {
-      const { listProjects } = await import('../../services/tenancy/projects/operations.ts');
-      call.table(await call.every(listProjects), row, 'There are no projects.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listProjects, row, 'There are no projects.'),
   });
   verb(project, 'rename <project> <name>', {
     summary: 'Give a project another name; its slug stays',
     required: org,
     example: "idctl project rename website 'Newer Website' --org acme",
-    run: async (call) => {
-      const { renameProject } = await import('../../services/tenancy/projects/operations.ts');
-      call.show(await call.operate(renameProject), fields);
-    },
+    run: async (call) => call.perform((await operations()).renameProject, fields),
   });
   verb(project, 'delete <project>', {
     summary: 'Delete a project; its people stay in the organization',
     required: org,
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
-    run: async (call) => {
-      const { deleteProject } = await import('../../services/tenancy/projects/operations.ts');
-      await call.destroy(deleteProject, {
+    run: async (call) =>
+      call.destroy((await operations()).deleteProject, {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
-      });
-    },
+      }),
   });
 }

@@ -21,6 +21,8 @@ import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
 import { backupFields } from './backup.ts';
 
+const operations = () => import('../../services/instance/backup/open.ts');
+
 type Input = z.output<typeof restoreInput>;
 
 const fields: Fields<z.output<typeof restoredView>> = [
@@ -51,7 +53,7 @@ async function restore(call: Call): Promise<void> {
   const { parse } = await import('../../input.ts');
   const { restoreInput } = await import('../../services/instance/backup/schema.ts');
   const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
-  const { openBackupFile } = await import('../../services/instance/backup/open.ts');
+  const { openBackupFile } = await operations();
   const input = parse(restoreInput, call.input);
   if (input.file === '-')
     throw refuseField(
@@ -83,7 +85,7 @@ async function work(
   file: FileHandle,
   { file: path, check, keepTokens }: Input,
 ): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
-  const { openBackup } = await import('../../services/instance/backup/open.ts');
+  const { openBackup } = await operations();
   const { examineBackup, placeBackup } = await import('../../services/instance/backup/place.ts');
   const backup = await openBackup(file, config.keyFile);
   const view = { ...backup.header, file: path, bytes: backup.bytes };

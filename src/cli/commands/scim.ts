@@ -5,9 +5,11 @@ import type {
   newScimTokenView,
   scimTokenView,
 } from '../../services/provisioning/scim/token/view.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/provisioning/scim/token/operations.ts');
 
 type Token = z.output<typeof scimTokenView>;
 
@@ -37,8 +39,6 @@ const request: Fields<z.output<typeof scimRequestView>> = [
   ['Status', (view) => view.status],
   ['Reason', (view) => view.reason, 'broken'],
 ];
-
-const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
@@ -87,35 +87,24 @@ function addToken(scim: Command): void {
     summary: 'Show whether there is a token, and when it was last used',
     required: org,
     example: 'idctl scim token show --org acme',
-    run: async (call) => {
-      const { showScimToken } = await import(
-        '../../services/provisioning/scim/token/operations.ts'
-      );
-      call.show(await call.operate(showScimToken), block);
-    },
+    run: async (call) => call.perform((await operations()).showScimToken, block),
   });
   verb(token, 'revoke', {
     summary: 'Cut the SCIM client off; members stay as they are',
     required: org,
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
-    run: async (call) => {
-      const { revokeScimToken } = await import(
-        '../../services/provisioning/scim/token/operations.ts'
-      );
-      await call.destroy(revokeScimToken, {
+    run: async (call) =>
+      call.destroy((await operations()).revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
-      });
-    },
+      }),
   });
 }
 
 async function rotate(call: Call): Promise<void> {
-  const { rotateScimToken, showScimToken } = await import(
-    '../../services/provisioning/scim/token/operations.ts'
-  );
+  const { rotateScimToken, showScimToken } = await operations();
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured)
     await call.confirm(
