@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { Refusal } from '../errors.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './operator.ts';
 import type { Call } from './run.ts';
 
 /** The description of a verb, and its action. */

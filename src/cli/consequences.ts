@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
+import type { credentialView } from '../services/people/credentials/list-credentials.ts';
 import type { Fields } from './output.ts';
 import type { Call, Runs } from './run.ts';
 
@@ -67,4 +68,26 @@ export async function shutOutBy<S extends OfOrganization>(
   const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
   if (call.flags.dryRun) call.note(told);
   return told;
+}
+
+type Credential = z.output<typeof credentialView>;
+
+const words: Record<Credential['kind'], [one: string, many: string]> = {
+  password: ['a password', 'passwords'],
+  totp: ['two-factor', 'two-factor'],
+  pat: ['1 token', 'tokens'],
+  bot: ['1 bot token', 'bot tokens'],
+  app: ['1 app', 'apps'],
+  session: ['1 session', 'sessions'],
+  identity: ['1 identity', 'identities'],
+};
+
+/** Describes a kind of credential for a person: its count, its organization and its dates. */
+export function credentialText({ kind, organization, count, first, last }: Credential): string {
+  const [one, many] = words[kind];
+  const what = count === 1 ? one : `${count} ${many}`;
+  const whose = organization === null ? what : `${what} of ${organization}`;
+  if (first === null || last === null) return whose;
+  const [from, to] = [first, last].map((at) => at.slice(0, 10));
+  return from === to ? `${whose} (${from})` : `${whose} (${from} to ${to})`;
 }

@@ -3,9 +3,7 @@ import type { Context } from '../context.ts';
 import { escaped } from '../escape.ts';
 import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
-import { failedResult } from './failed-result.ts';
-import type { Flags } from './flags.ts';
-import { type Operator, openOperator, readConfiguration } from './operator.ts';
+import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
 import {
   type Fields,
   printBlock,
@@ -16,7 +14,7 @@ import {
 } from './output.ts';
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
-import { type Examination, printSteps } from './steps.ts';
+import { type Examination, failedResult, printSteps } from './steps.ts';
 
 /** An operation as its callers see it: the schema of its input, and the function that takes it. */
 export interface Runs<Schema extends z.ZodType, View> {

@@ -15,9 +15,8 @@ import {
   type Environment,
   searchedFiles,
 } from './places.ts';
-import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
-import { settings } from './settings.ts';
+import { isReloadable, settings } from './settings.ts';
 
 /** The options that say where to look for the configuration. */
 export interface LoadOptions {

@@ -81,3 +81,11 @@ function inner(schema: unknown): unknown {
     schema instanceof z.ZodOptional;
   return wrapped ? inner(schema.unwrap()) : schema;
 }
+
+// These settings are read for every request, or can be rebuilt while requests run.
+const reloadable = /^(outbound|mail|social|limits)\.|^log\.level$/;
+
+/** Whether a reload applies the setting. All others need a restart. */
+export function isReloadable(key: string): boolean {
+  return reloadable.test(key);
+}

@@ -13,10 +13,9 @@ import {
   withSecret,
 } from '../connection.ts';
 import { persons, sessionsEndedField } from '../consequences.ts';
-import { readNamedFile } from '../named-file.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
-import { givenSecret } from '../prompt.ts';
+import { givenSecret, readNamedFile } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/tenancy/ldap/operations.ts');

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { memberView } from '../../services/tenancy/memberships/view.ts';
 import { noun, org, verb } from '../command.ts';
-import { credentialText } from '../credential-text.ts';
+import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';

@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status/schema.ts';
 import { verb } from '../command.ts';
-import { masked } from '../mask.ts';
 import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle, readConfiguration } from '../operator.ts';
-import type { Fields } from '../output.ts';
+import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 
 interface View extends z.output<typeof statusView> {

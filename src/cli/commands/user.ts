@@ -5,7 +5,7 @@ import type { passwordSetView, shownUserView } from '../../services/people/users
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
 import type { loginLinkView } from '../../services/tenancy/signin-settings/schema.ts';
 import { noun, verb } from '../command.ts';
-import { credentialText } from '../credential-text.ts';
+import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';

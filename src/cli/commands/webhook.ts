@@ -9,9 +9,9 @@ import type {
   webhookView,
 } from '../../services/tenancy/webhooks/view.ts';
 import { noun, org, verb } from '../command.ts';
-import { failedResult } from '../failed-result.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { failedResult } from '../steps.ts';
 
 const operations = () => import('../../services/tenancy/webhooks/operations.ts');
 const deliveryOperations = () => import('../../services/tenancy/webhooks/delivery/operations.ts');

@@ -6,8 +6,7 @@ import type {
   DirectoryServer,
   DirectoryVisit,
 } from '../outbound.ts';
-import { directoryFailed } from './failure.ts';
-import { bindReason, searchReason } from './reasons.ts';
+import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
 /**

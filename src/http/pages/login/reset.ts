@@ -7,10 +7,10 @@ import { requestPasswordReset } from '../../../services/signin/methods/codes/req
 import { resetPassword } from '../../../services/signin/methods/codes/reset-password.ts';
 import { resetPasswordInput } from '../../../services/signin/methods/codes/schema.ts';
 import { html } from '../html.ts';
-import { markSignInNotice } from '../notice.ts';
+import { markSignInNotice } from '../marks.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
-import { askMailedCode, totpCode } from './codes.ts';
+import { askMailedCode, totpCode } from './mail-code.ts';
 import { linkTo } from './place.ts';
 
 const path = '/login/reset';

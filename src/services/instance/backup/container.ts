@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { isEqual } from '../../../crypto/equal.ts';
 import type { Keyring } from '../../../crypto/seal.ts';
+import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal } from '../../../errors.ts';
 import { backupHeader } from './schema.ts';
 

@@ -1,7 +1,6 @@
 import { networkOf, siteOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { hashOfSecret } from '../../../crypto/secret.ts';
+import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
+import { isEqual } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
 
 // The code proves who reads the mailbox, not who chose the password (security P11). So the client

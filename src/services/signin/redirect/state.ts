@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { randomToken } from '../../../crypto/secret.ts';
+import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
 
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So

@@ -18,7 +18,6 @@ export const ldapView = z.object({
   enabled: z.boolean(),
 });
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
-export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
 
 /** The people that a change of directory affects; they are linked again when they next sign in. */
 export const ldapRelinkedView = z.object({
