@@ -4,46 +4,19 @@ import {
   databaseUrl,
   days,
   duration,
+  file,
+  help,
   hostPort,
   limit,
   oneOf,
   onOff,
   origin,
+  section,
   shownName,
   smtpUrl,
+  text,
   webUrl,
 } from './values.ts';
-
-/** The metadata of a setting besides its type. */
-export interface SettingMeta {
-  /** One line, for the example file, the manual page and `--help`. */
-  help: string;
-  /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
-  secret?: true;
-  /** A file. In `idctl.yaml`, a relative path is relative to that file. */
-  path?: true;
-}
-
-const setting = z.registry<SettingMeta>();
-
-const help = <T extends z.ZodType>(
-  schema: T,
-  text: string,
-  more: Omit<SettingMeta, 'help'> = {},
-): T => {
-  setting.add(schema, { help: text, ...more });
-  return schema;
-};
-
-const text = z.string().min(1);
-const file = (about: string) => help(text.optional(), about, { path: true });
-
-/** A part of the settings; it may be left out, because none of its settings is required. */
-const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
-  // The compiler cannot see that every field is optional. The test of the defaults parses {}.
-  const nothing = {} as z.input<z.ZodObject<Shape, z.core.$strict>>;
-  return z.strictObject(shape).prefault(nothing);
-};
 
 const allSettings = z.strictObject({
   listen: help(hostPort.default('127.0.0.1:8420'), 'Address and port of the daemon'),
@@ -228,11 +201,6 @@ export interface Config extends Settings {
   baseUrlUnset?: true;
   keyFile: string;
   database: Settings['database'] & { url: string };
-}
-
-/** The metadata of a setting's schema; undefined for a section. */
-export function metaOf(schema: z.ZodType): SettingMeta | undefined {
-  return setting.get(schema);
 }
 
 /**

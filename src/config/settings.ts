@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { configSchema, metaOf } from './schema.ts';
+import { configSchema } from './schema.ts';
+import { metaOf } from './values.ts';
 
 /** One setting, described for files, manual pages and messages. */
 export interface Setting {

@@ -4,7 +4,45 @@ import { parseRange } from '../address.ts';
 import { isSeen } from '../unseen.ts';
 import { secondsOf } from './duration.ts';
 
-// The kinds of values that settings have.
+// What settings are made of.
+
+/** The metadata of a setting besides its type. */
+export interface SettingMeta {
+  /** One line, for the example file, the manual page and `--help`. */
+  help: string;
+  /** Never printed. May come from a file named by `…_FILE`, or from a systemd credential. */
+  secret?: true;
+  /** A file. In `idctl.yaml`, a relative path is relative to that file. */
+  path?: true;
+}
+
+const setting = z.registry<SettingMeta>();
+
+/** Adds the line of help to a setting's schema. */
+export const help = <T extends z.ZodType>(
+  schema: T,
+  text: string,
+  more: Omit<SettingMeta, 'help'> = {},
+): T => {
+  setting.add(schema, { help: text, ...more });
+  return schema;
+};
+
+export const text = z.string().min(1);
+/** A setting that names a file. */
+export const file = (about: string) => help(text.optional(), about, { path: true });
+
+/** A part of the settings; it may be left out, because none of its settings is required. */
+export const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  // The compiler cannot see that every field is optional. The test of the defaults parses {}.
+  const nothing = {} as z.input<z.ZodObject<Shape, z.core.$strict>>;
+  return z.strictObject(shape).prefault(nothing);
+};
+
+/** The metadata of a setting's schema; undefined for a section. */
+export function metaOf(schema: z.ZodType): SettingMeta | undefined {
+  return setting.get(schema);
+}
 
 export const hostPort = z.string().refine(isHostPort, 'must be HOST:PORT, such as 127.0.0.1:8420');
 export const origin = z
