@@ -13,7 +13,7 @@ import {
   requirePassed,
   withSecret,
 } from '../connection.ts';
-import { persons } from '../consequences.ts';
+import { persons, sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
@@ -138,9 +138,8 @@ async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promi
   const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
   const org = String(call.input['org']);
   const { config } = await readConfiguration(call.flags);
-  const found = (await call.every(listDomains, { org })).find(
-    ({ domain }) => domain === emailDomain,
-  );
+  const domains = await call.every(listDomains, { org });
+  const found = domains.find(({ domain }) => domain === emailDomain);
   const about = `${shellWord(emailDomain)} --org ${shellWord(org)}`;
   const next = (command: string) => `Next:\n  ${call.here(command)}`;
   if (found?.state === 'Verified' || config.trust.domains === 'off')
@@ -208,11 +207,10 @@ function addAttempts(sso: Command): void {
       const { listAttempts } = await import('../../services/signin/attempts/list.ts');
       const { attemptDays } = await import('../../services/signin/attempts/attempt.ts');
       const { reference } = call.input;
-      const none =
-        reference === undefined
-          ? 'No sign-in attempts yet.'
-          : `No attempt has the reference ${String(reference)}. Check it; attempts are kept ${attemptDays} days.`;
-      call.table(await call.every(listAttempts), attempt, none);
+      const kept = `Check it; attempts are kept ${attemptDays} days.`;
+      const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;
+      const none = reference === undefined ? 'No sign-in attempts yet.' : unknown;
+      await call.list(listAttempts, attempt, none);
     },
   });
 }
@@ -221,7 +219,7 @@ const relinked: Fields<z.output<typeof ssoRelinkedView>> = [
   ['Old issuer', (view) => view.fromIssuer],
   ['Issuer now', (view) => view.issuer],
   ['People', (view) => view.people],
-  ['Sessions ended', (view) => view.sessionsEnded],
+  sessionsEndedField,
 ];
 
 function addRelink(sso: Command): void {

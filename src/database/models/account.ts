@@ -1,17 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  flag,
-  index,
-  instantColumn,
-  integer,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  unique,
-  withDefault,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
@@ -67,24 +56,24 @@ export class Account extends Row<Account> {
 export function initAccount(sequelize: Sequelize): void {
   Account.init(
     {
-      id: key(),
-      email: optional(textColumn()),
-      emailProof: textColumn(),
-      name: textColumn(),
-      locale: withDefault(textColumn(), defaultLocale),
-      passwordHash: optional(textColumn()),
-      disabledAt: optional(instantColumn()),
-      totpSecret: optional(textColumn()),
-      totpStartedAt: optional(instantColumn()),
-      totpEnabledAt: optional(instantColumn()),
-      totpLastStep: optional(integer()),
-      signUpReplacedAt: optional(instantColumn()),
-      awaitsCode: withDefault(flag(), false),
-      createdAt: instantColumn(),
+      id: column.key(),
+      email: column.optional(column.text()),
+      emailProof: column.text(),
+      name: column.text(),
+      locale: column.withDefault(column.text(), defaultLocale),
+      passwordHash: column.optional(column.text()),
+      disabledAt: column.optional(column.instant()),
+      totpSecret: column.optional(column.text()),
+      totpStartedAt: column.optional(column.instant()),
+      totpEnabledAt: column.optional(column.instant()),
+      totpLastStep: column.optional(column.integer()),
+      signUpReplacedAt: column.optional(column.instant()),
+      awaitsCode: column.withDefault(column.flag(), false),
+      createdAt: column.instant(),
     },
     table(sequelize, 'accounts', [
-      unique('accounts_email', ['email']),
-      index('accounts_unproved', ['id'], { email_proof: 'none' }),
+      column.unique('accounts_email', ['email']),
+      column.index('accounts_unproved', ['id'], { email_proof: 'none' }),
     ]),
   );
 }

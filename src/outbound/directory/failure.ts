@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
-import { failureWords, reasonOf } from '../http.ts';
-import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from '../outbound.ts';
+import { failureWords, reasonOf } from '../failure.ts';
+import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from './directory.ts';
 
 const words: Record<DirectoryFailure, string> = {
   ...failureWords,

@@ -5,7 +5,7 @@ import type {
   DirectoryEntry,
   DirectoryServer,
   DirectoryVisit,
-} from '../outbound.ts';
+} from './directory.ts';
 import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 

@@ -11,7 +11,7 @@ import type {
   DirectoryAccount,
   DirectoryQuery,
   DirectoryVisit,
-} from '../../../../../outbound/outbound.ts';
+} from '../../../../../outbound/directory/directory.ts';
 import { parentsOf } from '../../../../tenancy/ldap/dn.ts';
 import type { DirectoryPerson, Reading } from '../person.ts';
 import { type Ask, refusedWith, unreached } from './finding.ts';

@@ -6,7 +6,7 @@ import type {
   DirectoryQuery,
   DirectoryReason,
   DirectoryVisit,
-} from '../../../../../outbound/outbound.ts';
+} from '../../../../../outbound/directory/directory.ts';
 import { failureHints, reasonWords } from './words.ts';
 
 /** Searches as the service account of the trial. */

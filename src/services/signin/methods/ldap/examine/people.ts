@@ -1,5 +1,8 @@
 import { type Finding, found, right, type Take, wrong } from '../../../../../finding.ts';
-import type { DirectoryEntry, DirectoryQuery } from '../../../../../outbound/outbound.ts';
+import type {
+  DirectoryEntry,
+  DirectoryQuery,
+} from '../../../../../outbound/directory/directory.ts';
 import { openFilter } from '../../../../tenancy/ldap/filter.ts';
 import {
   attributesOf,

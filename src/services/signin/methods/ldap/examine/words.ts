@@ -1,4 +1,7 @@
-import type { DirectoryFailure, DirectoryReason } from '../../../../../outbound/outbound.ts';
+import type {
+  DirectoryFailure,
+  DirectoryReason,
+} from '../../../../../outbound/directory/directory.ts';
 import type { Missing } from '../person.ts';
 
 // One sentence for each fault of a directory, and the one thing to change (security L9). The
