@@ -144,7 +144,7 @@ function askVerification(visit: Visit, place: LoginPlace): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Confirm your address',
     said: 'Enter the code that was mailed to',
-    enterAt: path,
+    enterAt: verifyPath,
     button: 'Confirm',
     againAt: `${verifyPath}/resend`,
   });
