@@ -2,7 +2,8 @@ import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
 import { canonicalHost } from '../address.ts';
 import { failed, failureOf } from './failure.ts';
-import { type Guard, type Limits, wayOf } from './guard.ts';
+import { type Guard, wayOf } from './guard.ts';
+import type { Limits } from './limits.ts';
 
 /** The options of a request; a subset of `fetch`'s. */
 export interface RequestOptions {

@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../address.ts';
 import { Refusal } from '../errors.ts';
-import type { Limits } from './guard.ts';
+import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
 
 /**

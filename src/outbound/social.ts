@@ -11,8 +11,8 @@ import {
 import { z } from 'zod';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import type { Limits } from './guard.ts';
 import { type BoundedFetch, trustedClient } from './http.ts';
+import type { Limits } from './limits.ts';
 import { adapted, createProviders } from './oidc.ts';
 import type {
   AuthorizationRequest,

@@ -1,6 +1,6 @@
 import { configSchema } from '../../src/config/schema.ts';
 import { createOutbound } from '../../src/outbound/create.ts';
-import { defaultLimits, type Limits } from '../../src/outbound/guard.ts';
+import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';
 import type { Outbound } from '../../src/outbound/outbound.ts';
 
 /** The outbound room under these settings, with limits shortened at will. */
