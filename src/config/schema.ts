@@ -11,10 +11,10 @@ import {
   oneOf,
   onOff,
   origin,
-  section,
+  settingGroup,
   shownName,
   smtpUrl,
-  text,
+  someText,
   webUrl,
 } from './values.ts';
 
@@ -24,11 +24,11 @@ const allSettings = z.strictObject({
     origin.optional(),
     'Where people reach idctl; default: http:// and the listen address',
   ),
-  instance: section({
+  instance: settingGroup({
     name: help(shownName.default('idctl'), 'Name that people see'),
     logo: file('Logo of the sign-in screen, an SVG or PNG file'),
   }),
-  database: section({
+  database: settingGroup({
     url: help(databaseUrl.optional(), 'sqlite:FILE or postgres://…; default: idctl.db', {
       secret: true,
       path: true,
@@ -39,20 +39,20 @@ const allSettings = z.strictObject({
     ),
   }),
   keyFile: file('File of the master key that opens stored secrets; default: master.key'),
-  doh: section({
+  doh: settingGroup({
     resolverUrl: help(
       webUrl.default('https://dns.quad9.net/dns-query'),
       'DNS-over-HTTPS resolver that proves domains',
     ),
     caFile: file('Certificate authority of the resolver, a PEM file'),
   }),
-  trust: section({
+  trust: settingGroup({
     domains: help(
       oneOf('enforce', 'off').default('enforce'),
       'off: single sign-on without a verified domain',
     ),
   }),
-  mail: section({
+  mail: settingGroup({
     smtpUrl: help(
       smtpUrl.optional(),
       'SMTP server for outgoing mail; without one, no mail is sent',
@@ -64,17 +64,17 @@ const allSettings = z.strictObject({
       'Sender of mail; default: idctl@ and the host of the base URL',
     ),
   }),
-  social: section({
-    google: section({
+  social: settingGroup({
+    google: settingGroup({
       ...socialClient('Google'),
       issuer: help(webUrl.default('https://accounts.google.com'), 'Issuer of the ID tokens'),
     }),
-    github: section({
+    github: settingGroup({
       ...socialClient('GitHub'),
       baseUrl: help(webUrl.default('https://github.com'), 'GitHub, or an Enterprise Server'),
     }),
   }),
-  http: section({
+  http: settingGroup({
     trustedProxies: help(
       z.array(cidr).default([]),
       'Proxies whose X-Forwarded-* headers are believed',
@@ -82,22 +82,22 @@ const allSettings = z.strictObject({
     returnToOrigins: help(z.array(origin).default([]), 'Origins a sign-in may return to'),
     corsOrigins: help(z.array(origin).default([]), 'Origins whose scripts may call the API'),
   }),
-  outbound: section({
+  outbound: settingGroup({
     allow: help(
-      z.array(text).default([]),
+      z.array(someText).default([]),
       'Private hosts, HOST:PORT and ranges that connections may reach',
     ),
     caFile: file('Certificate authority for those hosts, a PEM file'),
   }),
-  password: section({
-    argon2: section({
+  password: settingGroup({
+    argon2: settingGroup({
       memory: help(z.int().min(19456).max(1_048_576).default(19456), 'argon2id memory in KiB'),
       time: help(z.int().min(2).max(16).default(2), 'argon2id passes'),
       lanes: help(z.int().min(1).max(16).default(1), 'argon2id lanes'),
     }),
     minLength: help(z.int().min(8).max(128).default(8), 'Shortest password accepted'),
   }),
-  limits: section({
+  limits: settingGroup({
     enabled: help(onOff.default('on'), 'off: refused credentials are not limited'),
     accountFailures: help(
       limit(10),
@@ -111,7 +111,7 @@ const allSettings = z.strictObject({
       'Tokens that one app gets, and wrong client secrets of one address, in a minute',
     ),
   }),
-  signin: section({
+  signin: settingGroup({
     password: help(
       onOff.default('on'),
       'Sign-in with e-mail and password where no organization decides',
@@ -131,37 +131,37 @@ const allSettings = z.strictObject({
       'Google and GitHub for addresses on verified domains only',
     ),
   }),
-  orgs: section({
+  orgs: settingGroup({
     creation: help(oneOf('operator', 'anyone').default('operator'), 'Who may create organizations'),
   }),
-  signup: section({
+  signup: settingGroup({
     open: help(
       onOff.default('off'),
       'on: anybody may sign up, but for addresses on verified domains',
     ),
   }),
-  tokens: section({
+  tokens: settingGroup({
     manageCredentials: help(
       onOff.default('off'),
       'on: a token may change password, second factor, tokens and apps too',
     ),
   }),
-  oauth: section({
+  oauth: settingGroup({
     botTokenTtl: help(duration.default('24h'), 'How long the token of an app lives, at most 365d'),
   }),
-  events: section({
+  events: settingGroup({
     retention: help(days.default('400d'), 'How long events are kept, at most 3650d'),
   }),
-  scim: section({
+  scim: settingGroup({
     deleteMode: help(
       oneOf('deactivate', 'remove').default('deactivate'),
       'What a SCIM DELETE leaves: a User who is not active, or none to be seen',
     ),
   }),
-  ldap: section({
+  ldap: settingGroup({
     allowPlaintext: help(onOff.default('off'), 'on: connections to directories may go without TLS'),
   }),
-  log: section({
+  log: settingGroup({
     level: help(
       oneOf('fatal', 'error', 'warn', 'info', 'debug').default('info'),
       'Least severe line logged',
@@ -171,7 +171,7 @@ const allSettings = z.strictObject({
       'Lines for people (text), JSON, or auto: text on a terminal, JSON elsewhere',
     ),
   }),
-  metrics: section({
+  metrics: settingGroup({
     listen: help(
       hostPort.optional(),
       'Address and port of the Prometheus metrics; without one, none',
@@ -209,8 +209,8 @@ export interface Config extends Settings {
  */
 function socialClient(name: string) {
   return {
-    clientId: help(text.optional(), `Client id of the app registered at ${name}`),
-    clientSecret: help(text.optional(), `Client secret of the app registered at ${name}`, {
+    clientId: help(someText.optional(), `Client id of the app registered at ${name}`),
+    clientSecret: help(someText.optional(), `Client secret of the app registered at ${name}`, {
       secret: true,
     }),
   };

@@ -28,12 +28,12 @@ export const help = <T extends z.ZodType>(
   return schema;
 };
 
-export const text = z.string().min(1);
+export const someText = z.string().min(1);
 /** A setting that names a file. */
-export const file = (about: string) => help(text.optional(), about, { path: true });
+export const file = (about: string) => help(someText.optional(), about, { path: true });
 
 /** A part of the settings; it may be left out, because none of its settings is required. */
-export const section = <Shape extends z.ZodRawShape>(shape: Shape) => {
+export const settingGroup = <Shape extends z.ZodRawShape>(shape: Shape) => {
   // The compiler cannot see that every field is optional. The test of the defaults parses {}.
   const nothing = {} as z.input<z.ZodObject<Shape, z.core.$strict>>;
   return z.strictObject(shape).prefault(nothing);

@@ -43,7 +43,7 @@ const failures: Record<string, Failure> = {
 export function failureOf(error: unknown, host: string): Refusal {
   const chain = causes(error);
   const refusal = chain.find((one) => one instanceof Refusal);
-  return refusal ?? failed(host, reasonOf(error), error);
+  return refusal ?? requestFailed(host, reasonOf(error), error);
 }
 
 /** The reason for a failed connection or request, from the errors of the network and TLS. */
@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): Failure {
 }
 
 /** The refusal of a request that failed for this reason. */
-export function failed(host: string, reason: Failure, cause?: unknown): Refusal {
+export function requestFailed(host: string, reason: Failure, cause?: unknown): Refusal {
   return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, {
     extra: { reason },
     cause,

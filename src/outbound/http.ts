@@ -1,7 +1,7 @@
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
 import { canonicalHost } from '../address.ts';
-import { failed, failureOf } from './failure.ts';
+import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
@@ -134,7 +134,7 @@ function isRedirect({ status }: Incoming): boolean {
 
 async function readRedirect(response: Incoming, host: string, redirects: 'refuse' | 'show') {
   await response.body?.cancel();
-  if (redirects === 'refuse') throw failed(host, 'redirected');
+  if (redirects === 'refuse') throw requestFailed(host, 'redirected');
   return new Response(null, { status: response.status, headers: [...response.headers] });
 }
 
@@ -151,7 +151,7 @@ async function skim({ body }: Incoming, host: string, limit: number): Promise<vo
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > limit) throw failed(host, 'too_large');
+    if (size > limit) throw requestFailed(host, 'too_large');
   }
 }
 
@@ -160,7 +160,7 @@ async function readWhole(response: Incoming, host: string, limit: number) {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > limit) throw failed(host, 'too_large');
+    if (size > limit) throw requestFailed(host, 'too_large');
     chunks.push(chunk);
   }
   const { status, headers } = response;

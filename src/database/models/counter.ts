@@ -28,8 +28,8 @@ export class Counter extends Row<Counter> {
 export function initCounter(sequelize: Sequelize): void {
   Counter.init(
     {
-      key: column.key(column.text()),
-      subject: column.text(),
+      key: column.key(column.string()),
+      subject: column.string(),
       windowId: column.uuid(),
       used: column.integer(),
       seconds: column.integer(),

@@ -25,11 +25,11 @@ export function initDaemon(sequelize: Sequelize): void {
   Daemon.init(
     {
       id: column.key(),
-      host: column.text(),
-      listen: column.text(),
-      configFile: column.text(),
-      configDigest: column.text(),
-      seenAt: column.instant(),
+      host: column.string(),
+      listen: column.string(),
+      configFile: column.string(),
+      configDigest: column.string(),
+      seenAt: column.date(),
     },
     table(sequelize, 'daemons'),
   );

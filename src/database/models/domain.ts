@@ -21,12 +21,12 @@ export function initDomain(sequelize: Sequelize): void {
     {
       id: column.key(),
       organizationId: column.to('organizations'),
-      name: column.text(),
-      state: column.text(),
-      token: column.text(),
-      verifiedAt: column.optional(column.instant()),
-      verifiedBy: column.optional(column.text()),
-      createdAt: column.instant(),
+      name: column.string(),
+      state: column.string(),
+      token: column.string(),
+      verifiedAt: column.optional(column.date()),
+      verifiedBy: column.optional(column.string()),
+      createdAt: column.date(),
     },
     table(sequelize, 'domains', [
       column.unique('domains_organization_name', ['organization_id', 'name']),

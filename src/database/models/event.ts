@@ -33,8 +33,8 @@ export function initEvent(sequelize: Sequelize): void {
   Event.init(
     {
       id: column.key(),
-      kind: column.text(),
-      at: column.instant(),
+      kind: column.string(),
+      at: column.date(),
       organizationId: column.optional(column.uuid()),
       actor: column.json(),
       subject: column.optional(column.json()),

@@ -23,9 +23,9 @@ export function initGroupMapping(sequelize: Sequelize): void {
       id: column.key(),
       organizationId: column.to('organizations'),
       projectId: column.to('projects'),
-      group: { ...column.text(), field: 'group_name' },
-      role: column.text(),
-      createdAt: column.instant(),
+      group: { ...column.string(), field: 'group_name' },
+      role: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'group_mappings', [
       column.unique('group_mappings_triple', ['project_id', 'role', 'group_name']),

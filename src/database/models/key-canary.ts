@@ -13,9 +13,9 @@ export class KeyCanary extends Row<KeyCanary> {
 export function initKeyCanary(sequelize: Sequelize): void {
   KeyCanary.init(
     {
-      keyId: column.key(column.text()),
-      sealed: column.text(),
-      createdAt: column.instant(),
+      keyId: column.key(column.string()),
+      sealed: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'key_canaries'),
   );

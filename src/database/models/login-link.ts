@@ -14,9 +14,9 @@ export class LoginLink extends Row<LoginLink> {
 export function initLoginLink(sequelize: Sequelize): void {
   LoginLink.init(
     {
-      id: column.key(column.text()),
+      id: column.key(column.string()),
       accountId: column.to('accounts'),
-      expiresAt: column.instant(),
+      expiresAt: column.date(),
     },
     table(sequelize, 'login_links', [
       column.unique('login_links_account_id', ['account_id']),

@@ -24,10 +24,10 @@ export function initMailCode(sequelize: Sequelize): void {
   MailCode.init(
     {
       accountId: column.key(column.to('accounts')),
-      purpose: column.key(column.text()),
-      hash: column.text(),
+      purpose: column.key(column.string()),
+      hash: column.string(),
       tries: column.integer(),
-      expiresAt: column.instant(),
+      expiresAt: column.date(),
     },
     table(sequelize, 'mail_codes', [column.index('mail_codes_expires_at', ['expires_at'])]),
   );

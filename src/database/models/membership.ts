@@ -49,9 +49,9 @@ export function initMembership(sequelize: Sequelize): void {
     {
       organizationId: column.key(column.to('organizations')),
       accountId: column.key(column.to('accounts')),
-      role: column.text(),
+      role: column.string(),
       origin: column.json(),
-      joinedAt: column.instant(),
+      joinedAt: column.date(),
     },
     table(sequelize, 'memberships', [column.index('memberships_account_id', ['account_id'])]),
   );

@@ -16,9 +16,9 @@ export function initOrganization(sequelize: Sequelize): void {
   Organization.init(
     {
       id: column.key(),
-      slug: column.text(),
-      name: column.text(),
-      createdAt: column.instant(),
+      slug: column.string(),
+      name: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'organizations', [column.unique('organizations_slug', ['slug'])]),
   );

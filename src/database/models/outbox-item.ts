@@ -17,11 +17,11 @@ export function initOutboxItem(sequelize: Sequelize): void {
   OutboxItem.init(
     {
       id: column.key(),
-      kind: column.text(),
+      kind: column.string(),
       payload: column.json(),
-      createdAt: column.instant(),
+      createdAt: column.date(),
       attempts: column.withDefault(column.integer(), 0),
-      nextAt: column.instant(),
+      nextAt: column.date(),
     },
     table(sequelize, 'outbox', [column.index('outbox_next_at', ['next_at'])]),
   );

@@ -18,10 +18,10 @@ export class PendingSignIn extends Row<PendingSignIn> {
 export function initPendingSignIn(sequelize: Sequelize): void {
   PendingSignIn.init(
     {
-      id: column.key(column.text()),
+      id: column.key(column.string()),
       accountId: column.to('accounts'),
       payload: column.json(),
-      expiresAt: column.instant(),
+      expiresAt: column.date(),
     },
     table(sequelize, 'pending_sign_ins', [
       column.index('pending_sign_ins_expires_at', ['expires_at']),

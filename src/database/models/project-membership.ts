@@ -30,10 +30,10 @@ export function initProjectMembership(sequelize: Sequelize): void {
     {
       projectId: column.key(column.to('projects')),
       accountId: column.key(column.to('accounts')),
-      role: column.text(),
+      role: column.string(),
       synced: column.flag(),
       origin: column.json(),
-      joinedAt: column.instant(),
+      joinedAt: column.date(),
     },
     table(sequelize, 'project_memberships', [
       column.index('project_memberships_account_id', ['account_id']),

@@ -20,9 +20,9 @@ export function initProject(sequelize: Sequelize): void {
     {
       id: column.key(),
       organizationId: column.to('organizations'),
-      slug: column.text(),
-      name: column.text(),
-      createdAt: column.instant(),
+      slug: column.string(),
+      name: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'projects', [
       column.unique('projects_organization_slug', ['organization_id', 'slug']),

@@ -43,17 +43,17 @@ export function initScimRecord(sequelize: Sequelize): void {
       id: column.key(),
       organizationId: column.to('organizations'),
       accountId: column.to('accounts'),
-      link: column.text(),
-      userName: column.text(),
-      userNameCanonical: column.text(),
-      externalId: column.optional(column.text()),
+      link: column.string(),
+      userName: column.string(),
+      userNameCanonical: column.string(),
+      externalId: column.optional(column.string()),
       active: column.flag(),
       hidden: column.flag(),
-      resource: column.text(),
+      resource: column.string(),
       search: { type: DataTypes.JSONB, allowNull: false },
       version: column.integer(),
-      createdAt: column.instant(),
-      modifiedAt: column.instant(),
+      createdAt: column.date(),
+      modifiedAt: column.date(),
     },
     table(sequelize, 'scim_records', [
       column.unique('scim_records_account', ['account_id', 'organization_id']),
@@ -76,7 +76,7 @@ export function initScimEmail(sequelize: Sequelize): void {
   ScimEmail.init(
     {
       recordId: column.key(column.to('scim_records')),
-      valueCanonical: column.key(column.text()),
+      valueCanonical: column.key(column.string()),
       organizationId: column.uuid(),
     },
     table(sequelize, 'scim_emails', [

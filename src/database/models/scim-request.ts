@@ -20,11 +20,11 @@ export function initScimRequest(sequelize: Sequelize): void {
     {
       id: column.key(),
       organizationId: column.to('organizations'),
-      at: column.instant(),
-      method: column.text(),
-      path: column.text(),
+      at: column.date(),
+      method: column.string(),
+      path: column.string(),
       status: column.integer(),
-      reason: column.optional(column.text()),
+      reason: column.optional(column.string()),
     },
     table(sequelize, 'scim_requests', [
       column.index('scim_requests_organization_id', ['organization_id', 'id']),

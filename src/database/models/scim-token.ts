@@ -20,11 +20,11 @@ export function initScimToken(sequelize: Sequelize): void {
   ScimToken.init(
     {
       organizationId: column.key(column.to('organizations')),
-      prefix: column.text(),
-      hash: column.text(),
-      createdAt: column.instant(),
-      lastUsedAt: column.optional(column.instant()),
-      suspendedAt: column.optional(column.instant()),
+      prefix: column.string(),
+      hash: column.string(),
+      createdAt: column.date(),
+      lastUsedAt: column.optional(column.date()),
+      suspendedAt: column.optional(column.date()),
     },
     table(sequelize, 'scim_tokens', [column.unique('scim_tokens_hash', ['hash'])]),
   );

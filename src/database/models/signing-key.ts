@@ -18,11 +18,11 @@ export class SigningKey extends Row<SigningKey> {
 export function initSigningKey(sequelize: Sequelize): void {
   SigningKey.init(
     {
-      id: column.key(column.text()),
+      id: column.key(column.string()),
       publicJwk: column.json(),
-      privateJwk: column.text(),
-      createdAt: column.instant(),
-      retiredAt: column.optional(column.instant()),
+      privateJwk: column.string(),
+      createdAt: column.date(),
+      retiredAt: column.optional(column.date()),
     },
     table(sequelize, 'signing_keys'),
   );

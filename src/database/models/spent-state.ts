@@ -12,8 +12,8 @@ export class SpentState extends Row<SpentState> {
 export function initSpentState(sequelize: Sequelize): void {
   SpentState.init(
     {
-      id: column.key(column.text()),
-      expiresAt: column.instant(),
+      id: column.key(column.string()),
+      expiresAt: column.date(),
     },
     table(sequelize, 'spent_states', [column.index('spent_states_expires_at', ['expires_at'])]),
   );

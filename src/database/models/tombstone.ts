@@ -15,7 +15,7 @@ export function initTombstone(sequelize: Sequelize): void {
     {
       organizationId: column.key(column.to('organizations')),
       accountId: column.key(column.to('accounts')),
-      setAt: column.instant(),
+      setAt: column.date(),
     },
     table(sequelize, 'tombstones', [column.index('tombstones_account_id', ['account_id'])]),
   );

@@ -6,12 +6,12 @@ import type { Context } from '../../../context.ts';
  * The configuration file that a process has read, with the digests of its contents and of its
  * restart-only settings.
  */
-export const configurationFile = z.strictObject({
+export const digestedFile = z.strictObject({
   file: z.string(),
   digest: z.string(),
   restDigest: z.string(),
 });
-export type ConfigurationFile = z.output<typeof configurationFile>;
+export type ConfigurationFile = z.output<typeof digestedFile>;
 
 /** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
 export function keyedDigest(

@@ -6,7 +6,7 @@ import { Daemon } from '../../../database/models/daemon.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import { silentSeconds } from './announce.ts';
-import { configurationFile, keyedDigest, restOf } from './digest.ts';
+import { digestedFile, keyedDigest, restOf } from './digest.ts';
 
 /**
  * Whether the daemons have read the file in its current state, or what makes them read it. Null if
@@ -32,7 +32,7 @@ export function tellOlder(
  */
 export const lookAtDaemons = operation({
   authority: 'operator',
-  input: z.strictObject({ configuration: configurationFile.nullable() }),
+  input: z.strictObject({ configuration: digestedFile.nullable() }),
   output: daemonsFound,
   run: async (ctx, { configuration }) => {
     if (configuration === null) return null;

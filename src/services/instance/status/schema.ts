@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { instant } from '../../foundation/fields.ts';
-import { configurationFile } from '../daemons/digest.ts';
+import { digestedFile } from '../daemons/digest.ts';
 
 /** `idle`: no process has the database open, so a daemon that answers uses another one. */
 export const statusInput = z.strictObject({
   idle: z.boolean().optional(),
-  configuration: configurationFile.nullable().optional(),
+  configuration: digestedFile.nullable().optional(),
 });
 
 const connection = z.enum(['none', 'saved', 'enabled']);
