@@ -31,6 +31,7 @@ const joined = [
   'chalk',
   'commander',
   'fast-string-truncated-width',
+  'p-queue',
   'pino',
   'sequelize',
   'yaml',

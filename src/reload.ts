@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isReloadable } from './config/reloadable.ts';
 import type { Config } from './config/schema.ts';
-import { settingIn, settings } from './config/settings.ts';
+import { isReloadable, settingIn, settings } from './config/settings.ts';
 import type { App } from './context.ts';
 import { assertNoTransaction } from './database/transaction.ts';
 import { createOutbound } from './outbound/create.ts';

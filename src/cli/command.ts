@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { Refusal } from '../errors.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './operator.ts';
 import type { Call } from './run.ts';
 
 /** The description of a verb, and its action. */
@@ -18,11 +18,14 @@ interface Verb {
   rehearsable?: true;
   /** A command line that works as typed. */
   example: string;
-  run: (call: Call) => Promise<void>;
+  run: (call: Call) => Promise<unknown>;
 }
 
 // The only required option that may be left out: `IDCTL_ORG` or a single organization replaces it.
 const orgOption = '--org <org>';
+
+/** The option of commands about an organization. */
+export const org = { [orgOption]: 'the organization, by id or slug' };
 
 /** Declares `idctl <name>`, which holds verbs and does nothing itself. */
 export function noun(program: Command, name: string, summary: string, example: string): Command {

@@ -1,6 +1,5 @@
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
-import { readNamedFile } from './named-file.ts';
-import { readStandardInput } from './prompt.ts';
+import { readNamedFile, readStandardInput } from './prompt.ts';
 
 /** The mappings in a file, and the line on which each mapping begins. */
 interface MappingFile {

@@ -1,8 +1,5 @@
-import { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigurationFile } from '../services/instance/daemons.ts';
-import { by } from './by.ts';
-
 import { readConfiguration } from './operator.ts';
 import type { Call } from './run.ts';
 
@@ -24,10 +21,7 @@ export function configurationFile({
 export async function tellOlderDaemon(call: Call): Promise<void> {
   const { lookAtDaemons, tellOlder } = await import('../services/instance/daemons.ts');
   const configuration = configurationFile(await readConfiguration(call.flags));
-  const found = await call.operate(
-    by(z.strictObject({}), (ctx) => lookAtDaemons(ctx, configuration)),
-    {},
-  );
+  const found = await call.operate(lookAtDaemons, { configuration });
   const older = tellOlder(found);
   if (older !== null) call.note(`${older.message} ${older.hint}`);
 }

@@ -180,3 +180,12 @@ function cutTo(text: string, width: number): string {
 function widthOf(text: string): number {
   return measure(text).width;
 }
+
+/** Masks a secret for display: a URL keeps all but its passwords, anything else is hidden. */
+export function masked(secret: string): string {
+  if (secret.startsWith('sqlite:')) return secret;
+  if (!URL.canParse(secret)) return '***';
+  return secret
+    .replace(/^(\w+:\/\/[^:@/]*):[^/?#]*@/, '$1:***@')
+    .replace(/([?&]password=)[^&#]*/gi, '$1***');
+}

@@ -1,7 +1,7 @@
 import { Command, type Help } from 'commander';
 import { versionText } from '../version.ts';
 import { dressed } from './command.ts';
-import { asking, askingBash } from './complete/asking.ts';
+import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
 /**
@@ -14,7 +14,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     serve: async () => (await import('./commands/serve.ts')).addServeCommand,
     migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
     config: async () => (await import('./commands/config.ts')).addConfigCommands,
-    completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+    completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
     version: async () => (await import('./commands/version.ts')).addVersionCommand,
   },
   people: {
@@ -23,8 +23,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     member: async () => (await import('./commands/member.ts')).addMemberCommands,
     invitation: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
     project: async () => (await import('./commands/project.ts')).addProjectCommands,
-    'project-member': async () =>
-      (await import('./commands/project-member.ts')).addProjectMemberCommands,
+    'project-member': async () => (await import('./commands/project.ts')).addProjectMemberCommands,
     totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
     pat: async () => (await import('./commands/pat.ts')).addPatCommands,
     app: async () => (await import('./commands/app.ts')).addAppCommands,
@@ -49,7 +48,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
   operate: {
     key: async () => (await import('./commands/key.ts')).addKeyCommands,
     backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
-    restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+    restore: async () => (await import('./commands/backup.ts')).addRestoreCommand,
   },
 };
 

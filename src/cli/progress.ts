@@ -24,3 +24,22 @@ export async function withProgress<T>(work: () => Promise<T>, shown: boolean): P
     if (drawn > 0) process.stderr.write(`\r${' '.repeat(width)}\r`);
   }
 }
+
+/**
+ * Runs the work. If a signal ends the process meanwhile, it cleans up first and then ends by the
+ * same signal.
+ */
+export async function cleaningUp<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const end = (signal: NodeJS.Signals) => {
+    clean();
+    for (const each of signals) process.off(each, end);
+    process.kill(process.pid, signal);
+  };
+  for (const each of signals) process.once(each, end);
+  try {
+    return await work();
+  } finally {
+    for (const each of signals) process.off(each, end);
+  }
+}

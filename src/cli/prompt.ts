@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { Refusal, refuseField } from '../errors.ts';
-import { readNamedFile } from './named-file.ts';
+import { accessHint, fileFault } from '../file-fault.ts';
 
 /** Whether there is a terminal to ask a person on. */
 export function canAsk(): boolean {
@@ -119,4 +120,16 @@ function cleaned(bytes: Buffer, flag: string): string {
   if (text === '') throw refuseField(flag, 'holds nothing');
   if (text.includes('\ufffd')) throw refuseField(flag, 'is not UTF-8 text');
   return text;
+}
+
+/**
+ * Reads a file that the command line names. The refusal names the field or flag, and what is wrong
+ * with the file.
+ */
+export async function readNamedFile(field: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw refuseField(field, `${path} ${fileFault(cause, 'read')}`, accessHint(cause));
+  }
 }

@@ -3,9 +3,7 @@ import type { Context } from '../context.ts';
 import { escaped } from '../escape.ts';
 import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
-import { failedResult } from './failed-result.ts';
-import type { Flags } from './flags.ts';
-import { type Operator, openOperator, readConfiguration } from './operator.ts';
+import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
 import {
   type Fields,
   printBlock,
@@ -16,7 +14,7 @@ import {
 } from './output.ts';
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
-import { type Examination, printSteps } from './steps.ts';
+import { type Examination, failedResult, printSteps } from './steps.ts';
 
 /** An operation as its callers see it: the schema of its input, and the function that takes it. */
 export interface Runs<Schema extends z.ZodType, View> {
@@ -56,6 +54,12 @@ export interface Call {
     operation: Runs<S, Page<Item>>,
     input?: Record<string, unknown>,
   ): Promise<Item[]>;
+  /** Runs a listing service and prints the list; `none` tells a person that it is empty. */
+  list<S extends z.ZodType, Item>(
+    operation: Runs<S, Page<Item>>,
+    fields: Fields<Item>,
+    none: string,
+  ): Promise<void>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
   /** Prints a view with a secret that is shown only once; with `--quiet`, only the secret. */
@@ -112,6 +116,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
       return run((ctx) => operation(ctx, checked));
     }, !flags.quiet);
   };
+  const every: Call['every'] = (operation, given = input) =>
+    everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
   const rehearsed: typeof operate = async (operation, given = input) => {
     parse(operation.input, given);
     const { app } = await operator();
@@ -128,9 +134,8 @@ export function beginCall(flags: Flags, input: Record<string, unknown>): Call {
     operate,
     here: (command) =>
       flags.config === undefined ? command : `${command} --config ${shellWord(flags.config)}`,
-    every: (operation, given = input) => {
-      return everyPage((at) => operate(operation, { ...given, limit: 200, ...at }));
-    },
+    every,
+    list: async (operation, fields, none) => speech.table(await every(operation), fields, none),
     rehearse: rehearsed,
     perform: async (operation, fields, given = input) => {
       const view = await (flags.dryRun ? rehearsed : operate)(operation, given);

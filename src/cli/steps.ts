@@ -51,3 +51,8 @@ function seenIn({ seen }: Step): string {
 function line(title: string, text: string | undefined, screen: Screen): void {
   if (text !== undefined) writeBroken(`    ${`${title}:`.padEnd(10)}`, text, screen);
 }
+
+/** Ends a command with exit code 1 if its result on stdout already says what is wrong. */
+export function failedResult(): Error {
+  return Object.assign(new Error('the result is a failure'), { name: 'FailedResult' });
+}

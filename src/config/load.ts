@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isLoopback } from '../address.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import { shellWord } from '../shell-word.ts';
 import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, refuseAll, type SettingOrigin } from './given.ts';
-import { isLoopback } from './listen.ts';
 import {
   type ConfigPlaces,
   configPlaces,
@@ -15,9 +15,8 @@ import {
   type Environment,
   searchedFiles,
 } from './places.ts';
-import { isReloadable } from './reloadable.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
-import { settings } from './settings.ts';
+import { isReloadable, settings } from './settings.ts';
 
 /** The options that say where to look for the configuration. */
 export interface LoadOptions {

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isLoopback } from '../address.ts';
 
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,4 +65,14 @@ function personal(env: Environment): Folders {
     config: folder('XDG_CONFIG_HOME', '.config'),
     data: folder('XDG_DATA_HOME', '.local/share'),
   };
+}
+
+/**
+ * The listen address for a plain-http base URL on this machine. Null for other URLs, and for ports
+ * that only root may open, because a proxy answers there.
+ */
+export function listenFor(baseUrl: string): string | null {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  if (protocol !== 'http:' || !isLoopback(hostname) || Number(port) < 1024) return null;
+  return `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port}`;
 }

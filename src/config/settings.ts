@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { configSchema, metaOf } from './schema.ts';
+import { configSchema } from './schema.ts';
+import { metaOf } from './values.ts';
 
 /** One setting, described for files, manual pages and messages. */
 export interface Setting {
@@ -80,4 +81,12 @@ function inner(schema: unknown): unknown {
     schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodOptional;
   return wrapped ? inner(schema.unwrap()) : schema;
+}
+
+// These settings are read for every request, or can be rebuilt while requests run.
+const reloadable = /^(outbound|mail|social|limits)\.|^log\.level$/;
+
+/** Whether a reload applies the setting. All others need a restart. */
+export function isReloadable(key: string): boolean {
+  return reloadable.test(key);
 }

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { Sequelize, Transaction } from 'sequelize';
+import { Refusal } from '../errors.ts';
+import { waitForTurn } from '../queue.ts';
 import { databaseRefusal } from './refusals.ts';
-import { takeTurns } from './turns.ts';
 
 // The transaction is ambient: every query inside the work joins it, and no caller passes it on. On
 // SQLite, writers of this process take turns before they compete with other processes.
@@ -80,7 +82,7 @@ export function assertNoTransaction(what: string): void {
  */
 export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
   if (begin !== undefined) throw new Error('a database is already open in this process');
-  const turn: Begin = sequelize.getDialect() === 'sqlite' ? takeTurns(10_000) : (work) => work();
+  const turn: Begin = sequelize.getDialect() === 'sqlite' ? oneAtATime() : (work) => work();
   begin = async (work) => {
     inHand += 1;
     try {
@@ -93,6 +95,19 @@ export function serveTransactions(sequelize: Sequelize): () => Promise<void> {
     begin = undefined;
     await turn(async () => {});
   };
+}
+
+/** Runs one writer at a time, in the order of asking. */
+function oneAtATime(): Begin {
+  const writers = new PQueue({ concurrency: 1 });
+  return (work) => waitForTurn([() => writers], work, { patience: 10_000, late: tooMuchToWrite });
+}
+
+function tooMuchToWrite(): Refusal {
+  return new Refusal('database_busy', 'The database has too much to write at the moment.', {
+    hint: 'Try again in a few seconds.',
+    retryAfter: 2,
+  });
 }
 
 /** How many transactions are open or wait for their turn. */

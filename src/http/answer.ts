@@ -15,9 +15,8 @@ import {
   refusalHeaders,
   refusalOfParser,
 } from './refusals.ts';
-import { openRequest } from './request-context.ts';
 import type { Door, Reply, Route } from './route.ts';
-import { traceOf } from './trace.ts';
+import { isOfPeople, openRequest, speaksToPeople, traceOf, wantsPage } from './trace.ts';
 
 /** Answers the requests of one route: origin, credential, input, service, view, in this order. */
 export function answerRoute(route: Route, door: Door): RequestHandler {
@@ -81,19 +80,6 @@ function send(route: Route, { body, location }: Reply, request: Request, respons
   } else {
     response.status(route.status).json(body);
   }
-}
-
-function wantsPage(request: Request): boolean {
-  return request.accepts(['json', 'html']) === 'html';
-}
-
-/** Whether a browser asks for a page; paths for programs always get a machine-readable answer. */
-export function speaksToPeople(request: Request): boolean {
-  return isOfPeople(request) && wantsPage(request);
-}
-
-function isOfPeople({ path }: Request): boolean {
-  return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
 }
 
 /**

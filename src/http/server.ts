@@ -4,16 +4,16 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import helmet from 'helmet';
 import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
-import { answerErrors, answerRoute, speaksToPeople } from './answer.ts';
+import { answerErrors, answerRoute } from './answer.ts';
 import { answerBrokenRequests, answerStrayTarget, createDrain } from './connections.ts';
 import { serveReference } from './docs.ts';
 import { allowFriends, originsOf } from './origins.ts';
+import { refuseUnsetAddress } from './pages/failure.ts';
 import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
-import { refuseUnsetAddress } from './pages/unset.ts';
 import type { Authenticate, Door, Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
-import { traceRequests } from './trace.ts';
+import { speaksToPeople, traceRequests } from './trace.ts';
 
 /** The HTTP server of one process. */
 export interface HttpServer {

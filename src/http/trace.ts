@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { Actor } from '../context.ts';
+import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 
 /** The data for the log line of a request, and the form in which it would be refused. */
@@ -79,4 +79,30 @@ function clientAddress(request: Request): string | null {
   const forwarded = request.ip ?? '';
   const address = isIP(forwarded) ? forwarded : (request.socket.remoteAddress ?? null);
   return address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
+}
+
+/** The context of a request, with the actor that its trace knows so far. */
+export function openRequest(app: App, request: Request): Context {
+  const { actor, requestId, address } = traceOf(request);
+  return {
+    ...openContext(app, actor),
+    log: app.log.child({ requestId }),
+    requestId,
+    client: { address, userAgent: request.headers['user-agent']?.slice(0, 512) ?? null },
+  };
+}
+
+/** Whether a browser asks for a page; paths for programs always get a machine-readable answer. */
+export function speaksToPeople(request: Request): boolean {
+  return isOfPeople(request) && wantsPage(request);
+}
+
+/** Whether the path is a page's, not a program's. */
+export function isOfPeople({ path }: Request): boolean {
+  return !/^\/(api|auth|scim|healthz|readyz|\.well-known)(\/|$)/.test(path);
+}
+
+/** Whether the client prefers a page to JSON. */
+export function wantsPage(request: Request): boolean {
+  return request.accepts(['json', 'html']) === 'html';
 }

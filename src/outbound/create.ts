@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
-import { type AllowList, allowList } from './address.ts';
+import { type AllowList, allowList } from './allow-list.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Outbound } from './outbound.ts';
 import { trustedRoots } from './roots.ts';

@@ -1,7 +1,7 @@
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, fetch } from 'undici';
-import { Refusal } from '../errors.ts';
-import { canonicalHost } from './address.ts';
+import { canonicalHost } from '../address.ts';
+import { failureOf, requestFailed } from './failure.ts';
 import { type Guard, wayOf } from './guard.ts';
 import type { Limits } from './limits.ts';
 
@@ -134,7 +134,7 @@ function isRedirect({ status }: Incoming): boolean {
 
 async function readRedirect(response: Incoming, host: string, redirects: 'refuse' | 'show') {
   await response.body?.cancel();
-  if (redirects === 'refuse') throw failed(host, 'redirected');
+  if (redirects === 'refuse') throw requestFailed(host, 'redirected');
   return new Response(null, { status: response.status, headers: [...response.headers] });
 }
 
@@ -151,7 +151,7 @@ async function skim({ body }: Incoming, host: string, limit: number): Promise<vo
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > limit) throw failed(host, 'too_large');
+    if (size > limit) throw requestFailed(host, 'too_large');
   }
 }
 
@@ -160,77 +160,11 @@ async function readWhole(response: Incoming, host: string, limit: number) {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > limit) throw failed(host, 'too_large');
+    if (size > limit) throw requestFailed(host, 'too_large');
     chunks.push(chunk);
   }
   const { status, headers } = response;
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
-}
-
-/** The failure, in words that follow the host's name. */
-export const failureWords = {
-  timeout: 'did not answer in time',
-  too_large: 'answered with more than the allowed 1 MiB',
-  redirected: 'answered with a redirect, which is not followed',
-  name_not_found: 'cannot be resolved',
-  connection_refused: 'refused the connection',
-  tls_untrusted: 'has a TLS certificate that is not trusted',
-  tls_name_mismatch: 'has a TLS certificate for another name',
-  tls_expired: 'has a TLS certificate that is not valid now',
-  tls_missing: 'does not speak TLS as it should',
-  unreachable: 'could not be reached',
-} as const;
-
-/** The reason for a failed request. */
-export type Failure = keyof typeof failureWords;
-
-const failures: Record<string, Failure> = {
-  TimeoutError: 'timeout',
-  AbortError: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  ETIMEDOUT: 'timeout',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
-  ENOTFOUND: 'name_not_found',
-  EAI_AGAIN: 'name_not_found',
-  ECONNREFUSED: 'connection_refused',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name_mismatch',
-  CERT_HAS_EXPIRED: 'tls_expired',
-  CERT_NOT_YET_VALID: 'tls_expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_untrusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'tls_untrusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'tls_untrusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'tls_missing',
-};
-
-function failureOf(error: unknown, host: string): Refusal {
-  const chain = causes(error);
-  const refusal = chain.find((one) => one instanceof Refusal);
-  return refusal ?? failed(host, reasonOf(error), error);
-}
-
-/** The reason for a failed connection or request, from the errors of the network and TLS. */
-export function reasonOf(error: unknown): Failure {
-  const keys = causes(error).flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
-  const key = keys.find((one) => Object.hasOwn(failures, one));
-  return (key && failures[key]) || 'unreachable';
-}
-
-function failed(host: string, reason: Failure, cause?: unknown): Refusal {
-  return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, {
-    extra: { reason },
-    cause,
-  });
-}
-
-/** The error and its causes, the outermost first. */
-export function causes(error: unknown): Error[] {
-  const chain: Error[] = [];
-  for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
-  return chain;
 }
 
 /**

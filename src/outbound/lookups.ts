@@ -1,5 +1,7 @@
 import type { LookupAddress } from 'node:dns';
+import PQueue from 'p-queue';
 import { getDomain } from 'tldts';
+import { queueForEach, waitForTurn } from '../queue.ts';
 
 /**
  * How many lookups of tenant-supplied names run at once, given so many threads. libuv allows half
@@ -24,42 +26,29 @@ export function inTurn(
   slowness = 1000,
 ): ResolveHost {
   const asked = new Map<string, Promise<LookupAddress[]>>();
-  const waiting: { domain: string; start: () => void }[] = [];
-  const running = new Set<string>();
+  const ofDomain = queueForEach();
+  const [all, ofSlow, unhindered] = [
+    new PQueue({ concurrency: places }),
+    new PQueue({ concurrency: 1 }),
+    new PQueue(),
+  ];
   const slow = slowDomains(slowness);
 
-  const admit = () => {
-    for (const one of [...waiting]) {
-      if (running.size >= places) return;
-      if (running.has(one.domain) || (slow.has(one.domain) && [...running].some(slow.has)))
-        continue;
-      waiting.splice(waiting.indexOf(one), 1);
-      running.add(one.domain);
-      one.start();
-    }
-  };
   const lookUp = (host: string) => {
     const domain = getDomain(host, { allowPrivateDomains: true }) ?? host;
-    return new Promise<LookupAddress[]>((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer);
+    const asSlow = () => (slow.has(domain) ? ofSlow : unhindered);
+    return waitForTurn(
+      [() => ofDomain(domain), asSlow, () => all],
+      async () => {
         const began = performance.now();
-        resolveHost(host)
-          .then(resolve, reject)
-          .finally(() => {
-            running.delete(domain);
-            slow.note(domain, performance.now() - began);
-            admit();
-          });
-      };
-      const one = { domain, start };
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(one), 1);
-        reject(Object.assign(new Error('no lookup began in time'), { code: 'ETIMEDOUT' }));
-      }, patience);
-      waiting.push(one);
-      admit();
-    });
+        try {
+          return await resolveHost(host);
+        } finally {
+          slow.note(domain, performance.now() - began);
+        }
+      },
+      { patience, late },
+    );
   };
   return (host) => {
     const already = asked.get(host);
@@ -68,6 +57,10 @@ export function inTurn(
     asked.set(host, found);
     return found;
   };
+}
+
+function late(): Error {
+  return Object.assign(new Error('no lookup began in time'), { code: 'ETIMEDOUT' });
 }
 
 const rememberedSlow = 15 * 60_000;

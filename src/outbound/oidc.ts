@@ -16,7 +16,8 @@ import {
 } from 'openid-client';
 import { z } from 'zod';
 import { createDiscovery, type ProviderMetadata } from './discovery.ts';
-import { type BoundedFetch, causes } from './http.ts';
+import { causes } from './failure.ts';
+import type { BoundedFetch } from './http.ts';
 import type { AuthorizationResponse, Outbound, Proof, ProviderClient } from './outbound.ts';
 import { providerFailed, providerRefusal } from './provider-refusal.ts';
 
@@ -56,11 +57,8 @@ export function createProviders(
       const deadline = AbortSignal.timeout(total);
       const metadata = await discovery.read(client.issuer);
       try {
-        return await redeem(
-          configure(metadata, client, adapted(fetch, deadline)),
-          client,
-          response,
-        );
+        const configuration = configure(metadata, client, adapted(fetch, deadline));
+        return await redeem(configuration, client, response);
       } catch (error) {
         discovery.forget(client.issuer);
         throw error;

@@ -5,7 +5,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { Refusal } from '../errors.ts';
-import { causes } from './http.ts';
+import { causes } from './failure.ts';
 
 // A provider's faults, in our own codes: its own text never reaches a message (security S8).
 // `cause` holds that text for the log.

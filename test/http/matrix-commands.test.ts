@@ -67,7 +67,7 @@ type Act = (ctx: Context) => unknown;
 /** Commands that no route does, and that are the operator's alone. */
 const ofTheOperator: Record<string, Act> = {
   init: (ctx) => initialize(ctx, {}),
-  backup: (ctx) => makeBackup(ctx, new PassThrough().resume()),
+  backup: (ctx) => makeBackup(ctx, { to: new PassThrough().resume() }),
   'user create': (ctx) => createUser(ctx, { email: 'new@acme.test', name: 'New' }),
   'user list': (ctx) => listUsers(ctx, { limit: 1 }),
   'user show': (ctx) => showUser(ctx, { user }),

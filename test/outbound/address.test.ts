@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AddressKind, allowList, kindOf } from '../../src/outbound/address.ts';
+import { type AddressKind, kindOf } from '../../src/address.ts';
+import { allowList } from '../../src/outbound/allow-list.ts';
 
 const table: [AddressKind, string[]][] = [
   [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DirectoryServer } from '../../src/outbound/outbound.ts';
+import type { DirectoryServer } from '../../src/outbound/directory/directory.ts';
 import { createAuthority } from '../support/certificates.ts';
 import { counterpartMissing, secondAddress } from '../support/counterpart.ts';
 import { openNetwork } from '../support/network.ts';

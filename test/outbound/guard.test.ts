@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { allowList } from '../../src/outbound/address.ts';
+import { allowList } from '../../src/outbound/allow-list.ts';
 import { createGuard } from '../../src/outbound/guard.ts';
 import { guardedClient } from '../../src/outbound/http.ts';
 import { defaultLimits, type Limits } from '../../src/outbound/limits.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { masked } from '../../src/cli/mask.ts';
+import { masked } from '../../src/cli/output.ts';
 
 it.each([
   ['sqlite:/var/lib/idctl/idctl.db', 'sqlite:/var/lib/idctl/idctl.db'],

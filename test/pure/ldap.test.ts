@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { FilterParser } from 'ldapts';
 import { describe, expect, test } from 'vitest';
-import type { DirectoryEntry } from '../../src/outbound/outbound.ts';
+import type { DirectoryEntry } from '../../src/outbound/directory/directory.ts';
 import { canonicalUser } from '../../src/services/foundation/limits/ldap.ts';
 import { groupsHeld } from '../../src/services/provisioning/mappings/plan.ts';
 import { onePerson } from '../../src/services/signin/methods/ldap/person.ts';

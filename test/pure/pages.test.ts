@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ago, day, programOf } from '../../src/http/pages/account/words.ts';
+import { ago, day, programOf } from '../../src/http/pages/account/section.ts';
+import { qrModules } from '../../src/http/pages/account/two-factor.ts';
 import { html, textOf } from '../../src/http/pages/html.ts';
 import { adviceOf } from '../../src/http/pages/parts.ts';
-import { qrModules } from '../../src/http/pages/qr.ts';
 
 describe('markup', () => {
   test('what stands between the markup is text, whatever it is', () => {

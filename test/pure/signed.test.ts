@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isEqual } from '../../src/crypto/equal.ts';
-import { randomPassword, randomToken } from '../../src/crypto/secret.ts';
+import { isEqual, randomPassword, randomToken } from '../../src/crypto/secret.ts';
 import { openState, signState } from '../../src/crypto/signed.ts';
 
 const key = randomBytes(32);

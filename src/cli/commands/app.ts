@@ -4,6 +4,8 @@ import type { appView, newAppView } from '../../services/people/apps/app.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
+const operations = () => import('../../services/people/apps/operations.ts');
+
 type App = z.output<typeof appView>;
 
 const block: Fields<App> = [
@@ -44,7 +46,7 @@ export function addAppCommands(program: Command): void {
     options: { [org]: 'the organization whose tokens it may introspect' },
     example: 'idctl app register --user ada@example.com --name builder',
     run: async (call) => {
-      const { registerApp } = await import('../../services/people/apps/operations.ts');
+      const { registerApp } = await operations();
       const { org: organization, ...input } = call.input;
       const app = await call.operate(registerApp.forOperator, { ...input, organization });
       call.showSecret(app, made, (view) => view.clientSecret);
@@ -56,7 +58,7 @@ export function addAppCommands(program: Command): void {
     options: user,
     example: 'idctl app set 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --org acme',
     run: async (call) => {
-      const { changeApp } = await import('../../services/people/apps/operations.ts');
+      const { changeApp } = await operations();
       const { org: organization, ...input } = call.input;
       call.show(await call.operate(changeApp.forOperator, { ...input, organization }), block);
     },
@@ -65,17 +67,15 @@ export function addAppCommands(program: Command): void {
     summary: 'List the apps of an account, without their secrets',
     required: user,
     example: 'idctl app list --user ada@example.com',
-    run: async (call) => {
-      const { listApps } = await import('../../services/people/apps/operations.ts');
-      call.table(await call.every(listApps.forOperator), row, 'There are no apps.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listApps.forOperator, row, 'There are no apps.'),
   });
   verb(app, 'regenerate <id>', {
     summary: 'Give an app a new secret; the old one and its tokens stop at once',
     options: user,
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateApp } = await import('../../services/people/apps/operations.ts');
+      const { regenerateApp } = await operations();
       call.showSecret(
         await call.operate(regenerateApp.forOperator),
         made,
@@ -93,7 +93,7 @@ function addRevoke(app: Command): void {
     destroys: true,
     example: 'idctl app revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
     run: async (call) => {
-      const { revokeApp } = await import('../../services/people/apps/operations.ts');
+      const { revokeApp } = await operations();
       const keepTokens = call.input['keepTokens'] === true;
       const telling = {
         fields: block,

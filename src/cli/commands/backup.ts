@@ -1,15 +1,23 @@
 import { existsSync, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Config } from '../../config/schema.ts';
+import { openContext } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { nameFileIn } from '../../file-fault.ts';
-import type { backupView } from '../../services/instance/backup/container.ts';
-import { by } from '../by.ts';
+import type {
+  backupView,
+  restoredView,
+  restoreInput,
+} from '../../services/instance/backup/container.ts';
+import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
-import { cleaningUp } from '../interrupted.ts';
+import { becomeDatabaseOwner, operatorName, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
-import { withProgress } from '../progress.ts';
+import { cleaningUp, withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
 
 /** The fields of a backup that a person sees. */
@@ -36,7 +44,6 @@ export function addBackupCommand(program: Command): void {
 async function backup(call: Call): Promise<void> {
   const { makeBackup } = await import('../../services/instance/backup/make.ts');
   const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
-  const { backupInput } = await import('../../services/instance/backup/container.ts');
   const given = String(call.input['file']);
   const file = resolve(given);
   if (given === '-' && process.stdout.isTTY)
@@ -49,9 +56,125 @@ async function backup(call: Call): Promise<void> {
     if (statSync(file).isDirectory()) throw new Refusal('invalid_input', nameFileIn(file));
     await call.confirm(`Replace ${file}?`);
   }
-  const make = () =>
-    call.operate(by(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)));
+  const make = () => call.operate(makeBackup, { to: given === '-' ? process.stdout : file });
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
   call.note('The master key is not in it: keep a copy of the key file somewhere else.');
+}
+
+const operations = () => import('../../services/instance/backup/container.ts');
+
+type Input = z.output<typeof restoreInput>;
+
+const fields: Fields<z.output<typeof restoredView>> = [
+  ...backupFields,
+  ['Sessions ended', (view) => view.ended.sessions],
+  ['Bot tokens ended', (view) => view.ended.botTokens],
+  ['Invitations ended', (view) => view.ended.invitations],
+  ['Tokens suspended', (view) => view.suspended.tokens],
+  ['Apps suspended', (view) => view.suspended.apps],
+  ['SCIM suspended', (view) => view.suspended.scimTokens],
+  ['Webhooks off', (view) => view.disabled.webhooks],
+];
+
+/** Declares `idctl restore`. */
+export function addRestoreCommand(program: Command): void {
+  verb(program, 'restore <file>', {
+    summary: 'Restore a backup into an empty database, with the same key',
+    options: {
+      '--check': 'only see that it is whole and fits the key, and say what is in it',
+      '--keep-tokens': 'leave tokens, apps, invitations and webhooks as they were',
+    },
+    example: 'idctl restore idctl.backup --check',
+    run: restore,
+  });
+}
+
+async function restore(call: Call): Promise<void> {
+  const { parse } = await import('../../input.ts');
+  const { restoreInput } = await import('../../services/instance/backup/container.ts');
+  const { removeUnfinished } = await import('../../services/instance/backup/unfinished.ts');
+  const { openBackupFile } = await operations();
+  const input = parse(restoreInput, call.input);
+  if (input.file === '-')
+    throw refuseField(
+      'file',
+      'cannot be standard input: it is read twice',
+      'cat >idctl.backup writes it to a file first.',
+    );
+  const path = resolve(input.file);
+  const loaded = await readConfiguration(call.flags);
+  // Opened before root switches users, because perhaps only root can read the backup.
+  const file = await openBackupFile(path);
+  try {
+    becomeDatabaseOwner(loaded);
+    const view = await cleaningUp(removeUnfinished, () =>
+      withProgress(() => work(loaded, file, { ...input, file: path }), !call.flags.quiet),
+    );
+    if ('ended' in view) call.show(view, fields);
+    else call.show(view, backupFields);
+  } finally {
+    await file.close();
+  }
+  call.note(
+    input.check ? 'It is whole, and the master key here opens it.' : next(call, input.keepTokens),
+  );
+}
+
+async function work(
+  { config }: LoadedConfig,
+  file: FileHandle,
+  { file: path, check, keepTokens }: Input,
+): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
+  const { openBackup } = await operations();
+  const { examineBackup, placeBackup } = await import('../../services/instance/backup/place.ts');
+  const backup = await openBackup(file, config.keyFile);
+  const view = { ...backup.header, file: path, bytes: backup.bytes };
+  if (check) {
+    await examineBackup(backup);
+    return view;
+  }
+  const placed = await placeBackup(backup, config.database);
+  try {
+    const settled = await settle(
+      { ...config, database: { ...config.database, url: placed.url } },
+      { ...backup, keepTokens },
+    );
+    await placed.finish();
+    return { ...view, ...settled };
+  } catch (error) {
+    await placed.takeBack();
+    throw error;
+  }
+}
+
+/** Migrates the restored database, and ends the access that it would revive. */
+async function settle(config: Config, restored: Parameters<typeof settleRestored>[1]) {
+  const { openApp } = await import('../../app.ts');
+  const { settleRestored } = await import('../../services/instance/backup/settle.ts');
+  const { promise, resolve: settled } =
+    Promise.withResolvers<Awaited<ReturnType<typeof settleRestored>>>();
+  const app = await openApp(
+    { config: { ...config, log: { ...config.log, level: 'warn' } } },
+    {
+      migrate: 'yes',
+      first: async (opened) => {
+        settled(
+          await settleRestored(
+            openContext(opened, { kind: 'operator', name: operatorName() }),
+            restored,
+          ),
+        );
+      },
+    },
+  );
+  await app.close();
+  return promise;
+}
+
+function next({ here }: Call, keepTokens: boolean): string {
+  const tokens =
+    'What is suspended gets a new value by its owner, or by you:\n  idctl pat regenerate, idctl app regenerate, idctl scim token rotate\n';
+  const webhooks = `Webhooks are off, so that a copy on trial sends nothing: ${here('idctl webhook enable ID')}\n`;
+  return `Everybody signs in again.\n${keepTokens ? '' : tokens + webhooks}Next: ${here('idctl serve')}`;
 }

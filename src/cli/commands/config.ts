@@ -2,9 +2,8 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { unitCredentials } from '../../config/unit-credentials.ts';
 import { noun, verb } from '../command.ts';
-import { masked } from '../mask.ts';
 import { readConfiguration } from '../operator.ts';
-import type { Fields } from '../output.ts';
+import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 
 /** Declares `idctl config`. */

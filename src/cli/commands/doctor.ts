@@ -3,18 +3,18 @@ import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { diagnosisView, Patient } from '../../services/instance/doctor/diagnose.ts';
 import { verb } from '../command.ts';
-import { failedResult } from '../failed-result.ts';
-import type { Flags } from '../flags.ts';
-import { masked } from '../mask.ts';
 import {
   becomeDatabaseOwner,
+  databaseFile,
+  type Flags,
   isDatabaseIdle,
   openOperator,
   readConfiguration,
 } from '../operator.ts';
-import { databaseFile } from '../owner.ts';
+import { masked } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
+import { failedResult } from '../steps.ts';
 
 /** Declares `idctl doctor`. */
 export function addDoctorCommand(program: Command): void {

@@ -5,11 +5,18 @@ import { secondsOf } from '../../config/duration.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { domainRemovedView, domainView } from '../../services/tenancy/domains/domain.ts';
 import { shellWord } from '../../shell-word.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
+import {
+  affectedFields,
+  affectedOwners,
+  sessionsEndedField,
+  sessionsEnding,
+  shutOutBy,
+} from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
-import { sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
-import { shutOutBy } from '../shut-out.ts';
+
+const operations = () => import('../../services/tenancy/domains/operations.ts');
 
 type Domain = z.output<typeof domainView>;
 type Removed = z.output<typeof domainRemovedView>;
@@ -33,15 +40,9 @@ const removed: Fields<Removed> = [
   ['Domain', (view) => view.domain],
   ['Sign-on ended', (view) => view.ssoDisabled],
   ['Owners', (view) => view.owners],
-  ['Sign in by it', (view) => view.people],
-  [
-    'Synced',
-    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
-  ],
+  ...affectedFields,
   sessionsEndedField,
 ];
-
-const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl domain`. */
 export function addDomainCommands(program: Command): void {
@@ -57,9 +58,7 @@ export function addDomainCommands(program: Command): void {
     options: { '--override': 'take a public suffix or mail provider too; recorded' },
     example: 'idctl domain add acme.com --org acme',
     run: async (call) => {
-      const { addDomain, overrideDomain } = await import(
-        '../../services/tenancy/domains/operations.ts'
-      );
+      const { addDomain, overrideDomain } = await operations();
       const { override, ...input } = call.input;
       const view = await call.operate(override === true ? overrideDomain : addDomain, input);
       call.show(view, block);
@@ -83,18 +82,13 @@ export function addDomainCommands(program: Command): void {
     summary: 'List the domains and their TXT records',
     required: org,
     example: 'idctl domain list --org acme',
-    run: async (call) => {
-      const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
-      call.table(await call.every(listDomains), row, 'There are no domains.');
-    },
+    run: async (call) => call.list((await operations()).listDomains, row, 'There are no domains.'),
   });
   addRemove(domain);
 }
 
 async function verify(call: Call): Promise<Domain> {
-  const { assertDomain, verifyDomain } = await import(
-    '../../services/tenancy/domains/operations.ts'
-  );
+  const { assertDomain, verifyDomain } = await operations();
   const { wait, timeout, assert, ...input } = call.input;
   if (assert === true) return call.operate(assertDomain, input);
   const once = () => call.operate(verifyDomain, input);
@@ -143,7 +137,7 @@ function addRemove(domain: Command): void {
     destroys: true,
     example: 'idctl domain remove acme.com --org acme --yes',
     run: async (call) => {
-      const { removeDomain } = await import('../../services/tenancy/domains/operations.ts');
+      const { removeDomain } = await operations();
       const shutOut = await shutOutBy(call, removeDomain);
       await call.destroy(removeDomain, {
         fields: removed,
@@ -156,9 +150,9 @@ function addRemove(domain: Command): void {
 }
 
 function consequences(view: Removed): string {
-  const { ssoDisabled, owners } = view;
-  const off = ssoDisabled ? ' Its single sign-on is switched off.' : '';
-  const ending = sessionsEnding(view);
-  const who = owners.length === 0 ? '' : ` These owners signed in by it: ${owners.join(', ')}.`;
-  return off + (ending === '' ? '' : ` ${ending}`) + who;
+  const off = view.ssoDisabled ? 'Its single sign-on is switched off.' : '';
+  return [off, sessionsEnding(view), affectedOwners(view)]
+    .filter((sentence) => sentence !== '')
+    .map((sentence) => ` ${sentence}`)
+    .join('');
 }

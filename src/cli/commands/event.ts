@@ -7,6 +7,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/foundation/events/operations.ts');
+
 type Event = z.output<typeof operatorEventView>;
 
 /**
@@ -48,7 +50,7 @@ export function addEventCommands(program: Command): void {
     options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
-      const { listAllEvents } = await import('../../services/foundation/events/operations.ts');
+      const { listAllEvents } = await operations();
       const events = await call.every(listAllEvents);
       const once = new Map(events.map((one) => [one.id, one]));
       const shown = [...once.values()];
@@ -70,9 +72,7 @@ function fieldsFor({ input }: Call): Fields<Event> {
 }
 
 async function tail(call: Call): Promise<void> {
-  const { lastEventId, listAllEvents } = await import(
-    '../../services/foundation/events/operations.ts'
-  );
+  const { lastEventId, listAllEvents } = await operations();
   const over = ended();
   let cursor = await call.operate(lastEventId);
   call.note('Waiting for events. Ctrl-C ends it.');

@@ -4,6 +4,8 @@ import type { identityView, unlinkedView } from '../../services/tenancy/identiti
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
+const operations = () => import('../../services/tenancy/identities/operations.ts');
+
 type Identity = z.output<typeof identityView>;
 type Unlinked = z.output<typeof unlinkedView>;
 
@@ -34,26 +36,21 @@ export function addIdentityCommands(program: Command): void {
     summary: 'List the outside identities of an account',
     required: { '--user <user>': 'the account, by address or id' },
     example: 'idctl identity list --user ada@example.com',
-    run: async (call) => {
-      const { listIdentities } = await import('../../services/tenancy/identities/operations.ts');
-      const found = await call.every(listIdentities);
-      call.table(found, row, 'There are no identities.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listIdentities, row, 'There are no identities.'),
   });
   verb(identity, 'unlink [id]', {
     summary: 'Unlink one identity, or all identities of an account',
     options: { '--user <user>': 'the account, by address or id' },
     destroys: true,
     example: 'idctl identity unlink --user ada@example.com --yes',
-    run: async (call) => {
-      const { unlinkIdentities } = await import('../../services/tenancy/identities/operations.ts');
-      await call.destroy(unlinkIdentities, {
+    run: async (call) =>
+      call.destroy((await operations()).unlinkIdentities, {
         fields: unlinked,
         question: (view) =>
           `Unlink ${count(view)} of ${whose(view)}? Then the account is linked again by the address that the provider names.`,
         done: (view) => `Unlinked ${count(view)} of ${whose(view)}.`,
-      });
-    },
+      }),
   });
 }
 

@@ -2,16 +2,21 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { listenFor } from '../../config/listen.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { listenFor } from '../../config/places.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
 import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
-import { masked } from '../mask.ts';
-import { openOperator, readConfiguration } from '../operator.ts';
-import type { Fields } from '../output.ts';
-import { becomeOwnerOf, databaseFile, findUser, makeFolder } from '../owner.ts';
+import {
+  becomeOwnerOf,
+  databaseFile,
+  findUser,
+  makeFolder,
+  openOperator,
+  readConfiguration,
+} from '../operator.ts';
+import { type Fields, masked } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';

@@ -4,8 +4,10 @@ import type {
   invitationView,
   newInvitationView,
 } from '../../services/tenancy/invitations/invitation.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+
+const operations = () => import('../../services/tenancy/invitations/operations.ts');
 
 const fields: Fields<z.output<typeof invitationView>> = [
   ['E-mail', (view) => view.email, 'whole'],
@@ -27,8 +29,6 @@ function mailOf({ email, mailed, mailLimited }: z.output<typeof newInvitationVie
     : 'not sent: send the link yourself';
 }
 
-const org = { '--org <org>': 'the organization, by id or slug' };
-
 /** Declares `idctl invitation`. */
 export function addInvitationCommands(program: Command): void {
   const invitation = noun(
@@ -43,7 +43,7 @@ export function addInvitationCommands(program: Command): void {
     options: { '--role <role>': 'member (the default), admin or owner' },
     example: 'idctl invitation create ada@example.com --org acme',
     run: async (call) => {
-      const { createInvitation } = await import('../../services/tenancy/invitations/operations.ts');
+      const { createInvitation } = await operations();
       const view = await call.operate(createInvitation);
       call.showSecret(view, made, ({ url }) => url);
       if (view.replaced) call.note('The earlier invitation no longer works.');
@@ -53,23 +53,19 @@ export function addInvitationCommands(program: Command): void {
     summary: 'List the invitations that wait to be accepted',
     required: org,
     example: 'idctl invitation list --org acme',
-    run: async (call) => {
-      const { listInvitations } = await import('../../services/tenancy/invitations/operations.ts');
-      call.table(await call.every(listInvitations), fields, 'No invitation waits.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listInvitations, fields, 'No invitation waits.'),
   });
   verb(invitation, 'revoke <id>', {
     summary: 'Take back an invitation that was not accepted yet',
     options: org,
     destroys: true,
     example: 'idctl invitation revoke 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --yes',
-    run: async (call) => {
-      const { revokeInvitation } = await import('../../services/tenancy/invitations/operations.ts');
-      await call.destroy(revokeInvitation, {
+    run: async (call) =>
+      call.destroy((await operations()).revokeInvitation, {
         fields,
         question: ({ email }) => `Take back the invitation of ${email}?`,
         done: ({ email }) => `Took back the invitation of ${email}.`,
-      });
-    },
+      }),
   });
 }

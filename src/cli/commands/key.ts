@@ -8,6 +8,8 @@ import type {
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
+const operations = () => import('../../services/foundation/keys/operations.ts');
+
 type Key = z.output<typeof keyView>;
 
 const row: Fields<Key> = [
@@ -56,10 +58,7 @@ export function addKeyCommands(program: Command): void {
   verb(key, 'list', {
     summary: 'List the keys by id, and what each is used for now',
     example: 'idctl key list',
-    run: async (call) => {
-      const { listKeys } = await import('../../services/foundation/keys/operations.ts');
-      call.table(await call.every(listKeys), row, 'There are no keys.');
-    },
+    run: async (call) => call.list((await operations()).listKeys, row, 'There are no keys.'),
   });
   const rotate = noun(
     key,
@@ -72,9 +71,7 @@ export function addKeyCommands(program: Command): void {
     options: { '--prepare': 'only put it into the key file, to be copied to other hosts first' },
     example: 'idctl key rotate master',
     run: async (call) => {
-      const { listLeavingKeys, rotateMasterKey } = await import(
-        '../../services/foundation/keys/operations.ts'
-      );
+      const { listLeavingKeys, rotateMasterKey } = await operations();
       const { ids } = await call.operate(listLeavingKeys, {});
       if (ids.length > 0) await call.confirm(`${losing(ids)} Rotate?`);
       const view = await call.operate(rotateMasterKey);
@@ -86,7 +83,7 @@ export function addKeyCommands(program: Command): void {
     summary: 'Sign sessions with a new key; sessions go on',
     example: 'idctl key rotate signing',
     run: async (call) => {
-      const { rotateSigningKey } = await import('../../services/foundation/keys/operations.ts');
+      const { rotateSigningKey } = await operations();
       call.show(await call.operate(rotateSigningKey), made);
       call.note('The old key verifies until the last token that it signed has ended.');
     },

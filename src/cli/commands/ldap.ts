@@ -1,22 +1,25 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { Refusal, refuseField } from '../../errors.ts';
-import type {
-  ldapDisabledView,
-  ldapRelinkedView,
-  ldapRemovedView,
-  ldapView,
-} from '../../services/tenancy/ldap/connection.ts';
-import { by } from '../by.ts';
-import { noun, verb } from '../command.ts';
-import { readNamedFile } from '../named-file.ts';
+import { refuseField } from '../../errors.ts';
+import type { ldapRelinkedView, ldapView } from '../../services/tenancy/ldap/connection.ts';
+import { noun, org, verb } from '../command.ts';
+import {
+  disableConnection,
+  enableConnection,
+  force,
+  relinkPeople,
+  removeConnection,
+  requirePassed,
+  withSecret,
+} from '../connection.ts';
+import { persons, sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
-import { askSecret, canAsk, givenSecret } from '../prompt.ts';
+import { givenSecret, readNamedFile } from '../prompt.ts';
 import type { Call } from '../run.ts';
-import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
-import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
-import { force, requirePassed } from '../test-first.ts';
+
+const operations = () => import('../../services/tenancy/ldap/operations.ts');
+const tests = () => import('../../services/signin/methods/ldap/test.ts');
 
 type Connection = z.output<typeof ldapView>;
 type Given = Record<string, unknown>;
@@ -35,17 +38,6 @@ const fields: Fields<Connection> = [
   ['Family name', (view) => view.familyNameAttribute],
   ['Groups attribute', (view) => view.groupsAttribute],
 ];
-
-const affectedFields: Fields<z.output<typeof ldapDisabledView>> = [
-  ...fields,
-  ['Sign in by it', (view) => view.people],
-  [
-    'Synced',
-    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
-  ],
-];
-
-const org = { '--org <org>': 'the organization, by id or slug' };
 
 const settings = {
   '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
@@ -91,10 +83,7 @@ export function addLdapCommands(program: Command): void {
     summary: 'Show the connection, without its password',
     required: org,
     example: 'idctl ldap show --org acme',
-    run: async (call) => {
-      const { showLdap } = await import('../../services/tenancy/ldap/operations.ts');
-      call.show(await call.operate(showLdap), fields);
-    },
+    run: async (call) => call.perform((await operations()).showLdap, fields),
   });
   verb(ldap, 'enable', {
     summary: 'Let people sign in; needs a verified domain',
@@ -102,14 +91,8 @@ export function addLdapCommands(program: Command): void {
     example: 'idctl ldap enable --org acme',
     detail: 'It tests the directory first, as idctl ldap test does. If a step fails, it asks.',
     options: force('directory'),
-    run: async (call) => {
-      const { enableLdap } = await import('../../services/tenancy/ldap/operations.ts');
-
-      const { force: unasked, ...input } = call.input;
-      await call.rehearse(enableLdap, input);
-      if (unasked !== true) await requireUsable(call, input);
-      call.show(await call.operate(enableLdap, input), fields);
-    },
+    run: async (call) =>
+      enableConnection(call, (await operations()).enableLdap, fields, requireUsable),
   });
   verb(ldap, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
@@ -117,22 +100,26 @@ export function addLdapCommands(program: Command): void {
     required: org,
     rehearsable: true,
     example: 'idctl ldap disable --org acme',
-    run: async (call) => {
-      const { disableLdap } = await import('../../services/tenancy/ldap/operations.ts');
-
-      const disable = disableLdap;
-      await agreeToShutOut(call, disable);
-      const view = await call.perform(disable, affectedFields);
-      if (view.owners.length > 0) call.note(affected(view));
-    },
+    run: async (call) => disableConnection(call, (await operations()).disableLdap, fields),
   });
   addTest(ldap);
   addRelink(ldap);
-  addRemove(ldap);
+  verb(ldap, 'remove', {
+    summary: 'Remove the connection and its sessions; accounts stay',
+    required: org,
+    destroys: true,
+    example: 'idctl ldap remove --org acme --yes',
+    run: async (call) =>
+      removeConnection(call, (await operations()).removeLdap, {
+        fields,
+        called: ({ uri }) => uri,
+        next: 'To link them to another server, see idctl ldap relink --help',
+      }),
+  });
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeLdap } = await import('../../services/tenancy/ldap/operations.ts');
+  const { changeLdap } = await operations();
   const { passwordStdin: stdin, passwordFile: file, force: unasked, ...rest } = call.input;
   const input = await asFields(rest);
   const given = await givenSecret({ name: 'password', stdin, file });
@@ -145,14 +132,10 @@ async function set(call: Call): Promise<void> {
   call.show(await withPassword(given, save), fields);
 }
 
-/**
- * Tests the directory with these settings, since people sign in by an enabled connection. Asks if a
- * step fails.
- */
+/** Tests the directory with these settings. Asks if a step fails. */
 async function requireUsable(call: Call, input: Given): Promise<void> {
-  const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
-  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
-  await requirePassed(call, 'directory', await call.operate(by(testLdapInput, testLdap), input));
+  const { testLdap } = await tests();
+  await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
 /**
@@ -172,22 +155,11 @@ async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Gi
 }
 
 /** Runs the work with the given bind password. If only the password is missing, it asks for it. */
-async function withPassword<View>(
-  given: string | undefined,
+function withPassword<View>(
+  secret: string | undefined,
   work: (password: string | undefined) => Promise<View>,
 ): Promise<View> {
-  try {
-    return await work(given);
-  } catch (error) {
-    if (!lacksPassword(error) || given !== undefined || !canAsk()) throw error;
-    return work(await askSecret('Bind password'));
-  }
-}
-
-function lacksPassword(error: unknown): boolean {
-  if (!(error instanceof Refusal)) return false;
-  if (error.code === 'secret_required') return true;
-  return error.faults.length > 0 && error.faults.every(({ path }) => path === 'bindPassword');
+  return withSecret({ name: 'bindPassword', question: 'Bind password', secret }, work);
 }
 
 function addTest(ldap: Command): void {
@@ -206,8 +178,7 @@ function addTest(ldap: Command): void {
 }
 
 async function test(call: Call): Promise<void> {
-  const { testLdap } = await import('../../services/signin/methods/ldap/test.ts');
-  const { testLdapInput } = await import('../../services/tenancy/ldap/schema.ts');
+  const { testLdap } = await tests();
   const { passwordStdin: stdin, bindPasswordFile: file, ...rest } = call.input;
   if (stdin === true && rest['username'] === undefined) {
     throw refuseField('--username', 'is needed with --password-stdin, which is their password');
@@ -216,7 +187,7 @@ async function test(call: Call): Promise<void> {
   const input = { ...(await asFields(rest)), ...(password === undefined ? {} : { password }) };
   const given = await givenSecret({ name: 'bind-password', stdin: undefined, file });
   const look = (bindPassword: string | undefined) =>
-    call.operate(by(testLdapInput, testLdap), { ...input, bindPassword });
+    call.operate(testLdap, { ...input, bindPassword });
   const view = await withPassword(given, look);
   await tellOlderDaemon(call);
   call.examination(view);
@@ -234,57 +205,11 @@ function addRelink(ldap: Command): void {
     required: org,
     rehearsable: true,
     example: 'idctl ldap relink --org acme --dry-run',
-    run: async (call) => {
-      const { relinkLdap } = await import('../../services/tenancy/ldap/operations.ts');
-      await call.destroy(relinkLdap, {
+    run: async (call) =>
+      relinkPeople(call, (await operations()).relinkLdap, {
         fields: relinked,
         question: ({ people, uri }) =>
           `Forget the entries that ${persons(people)} signed in by? Then ${uri} says who has their address.`,
-        done: ({ people }) =>
-          `${persons(people)} ${people.length === 1 ? 'is' : 'are'} linked anew at the next sign-in.`,
-      });
-    },
+      }),
   });
-}
-
-function addRemove(ldap: Command): void {
-  verb(ldap, 'remove', {
-    summary: 'Remove the connection and its sessions; accounts stay',
-    required: org,
-    destroys: true,
-    example: 'idctl ldap remove --org acme --yes',
-    run: async (call) => {
-      const { removeLdap } = await import('../../services/tenancy/ldap/operations.ts');
-
-      const remove = removeLdap;
-      const shutOut = await shutOutBy(call, remove);
-      await call.destroy(remove, {
-        fields: [...affectedFields, sessionsEndedField],
-        question: (view) =>
-          `Remove the connection to ${view.uri}? ${removed(view, shutOut)}`.trim(),
-        done: (view) =>
-          [
-            `Removed the connection to ${view.uri}. ${removed(view, null)}`.trim(),
-            ...kept(view),
-          ].join('\n'),
-      });
-    },
-  });
-}
-
-function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null): string {
-  return [sessionsEnding(view), affected(view), shutOut ?? '']
-    .filter((part) => part !== '')
-    .join(' ');
-}
-
-/** The step to take before another server can sign the same people in. */
-function kept({ people, uri }: z.output<typeof ldapRemovedView>): string[] {
-  if (people.length === 0) return [];
-  const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${uri}.`;
-  return [`${who} To link them to another server, see idctl ldap relink --help`];
-}
-
-function affected({ owners }: z.output<typeof ldapDisabledView>): string {
-  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
@@ -27,10 +26,8 @@ export function addMailCommands(program: Command): void {
     summary: 'Send a real mail, and say what the mail server answered',
     example: 'idctl mail test ada@example.com',
     run: async (call) => {
-      const { testMail, testMailInput } = await import('../../services/instance/mail/test.ts');
-      const view = await call
-        .operate(by(testMailInput, testMail))
-        .catch((error) => namingFile(call, error));
+      const { testMail } = await import('../../services/instance/mail/test.ts');
+      const view = await call.operate(testMail).catch((error) => namingFile(call, error));
       await tellOlderDaemon(call);
       call.show(view, [
         ['Sent to', ({ address }) => address],

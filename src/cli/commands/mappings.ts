@@ -6,9 +6,12 @@ import type {
   mappingRemovedView,
   mappingView,
 } from '../../services/provisioning/mappings/view.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
+import { gaveText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/provisioning/mappings/operations.ts');
 
 type Preview = z.output<typeof previewView>;
 
@@ -21,10 +24,7 @@ const fields: Fields<z.output<typeof mappingView>> = [
 
 const removed: Fields<z.output<typeof mappingRemovedView>> = [
   ...fields,
-  [
-    'Gave',
-    ({ affected }) => affected.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
-  ],
+  ['Gave', ({ affected }) => gaveText(affected)],
 ];
 
 type Imported = z.output<typeof importedView>;
@@ -34,8 +34,6 @@ const imported: Fields<Imported> = [
   ['Kept', (view) => view.kept],
   ['Removed', ({ removed }) => removed.map(told)],
 ];
-
-const org = { '--org <org>': 'the organization, by id or slug' };
 
 /** Declares `idctl mappings`. */
 export function addMappingCommands(program: Command): void {
@@ -56,7 +54,7 @@ export function addMappingCommands(program: Command): void {
     example:
       'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     run: async (call) => {
-      const { addMapping } = await import('../../services/provisioning/mappings/operations.ts');
+      const { addMapping } = await operations();
       call.show(await call.operate(addMapping), fields);
       call.note('People get the role at their next sign-in.');
     },
@@ -73,14 +71,12 @@ export function addMappingCommands(program: Command): void {
     destroys: true,
     example:
       'idctl mappings remove 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d \\\n      --org acme --yes',
-    run: async (call) => {
-      const { removeMapping } = await import('../../services/provisioning/mappings/operations.ts');
-      await call.destroy(removeMapping, {
+    run: async (call) =>
+      call.destroy((await operations()).removeMapping, {
         fields: removed,
         question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
         done: (view) => `Removed the mapping of ${told(view)}.${consequence(view)}`,
-      });
-    },
+      }),
   });
   addPreview(mappings);
   addImport(mappings);
@@ -141,7 +137,7 @@ function addImport(mappings: Command): void {
     rehearsable: true,
     example: 'idctl mappings import mappings.csv --org acme --replace --dry-run',
     run: async (call) => {
-      const { importMappings } = await import('../../services/provisioning/mappings/operations.ts');
+      const { importMappings } = await operations();
       const { faultsOfOthers, inFile, readMappingFile } = await import('../mapping-file.ts');
       const { file, ...input } = call.input;
       const read = await readMappingFile(String(file));
@@ -213,7 +209,7 @@ function split(list: string): string[] {
 }
 
 async function all(call: Call) {
-  const { listMappings } = await import('../../services/provisioning/mappings/operations.ts');
+  const { listMappings } = await operations();
   return call.every(listMappings);
 }
 

@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { memberView } from '../../services/tenancy/memberships/membership.ts';
-import { noun, verb } from '../command.ts';
-import { credentialText } from '../credential-text.ts';
+import { noun, org, verb } from '../command.ts';
+import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/tenancy/memberships/operations.ts');
+const additions = () => import('../../services/tenancy/memberships/add.ts');
 
 const fields: Fields<z.output<typeof memberView>> = [
   ['E-mail', (view) => view.email, 'whole'],
@@ -15,7 +18,6 @@ const fields: Fields<z.output<typeof memberView>> = [
   ['Joined', (view) => view.joinedAt],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
 const role = { '--role <role>': 'member, admin or owner' };
 
 /** Declares `idctl member`. */
@@ -41,38 +43,31 @@ export function addMemberCommands(program: Command): void {
     summary: 'List the members',
     required: org,
     example: 'idctl member list --org acme',
-    run: async (call) => {
-      const { listMembers } = await import('../../services/tenancy/memberships/operations.ts');
-      call.table(await call.every(listMembers), fields, 'There are no members.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listMembers, fields, 'There are no members.'),
   });
   verb(member, 'role <user>', {
     summary: 'Give a member another role',
     required: { ...org, ...role },
     example: 'idctl member role ada@example.com --org acme --role owner',
-    run: async (call) => {
-      const { changeMemberRole } = await import('../../services/tenancy/memberships/operations.ts');
-      call.show(await call.operate(changeMemberRole), fields);
-    },
+    run: async (call) => call.perform((await operations()).changeMemberRole, fields),
   });
   verb(member, 'remove <user>', {
     summary: 'Remove a member from an organization; the account stays',
     required: org,
     destroys: true,
     example: 'idctl member remove ada@example.com --org acme --yes',
-    run: async (call) => {
-      const { removeMember } = await import('../../services/tenancy/memberships/operations.ts');
-      await call.destroy(removeMember, {
+    run: async (call) =>
+      call.destroy((await operations()).removeMember, {
         fields,
         question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
         done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
-      });
-    },
+      }),
   });
 }
 
 async function add(call: Call): Promise<void> {
-  const { addMemberAsOperator } = await import('../../services/tenancy/memberships/add.ts');
+  const { addMemberAsOperator } = await additions();
   const { keepCredentials, ...input } = call.input;
   const credentials = keepCredentials === true ? 'keep' : await agreedFate(call, input);
   call.show(await call.operate(addMemberAsOperator, { ...input, credentials }), fields);
@@ -86,7 +81,7 @@ async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'
   if (call.flags.yes) return 'end';
   // Without a terminal, the service refuses and names both options.
   if (!canAsk()) return undefined;
-  const { findUnproven } = await import('../../services/tenancy/memberships/add.ts');
+  const { findUnproven } = await additions();
   const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;
   call.note(`The address ${input['email']} was never verified: anyone may have made this account.`);

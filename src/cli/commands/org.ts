@@ -6,6 +6,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/tenancy/organizations/operations.ts');
+
 type Organization = z.output<typeof organizationView>;
 
 const fields: Fields<Organization> = [
@@ -29,9 +31,7 @@ export function addOrganizationCommands(program: Command): void {
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl org create 'Acme Ltd' --slug acme",
     run: async (call) => {
-      const { createOrganization } = await import(
-        '../../services/tenancy/organizations/operations.ts'
-      );
+      const { createOrganization } = await operations();
       call.show(await call.operate(createOrganization), fields);
       const { findOverruled } = await import(
         '../../services/tenancy/signin-settings/operations.ts'
@@ -43,33 +43,18 @@ export function addOrganizationCommands(program: Command): void {
   verb(org, 'list', {
     summary: 'List the organizations',
     example: 'idctl org list',
-    run: async (call) => {
-      const { listOrganizations } = await import(
-        '../../services/tenancy/organizations/operations.ts'
-      );
-      const views = await call.every(listOrganizations);
-      call.table(views, row, 'There are no organizations.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listOrganizations, row, 'There are no organizations.'),
   });
   verb(org, 'show <org>', {
     summary: 'Show one organization, named by id or slug',
     example: 'idctl org show acme',
-    run: async (call) => {
-      const { showOrganization } = await import(
-        '../../services/tenancy/organizations/operations.ts'
-      );
-      call.show(await call.operate(showOrganization), fields);
-    },
+    run: async (call) => call.perform((await operations()).showOrganization, fields),
   });
   verb(org, 'rename <org> <name>', {
     summary: 'Give an organization another name; its slug stays',
     example: "idctl org rename acme 'Acme Limited'",
-    run: async (call) => {
-      const { renameOrganization } = await import(
-        '../../services/tenancy/organizations/operations.ts'
-      );
-      call.show(await call.operate(renameOrganization), fields);
-    },
+    run: async (call) => call.perform((await operations()).renameOrganization, fields),
   });
   addDelete(org);
 }
@@ -87,15 +72,11 @@ function addDelete(org: Command): void {
     summary: 'Delete an organization with its members, domains and connections',
     destroys: true,
     example: 'idctl org delete acme --yes',
-    run: async (call) => {
-      const { deleteOrganization } = await import(
-        '../../services/tenancy/organizations/operations.ts'
-      );
-      await call.destroy(deleteOrganization, {
+    run: async (call) =>
+      call.destroy((await operations()).deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
-      });
-    },
+      }),
   });
 }

@@ -7,6 +7,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/people/tokens/operations.ts');
+
 type Token = z.output<typeof tokenView>;
 type MemberToken = z.output<typeof memberTokenView>;
 type NewToken = z.output<typeof newTokenView>;
@@ -57,7 +59,7 @@ export function addPatCommands(program: Command): void {
     options: user,
     example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37',
     run: async (call) => {
-      const { regenerateToken } = await import('../../services/people/tokens/operations.ts');
+      const { regenerateToken } = await operations();
       call.showSecret(await call.operate(regenerateToken.forOperator), made, (view) => view.token);
     },
   });
@@ -71,7 +73,7 @@ async function list(call: Call): Promise<void> {
       throw new Refusal('invalid_input', 'Give --user EMAIL or --org ORG.', {
         hint: 'See idctl pat list --help',
       });
-    const { listTokens } = await import('../../services/people/tokens/operations.ts');
+    const { listTokens } = await operations();
     return call.table(await call.every(listTokens.forOperator), row, 'There are no tokens.');
   }
   const { listAdminTokens } = await import('../../services/tenancy/memberships/operations.ts');
@@ -90,7 +92,7 @@ function addCreate(pat: Command): void {
     },
     example: 'idctl pat create --user ada@example.com --name backup --scope read',
     run: async (call) => {
-      const { createToken } = await import('../../services/people/tokens/operations.ts');
+      const { createToken } = await operations();
       const input = { ...call.input, expiresInDays: numeric(call.input['expiresInDays']) };
       call.showSecret(
         await call.operate(createToken.forOperator, input),
@@ -112,13 +114,11 @@ function addRevoke(pat: Command): void {
     options: user,
     destroys: true,
     example: 'idctl pat revoke 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
-    run: async (call) => {
-      const { revokeToken } = await import('../../services/people/tokens/operations.ts');
-      await call.destroy(revokeToken.forOperator, {
+    run: async (call) =>
+      call.destroy((await operations()).revokeToken.forOperator, {
         fields: block,
         question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
         done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
-      });
-    },
+      }),
   });
 }

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { projectView } from '../../services/tenancy/projects/view.ts';
-import { noun, verb } from '../command.ts';
+import { projectRoles } from '../../services/foundation/project-roles.ts';
+import type { projectMemberView, projectView } from '../../services/tenancy/projects/view.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/tenancy/projects/operations.ts');
 
 type Project = z.output<typeof projectView>;
 
@@ -21,8 +25,6 @@ const row: Fields<Project> = [
   ['ID', (view) => view.id, 'whole'],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
-
 /** Declares `idctl project`. */
 export function addProjectCommands(program: Command): void {
   const project = noun(
@@ -36,41 +38,113 @@ export function addProjectCommands(program: Command): void {
     required: org,
     options: { '--slug <slug>': 'short name in paths (default: made from the name)' },
     example: "idctl project create 'New Website' --org acme --slug website",
-    run: async (call) => {
-      const { createProject } = await import('../../services/tenancy/projects/operations.ts');
-      call.show(await call.operate(createProject), fields);
-    },
+    run: async (call) => call.perform((await operations()).createProject, fields),
   });
   verb(project, 'list', {
     summary: 'List the projects',
     required: org,
     example: 'idctl project list --org acme',
-    run: async (call) => {
-      const { listProjects } = await import('../../services/tenancy/projects/operations.ts');
-      call.table(await call.every(listProjects), row, 'There are no projects.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listProjects, row, 'There are no projects.'),
   });
   verb(project, 'rename <project> <name>', {
     summary: 'Give a project another name; its slug stays',
     required: org,
     example: "idctl project rename website 'Newer Website' --org acme",
-    run: async (call) => {
-      const { renameProject } = await import('../../services/tenancy/projects/operations.ts');
-      call.show(await call.operate(renameProject), fields);
-    },
+    run: async (call) => call.perform((await operations()).renameProject, fields),
   });
   verb(project, 'delete <project>', {
     summary: 'Delete a project; its people stay in the organization',
     required: org,
     destroys: true,
     example: 'idctl project delete website --org acme --yes',
-    run: async (call) => {
-      const { deleteProject } = await import('../../services/tenancy/projects/operations.ts');
-      await call.destroy(deleteProject, {
+    run: async (call) =>
+      call.destroy((await operations()).deleteProject, {
         fields,
         question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
         done: ({ name }) => `Deleted ${name}.`,
-      });
-    },
+      }),
+  });
+}
+
+const memberOperations = () => import('../../services/tenancy/projects/members.ts');
+
+const memberFields: Fields<z.output<typeof projectMemberView>> = [
+  ['E-mail', (view) => view.email, 'whole'],
+  ['Name', (view) => view.name],
+  ['Role', (view) => view.role],
+  ['Synced', (view) => view.synced],
+  [
+    'Origin',
+    ({ origin }) =>
+      origin.group === undefined ? origin.kind : `${origin.kind} of ${origin.group}`,
+  ],
+  ['Joined', (view) => view.joinedAt],
+];
+
+const at = {
+  '--org <org>': 'the organization, by id or slug',
+  '--project <project>': 'the project, by id or slug',
+};
+const role = { '--role <role>': 'viewer, commenter, member or admin' };
+
+const grants = projectRoles.map(({ role, grants }) => `  ${role.padEnd(9)}  ${grants}`).join('\n');
+
+/** Declares `idctl project-member`. */
+export function addProjectMemberCommands(program: Command): void {
+  const member = noun(
+    program,
+    'project-member',
+    `Members of a project. Their roles, lowest first:\n\n${grants}`,
+    'idctl project-member list --org acme --project website',
+  ).summary('Members of a project');
+  verb(member, 'add <user>', {
+    summary: 'Let a member of the organization into a project',
+    required: { ...at, ...role },
+    example:
+      'idctl project-member add ada@example.com --org acme --project website \\\n      --role member',
+    run: (call) => put(call, 'absent'),
+  });
+  verb(member, 'list', {
+    summary: 'List who belongs to a project, and how each came to',
+    required: at,
+    example: 'idctl project-member list --org acme --project website',
+    run: async (call) =>
+      call.list(
+        (await memberOperations()).listProjectMembers,
+        memberFields,
+        'The project has no members.',
+      ),
+  });
+  verb(member, 'role <user>', {
+    summary: 'Give a member of a project another role; a synced one becomes manual',
+    required: { ...at, ...role },
+    example:
+      'idctl project-member role ada@example.com --org acme \\\n      --project website --role admin',
+    run: (call) => put(call, 'present'),
+  });
+  addRemove(member);
+}
+
+async function put(call: Call, expected: 'absent' | 'present'): Promise<void> {
+  const { addProjectMember, changeProjectMember } = await memberOperations();
+  const operation = expected === 'absent' ? addProjectMember : changeProjectMember;
+  call.show(await call.operate(operation), memberFields);
+}
+
+function addRemove(member: Command): void {
+  verb(member, 'remove <user>', {
+    summary: 'Remove a member from a project',
+    required: at,
+    destroys: true,
+    example:
+      'idctl project-member remove ada@example.com --org acme \\\n      --project website --yes',
+    run: async (call) =>
+      call.destroy((await memberOperations()).removeProjectMember, {
+        fields: memberFields,
+        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['project']}?`,
+        done: ({ email, name, synced }) =>
+          `Took ${email ?? name} out of ${call.input['project']}.${synced ? ' Their group gives it back at the next sign-in.' : ''}`,
+      }),
   });
 }

@@ -3,10 +3,11 @@ import type { z } from 'zod';
 import type { scimUserView } from '../../services/provisioning/scim/list/records.ts';
 import type { scimRequestView } from '../../services/provisioning/scim/log.ts';
 import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token.ts';
-import { by } from '../by.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/provisioning/scim/token.ts');
 
 type Token = z.output<typeof scimTokenView>;
 
@@ -37,8 +38,6 @@ const request: Fields<z.output<typeof scimRequestView>> = [
   ['Reason', (view) => view.reason, 'broken'],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
-
 /** Declares `idctl scim`. */
 export function addScimCommands(program: Command): void {
   const scim = noun(
@@ -54,14 +53,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim users --org acme',
     run: async (call) => {
       const { listScimUsers } = await import('../../services/provisioning/scim/list/records.ts');
-      const { listScimUsersInput } = await import(
-        '../../services/provisioning/scim/list/records.ts'
-      );
-      call.table(
-        await call.every(by(listScimUsersInput, listScimUsers)),
-        user,
-        'There are no users.',
-      );
+      call.table(await call.every(listScimUsers), user, 'There are no users.');
     },
   });
   verb(scim, 'log', {
@@ -70,8 +62,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim log --org acme',
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
-      const { listScimRequestsInput } = await import('../../services/provisioning/scim/log.ts');
-      const requests = await call.every(by(listScimRequestsInput, listScimRequests));
+      const requests = await call.every(listScimRequests);
       call.table(requests, request, 'The SCIM client has asked nothing yet.');
     },
   });
@@ -94,31 +85,24 @@ function addToken(scim: Command): void {
     summary: 'Show whether there is a token, and when it was last used',
     required: org,
     example: 'idctl scim token show --org acme',
-    run: async (call) => {
-      const { showScimToken } = await import('../../services/provisioning/scim/token.ts');
-      call.show(await call.operate(showScimToken), block);
-    },
+    run: async (call) => call.perform((await operations()).showScimToken, block),
   });
   verb(token, 'revoke', {
     summary: 'Cut the SCIM client off; members stay as they are',
     required: org,
     destroys: true,
     example: 'idctl scim token revoke --org acme --yes',
-    run: async (call) => {
-      const { revokeScimToken } = await import('../../services/provisioning/scim/token.ts');
-      await call.destroy(revokeScimToken, {
+    run: async (call) =>
+      call.destroy((await operations()).revokeScimToken, {
         fields: block,
         question: ({ prefix }) => `Cut off the SCIM client that uses ${prefix}…?`,
         done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
-      });
-    },
+      }),
   });
 }
 
 async function rotate(call: Call): Promise<void> {
-  const { rotateScimToken, showScimToken } = await import(
-    '../../services/provisioning/scim/token.ts'
-  );
+  const { rotateScimToken, showScimToken } = await operations();
   const { configured, prefix } = await call.operate(showScimToken);
   if (configured)
     await call.confirm(

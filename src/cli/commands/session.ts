@@ -6,6 +6,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/people/sessions/operations.ts');
+
 const fields: Fields<z.output<typeof sessionView>> = [
   ['Seen', (view) => view.lastSeenAt],
   ['Method', (view) => view.method],
@@ -39,7 +41,7 @@ export function addSessionCommands(program: Command): void {
 }
 
 async function revoke(call: Call): Promise<void> {
-  const { revokeSession } = await import('../../services/people/sessions/operations.ts');
+  const { revokeSession } = await operations();
   const { id, user } = call.input;
   if (id === undefined && user === undefined) throw refuseField('id', 'is required, or --user');
   const named = id === undefined ? [] : [{ id }];
@@ -53,6 +55,6 @@ async function revoke(call: Call): Promise<void> {
 }
 
 async function listed(call: Call) {
-  const { listSessions } = await import('../../services/people/sessions/operations.ts');
+  const { listSessions } = await operations();
   return call.every(listSessions.forOperator, { user: call.input['user'] });
 }

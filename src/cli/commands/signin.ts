@@ -7,6 +7,8 @@ import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/tenancy/signin-settings/operations.ts');
+
 type Settings = z.output<typeof signInSettingsView>;
 
 const onOff = (value: boolean) => (value ? 'on' : 'off');
@@ -35,9 +37,7 @@ export function addSignInCommands(program: Command): void {
     required: org,
     example: 'idctl signin show --org acme',
     run: async (call) => {
-      const { showSignInSettings } = await import(
-        '../../services/tenancy/signin-settings/operations.ts'
-      );
+      const { showSignInSettings } = await operations();
       call.show(await call.operate(showSignInSettings), fields);
       await noteReach(call);
     },
@@ -56,9 +56,7 @@ export function addSignInCommands(program: Command): void {
     },
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
-      const { changeSignInSettings } = await import(
-        '../../services/tenancy/signin-settings/operations.ts'
-      );
+      const { changeSignInSettings } = await operations();
       await call.perform(changeSignInSettings, fields, switches(call.input));
       await noteReach(call);
     },
@@ -67,7 +65,7 @@ export function addSignInCommands(program: Command): void {
 
 /** Says if the settings govern no account: the settings alone do not show it (security O1). */
 async function noteReach(call: Call): Promise<void> {
-  const { showsNoReach } = await import('../../services/tenancy/signin-settings/operations.ts');
+  const { showsNoReach } = await operations();
   const { org } = call.input;
   if (!(await call.operate(showsNoReach, { org }))) return;
   call.note(

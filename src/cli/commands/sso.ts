@@ -1,26 +1,27 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
-import type { affectedView } from '../../services/tenancy/sso/affected.ts';
-import type {
-  ssoDisabledView,
-  ssoRelinkedView,
-  ssoRemovedView,
-  ssoView,
-} from '../../services/tenancy/sso/connection.ts';
+import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
 import { shellWord } from '../../shell-word.ts';
-
-import { by } from '../by.ts';
-import { noun, verb } from '../command.ts';
+import { noun, org, verb } from '../command.ts';
+import {
+  disableConnection,
+  enableConnection,
+  force,
+  relinkPeople,
+  removeConnection,
+  requirePassed,
+  withSecret,
+} from '../connection.ts';
+import { persons, sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import { readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
-import { askSecret, canAsk, givenSecret } from '../prompt.ts';
+import { givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
-import { persons, sessionsEndedField, sessionsEnding } from '../sessions-ended.ts';
-import { agreeToShutOut, shutOutBy } from '../shut-out.ts';
-import { force, requirePassed } from '../test-first.ts';
+
+const operations = () => import('../../services/tenancy/sso/operations.ts');
+const tests = () => import('../../services/tenancy/sso/test.ts');
 
 type Connection = z.output<typeof ssoView>;
 
@@ -39,16 +40,6 @@ const fields: Fields<Connection> = [
   ['Local two-factor', (view) => view.requireLocalTwoFactor],
 ];
 
-const affectedFields: Fields<z.output<typeof affectedView>> = [
-  ['Sign in by it', (view) => view.people],
-  [
-    'Synced',
-    (view) => view.memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`),
-  ],
-];
-
-const org = { '--org <org>': 'the organization, by id or slug' };
-
 /** Declares `idctl sso`. */
 export function addSsoCommands(program: Command): void {
   const sso = noun(
@@ -62,10 +53,7 @@ export function addSsoCommands(program: Command): void {
     summary: 'Show the connection, without its secret',
     required: org,
     example: 'idctl sso show --org acme',
-    run: async (call) => {
-      const { showSso } = await import('../../services/tenancy/sso/operations.ts');
-      call.show(await call.operate(showSso), fields);
-    },
+    run: async (call) => call.perform((await operations()).showSso, fields),
   });
   verb(sso, 'enable', {
     summary: 'Let people sign in; the domain must be verified',
@@ -73,14 +61,8 @@ export function addSsoCommands(program: Command): void {
     example: 'idctl sso enable --org acme',
     detail: 'It tests the provider first, as idctl sso test does. If a step fails, it asks.',
     options: force('provider'),
-    run: async (call) => {
-      const { enableSso } = await import('../../services/tenancy/sso/operations.ts');
-
-      const { force: unasked, ...input } = call.input;
-      await call.rehearse(enableSso, input);
-      if (unasked !== true) await requireUsable(call, input);
-      call.show(await call.operate(enableSso, input), fields);
-    },
+    run: async (call) =>
+      enableConnection(call, (await operations()).enableSso, fields, requireUsable),
   });
   verb(sso, 'disable', {
     summary: 'Stop new sign-ins; the connection stays',
@@ -88,19 +70,23 @@ export function addSsoCommands(program: Command): void {
     required: org,
     rehearsable: true,
     example: 'idctl sso disable --org acme',
-    run: async (call) => {
-      const { disableSso } = await import('../../services/tenancy/sso/operations.ts');
-
-      const disable = disableSso;
-      await agreeToShutOut(call, disable);
-      const view = await call.perform(disable, [...fields, ...affectedFields]);
-      if (view.owners.length > 0) call.note(affected(view));
-    },
+    run: async (call) => disableConnection(call, (await operations()).disableSso, fields),
   });
   addTest(sso);
   addAttempts(sso);
   addRelink(sso);
-  addRemove(sso);
+  verb(sso, 'remove', {
+    summary: 'Remove the connection and its sessions; accounts stay',
+    required: org,
+    destroys: true,
+    example: 'idctl sso remove --org acme --yes',
+    run: async (call) =>
+      removeConnection(call, (await operations()).removeSso, {
+        fields,
+        called: ({ issuer }) => issuer,
+        next: 'To link them to another provider, see idctl sso relink --help',
+      }),
+  });
 }
 
 function addSet(sso: Command): void {
@@ -134,10 +120,10 @@ function addSet(sso: Command): void {
 }
 
 async function set(call: Call): Promise<void> {
-  const { changeSso } = await import('../../services/tenancy/sso/operations.ts');
+  const { changeSso } = await operations();
   const { domain, force: unasked, ...given } = call.input;
   const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
-  const view = await withSecret(input, async (whole) => {
+  const view = await withClientSecret(input, async (whole) => {
     const { enabled } = await call.rehearse(changeSso, whole);
     if (enabled && unasked !== true) await requireUsable(call, whole);
     return call.operate(changeSso, whole);
@@ -146,9 +132,7 @@ async function set(call: Call): Promise<void> {
   await tellNext(call, view);
 }
 
-/**
- * Names the next step before people sign in: add the domain, verify it, or enable the connection.
- */
+/** Names the next step: add the domain, verify it, or enable the connection. */
 async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promise<void> {
   if (enabled || emailDomain === null) return;
   const { listDomains } = await import('../../services/tenancy/domains/operations.ts');
@@ -157,48 +141,29 @@ async function tellNext(call: Call, { emailDomain, enabled }: Connection): Promi
   const domains = await call.every(listDomains, { org });
   const found = domains.find(({ domain }) => domain === emailDomain);
   const about = `${shellWord(emailDomain)} --org ${shellWord(org)}`;
-  if (found?.state === 'Verified' || config.trust.domains === 'off') {
-    call.note(`Next:\n  ${call.here(`idctl sso enable --org ${shellWord(org)}`)}`);
-  } else if (found === undefined) {
-    call.note(
-      `${org} has not added ${emailDomain}. Next:\n  ${call.here(`idctl domain add ${about}`)}`,
-    );
-  } else {
-    call.note(
-      `${emailDomain} is not verified yet. Next:\n  ${call.here(`idctl domain verify ${about}`)}`,
-    );
-  }
+  const next = (command: string) => `Next:\n  ${call.here(command)}`;
+  if (found?.state === 'Verified' || config.trust.domains === 'off')
+    call.note(next(`idctl sso enable --org ${shellWord(org)}`));
+  else if (found === undefined)
+    call.note(`${org} has not added ${emailDomain}. ${next(`idctl domain add ${about}`)}`);
+  else call.note(`${emailDomain} is not verified yet. ${next(`idctl domain verify ${about}`)}`);
 }
 
-/**
- * Tests the provider with these settings, since people sign in by an enabled connection. Asks if a
- * step fails.
- */
+/** Tests the provider with these settings. Asks if a step fails. */
 async function requireUsable(call: Call, input: Record<string, unknown>): Promise<void> {
-  const { testSso } = await import('../../services/tenancy/sso/test.ts');
-
+  const { testSso } = await tests();
   await requirePassed(call, 'provider', await call.operate(testSso, input));
 }
 
 /** Runs the work with the given client secret. If only the secret is missing, it asks for it. */
-async function withSecret<View>(
-  { secretStdin, secretFile, ...input }: Record<string, unknown>,
+async function withClientSecret<View>(
+  { secretStdin: stdin, secretFile: file, ...input }: Record<string, unknown>,
   work: (input: Record<string, unknown>) => Promise<View>,
 ): Promise<View> {
-  const secret = await givenSecret({ name: 'secret', stdin: secretStdin, file: secretFile });
-  try {
-    return await work({ ...input, clientSecret: secret });
-  } catch (error) {
-    if (!lacksSecret(error) || secret !== undefined || !canAsk()) throw error;
-    return work({ ...input, clientSecret: await askSecret('Client secret') });
-  }
-}
-
-/** Whether only the secret is missing. */
-function lacksSecret(error: unknown): boolean {
-  if (!(error instanceof Refusal)) return false;
-  if (error.code === 'secret_required') return true;
-  return error.faults.length > 0 && error.faults.every(({ path }) => path === 'clientSecret');
+  const secret = await givenSecret({ name: 'secret', stdin, file });
+  return withSecret({ name: 'clientSecret', question: 'Client secret', secret }, (clientSecret) =>
+    work({ ...input, clientSecret }),
+  );
 }
 
 function addTest(sso: Command): void {
@@ -214,8 +179,8 @@ function addTest(sso: Command): void {
     },
     example: 'idctl sso test --org acme',
     run: async (call) => {
-      const { testSso } = await import('../../services/tenancy/sso/test.ts');
-      const view = await withSecret(call.input, (input) => call.operate(testSso, input));
+      const { testSso } = await tests();
+      const view = await withClientSecret(call.input, (input) => call.operate(testSso, input));
       await tellOlderDaemon(call);
       call.examination(view);
     },
@@ -240,14 +205,12 @@ function addAttempts(sso: Command): void {
     example: 'idctl sso attempts --org acme',
     run: async (call) => {
       const { listAttempts } = await import('../../services/signin/attempts.ts');
-      const { listAttemptsInput } = await import('../../services/signin/attempts.ts');
       const { attemptDays } = await import('../../services/signin/attempts.ts');
       const { reference } = call.input;
-      const none =
-        reference === undefined
-          ? 'No sign-in attempts yet.'
-          : `No attempt has the reference ${String(reference)}. Check it; attempts are kept ${attemptDays} days.`;
-      call.table(await call.every(by(listAttemptsInput, listAttempts)), attempt, none);
+      const kept = `Check it; attempts are kept ${attemptDays} days.`;
+      const unknown = `No attempt has the reference ${String(reference)}. ${kept}`;
+      const none = reference === undefined ? 'No sign-in attempts yet.' : unknown;
+      await call.list(listAttempts, attempt, none);
     },
   });
 }
@@ -256,7 +219,7 @@ const relinked: Fields<z.output<typeof ssoRelinkedView>> = [
   ['Old issuer', (view) => view.fromIssuer],
   ['Issuer now', (view) => view.issuer],
   ['People', (view) => view.people],
-  ['Sessions ended', (view) => view.sessionsEnded],
+  sessionsEndedField,
 ];
 
 function addRelink(sso: Command): void {
@@ -267,55 +230,11 @@ function addRelink(sso: Command): void {
     example: 'idctl sso relink --org acme --from-issuer https://id.acme.com --dry-run',
     run: async (call) => {
       const { relinkSso } = await import('../../services/tenancy/sso/relink.ts');
-      await call.destroy(relinkSso, {
+      await relinkPeople(call, relinkSso, {
         fields: relinked,
         question: ({ people, fromIssuer, issuer }) =>
           `Forget how ${persons(people)} signed in at ${fromIssuer}? Then a person is linked again by the address that ${issuer} names.`,
-        done: ({ people }) =>
-          `${persons(people)} ${people.length === 1 ? 'is' : 'are'} linked anew at the next sign-in.`,
       });
     },
   });
-}
-
-function addRemove(sso: Command): void {
-  verb(sso, 'remove', {
-    summary: 'Remove the connection and its sessions; accounts stay',
-    required: org,
-    destroys: true,
-    example: 'idctl sso remove --org acme --yes',
-    run: async (call) => {
-      const { removeSso } = await import('../../services/tenancy/sso/operations.ts');
-
-      const remove = removeSso;
-      const shutOut = await shutOutBy(call, remove);
-      await call.destroy(remove, {
-        fields: [...fields, ...affectedFields, sessionsEndedField],
-        question: (view) =>
-          `Remove the connection to ${view.issuer}? ${removed(view, shutOut)}`.trim(),
-        done: (view) =>
-          [
-            `Removed the connection to ${view.issuer}. ${removed(view, null)}`.trim(),
-            ...kept(view),
-          ].join('\n'),
-      });
-    },
-  });
-}
-
-function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null): string {
-  return [sessionsEnding(view), affected(view), shutOut ?? '']
-    .filter((part) => part !== '')
-    .join(' ');
-}
-
-/** The step to take before another provider can sign the same people in. */
-function kept({ people, issuer }: z.output<typeof ssoRemovedView>): string[] {
-  if (people.length === 0) return [];
-  const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${issuer}.`;
-  return [`${who} To link them to another provider, see idctl sso relink --help`];
-}
-
-function affected({ owners }: z.output<typeof ssoDisabledView>): string {
-  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
 }

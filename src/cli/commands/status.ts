@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status.ts';
-import { by } from '../by.ts';
 import { verb } from '../command.ts';
-import { masked } from '../mask.ts';
 import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle, readConfiguration } from '../operator.ts';
-import type { Fields } from '../output.ts';
+import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
 
 interface View extends z.output<typeof statusView> {
@@ -55,10 +53,9 @@ export function addStatusCommand(program: Command): void {
 
 async function status(call: Call): Promise<void> {
   const { showStatus } = await import('../../services/instance/status.ts');
-  const { statusInput } = await import('../../services/instance/status.ts');
   const loaded = await readConfiguration(call.flags);
   const { file, config, warnings } = loaded;
-  const found = await call.operate(by(statusInput, showStatus), {
+  const found = await call.operate(showStatus, {
     idle: isDatabaseIdle(loaded),
     configuration: configurationFile(loaded),
   });

@@ -5,6 +5,8 @@ import { noun, verb } from '../command.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
+const operations = () => import('../../services/people/two-factor/operations.ts');
+
 const user = { '--user <user>': 'the account, by address or id' };
 const code = { '--code <digits>': 'the six digits that the authenticator shows' };
 
@@ -33,7 +35,7 @@ export function addTotpCommands(program: Command): void {
     required: { ...user, ...code },
     example: 'idctl totp disable --user ada@example.com --code 123456',
     run: async (call) => {
-      const { disableTotp } = await import('../../services/people/two-factor/operations.ts');
+      const { disableTotp } = await operations();
       const view = await call.operate(disableTotp.forOperator);
       call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
     },
@@ -41,7 +43,7 @@ export function addTotpCommands(program: Command): void {
 }
 
 async function enroll(call: Call): Promise<void> {
-  const { startTotp } = await import('../../services/people/two-factor/operations.ts');
+  const { startTotp } = await operations();
   const enrolment = await call.operate(startTotp.forOperator);
   call.show(enrolment, [
     ['Secret', ({ secret }) => secret],
@@ -72,7 +74,7 @@ function tellWrongCode(call: Call, error: unknown): true {
 }
 
 async function confirm(call: Call): Promise<void> {
-  const { confirmTotp } = await import('../../services/people/two-factor/operations.ts');
+  const { confirmTotp } = await operations();
   const view = await call.operate(confirmTotp.forOperator);
   call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
 }

@@ -4,12 +4,13 @@ import type { userView } from '../../services/people/accounts/account.ts';
 import type { loginLinkView } from '../../services/people/sessions/sign-in.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
-import { by } from '../by.ts';
 import { noun, verb } from '../command.ts';
-import { credentialText } from '../credential-text.ts';
+import { credentialText } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, givenSecret, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
+
+const operations = () => import('../../services/people/users/operations.ts');
 
 type User = z.output<typeof userView>;
 type Lockout = z.output<typeof shownUserView>['lockouts'][number];
@@ -79,10 +80,7 @@ export function addUserCommands(program: Command): void {
   verb(user, 'list', {
     summary: 'List the accounts',
     example: 'idctl user list --json',
-    run: async (call) => {
-      const { listUsers } = await import('../../services/people/users/operations.ts');
-      call.table(await call.every(listUsers), row, 'There are no users.');
-    },
+    run: async (call) => call.list((await operations()).listUsers, row, 'There are no users.'),
   });
   verb(user, 'show <user>', {
     summary: 'Show one account, who has proved its address, and what signs in to it',
@@ -97,33 +95,23 @@ export function addUserCommands(program: Command): void {
     detail: 'It asks first if an organization has no other active owner.',
     example: 'idctl user disable ada@example.com',
     run: async (call) => {
-      const { disableUser } = await import('../../services/people/users/operations.ts');
+      const { disableUser } = await operations();
       const { listOwnedAlone } = await import('../../services/people/users/operations.ts');
-      const { userRefInput } = await import('../../services/people/accounts/account.ts');
-      const owned = await call.operate(by(userRefInput, listOwnedAlone));
-      if (owned.length > 0) {
-        await call.confirm(
-          `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}. Disable the account?`,
-        );
-      }
-      call.show(await call.operate(disableUser), block);
+      const owned = await call.operate(listOwnedAlone);
+      const alone = `${String(call.input['user'])} is the only active owner of ${owned.join(', ')}.`;
+      if (owned.length > 0) await call.confirm(`${alone} Disable the account?`);
+      await call.perform(disableUser, block);
     },
   });
   verb(user, 'enable <user>', {
     summary: 'Let a disabled account sign in again',
     example: 'idctl user enable ada@example.com',
-    run: async (call) => {
-      const { enableUser } = await import('../../services/people/users/operations.ts');
-      call.show(await call.operate(enableUser), block);
-    },
+    run: async (call) => call.perform((await operations()).enableUser, block),
   });
   verb(user, 'unlock <user>', {
     summary: 'Let an account that is locked try again',
     example: 'idctl user unlock ada@example.com',
-    run: async (call) => {
-      const { unlockUser } = await import('../../services/people/users/operations.ts');
-      call.show(await call.operate(unlockUser), block);
-    },
+    run: async (call) => call.perform((await operations()).unlockUser, block),
   });
   addPassword(user);
   addTotpReset(user);
@@ -139,23 +127,16 @@ function addCreate(user: Command): void {
     example:
       "idctl user create ada@example.com --name 'Ada Byron' \\\n      --password-stdin <password",
     run: async (call) => {
-      const { createUser } = await import('../../services/people/users/operations.ts');
-      const { passwordStdin, passwordFile, ...input } = call.input;
-      const password = await givenSecret({
-        name: 'password',
-        stdin: passwordStdin,
-        file: passwordFile,
-      });
-      const view = await call.operate(createUser, { ...input, password });
-      call.show(view, block);
+      const { createUser } = await operations();
+      const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
+      const password = await givenSecret({ name: 'password', stdin, file });
+      const view = await call.perform(createUser, block, { ...input, password });
       if (password !== undefined) return;
       const { commandLine } = await import('../../shell-word.ts');
       const email = String(view.email);
-      const [setPassword, invitation] = [
-        commandLine('idctl user password', email),
-        commandLine('idctl invitation create', email, '--org ORG'),
-      ];
-      call.note(`Next: ${call.here(setPassword)}, or ${call.here(invitation)}`);
+      const setPassword = call.here(commandLine('idctl user password', email));
+      const invite = call.here(commandLine('idctl invitation create', email, '--org ORG'));
+      call.note(`Next: ${setPassword}, or ${invite}`);
     },
   });
 }
@@ -176,13 +157,11 @@ function addPassword(user: Command): void {
     },
     example: 'idctl user password ada@example.com --password-stdin <password',
     run: async (call) => {
-      const { setUserPassword } = await import('../../services/people/users/operations.ts');
-      const { passwordStdin, passwordFile, ...input } = call.input;
+      const { setUserPassword } = await operations();
+      const { passwordStdin: stdin, passwordFile: file, ...input } = call.input;
       if (input['keepTokens'] !== true && canAsk()) await confirmTokensEnd(call);
-      const source = { name: 'password', stdin: passwordStdin, file: passwordFile } as const;
-      const password = await secretOrAsk(source, 'New password', true);
-      const view = await call.operate(setUserPassword, { ...input, password });
-      call.show(view, passwordSet);
+      const password = await secretOrAsk({ name: 'password', stdin, file }, 'New password', true);
+      await call.perform(setUserPassword, passwordSet, { ...input, password });
     },
   });
 }
@@ -224,12 +203,7 @@ function addLoginLink(user: Command): void {
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');
-      const { userRefInput } = await import('../../services/people/accounts/account.ts');
-      call.showSecret(
-        await call.operate(by(userRefInput, createLoginLink)),
-        link,
-        (view) => view.url,
-      );
+      call.showSecret(await call.operate(createLoginLink), link, (view) => view.url);
     },
   });
 }

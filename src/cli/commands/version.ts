@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { refuseField } from '../../errors.ts';
 import { verb } from '../command.ts';
 
 /** Declares `idctl version`. */
@@ -11,6 +12,23 @@ export function addVersionCommand(program: Command): void {
       const { commit, date } = readBuild();
       if (call.flags.json) call.show({ version: readVersion(), commit, date }, []);
       else process.stdout.write(`${versionText()}\n`);
+    },
+  });
+}
+
+/** Declares `idctl completion`. */
+export function addCompletionCommand(program: Command): void {
+  verb(program, 'completion <shell>', {
+    summary: 'Print the script that makes bash, zsh or fish complete idctl',
+    example: 'idctl completion bash > idctl.bash && . ./idctl.bash',
+    run: async (call) => {
+      const { scripts } = await import('../complete/scripts.ts');
+      const { shell } = call.input;
+      if (shell !== 'bash' && shell !== 'zsh' && shell !== 'fish') {
+        throw refuseField('shell', 'must be bash, zsh or fish');
+      }
+      if (call.flags.json) call.show({ shell, script: scripts[shell] }, []);
+      else call.print(scripts[shell]);
     },
   });
 }

@@ -8,10 +8,13 @@ import type {
   webhookTestView,
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
-import { noun, verb } from '../command.ts';
-import { failedResult } from '../failed-result.ts';
+import { noun, org, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { failedResult } from '../steps.ts';
+
+const operations = () => import('../../services/tenancy/webhooks/operations.ts');
+const deliveryOperations = () => import('../../services/tenancy/webhooks/delivery/operations.ts');
 
 type Webhook = z.output<typeof webhookView>;
 type Removed = z.output<typeof webhookRemovedView>;
@@ -65,7 +68,6 @@ const tested: Fields<z.output<typeof webhookTestView>> = [
   ['Answer', (view) => view.message],
 ];
 
-const org = { '--org <org>': 'the organization, by id or slug' };
 const example = '0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
 
 /** Declares `idctl webhook`. */
@@ -88,10 +90,8 @@ export function addWebhookCommands(program: Command): void {
     summary: 'List the webhooks',
     required: org,
     example: 'idctl webhook list --org acme',
-    run: async (call) => {
-      const { listWebhooks } = await import('../../services/tenancy/webhooks/operations.ts');
-      call.table(await call.every(listWebhooks), row, 'There are no webhooks.');
-    },
+    run: async (call) =>
+      call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
   addSwitch(webhook, 'enable', 'Switch a webhook on, also one that was switched off for failing');
   addSwitch(webhook, 'disable', 'Switch a webhook off; what happens meanwhile is not sent later');
@@ -100,7 +100,7 @@ export function addWebhookCommands(program: Command): void {
     options: org,
     example: `idctl webhook rotate ${example}`,
     run: async (call) => {
-      const { rotateWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+      const { rotateWebhook } = await operations();
       const at = await located(call);
       call.showSecret(await call.operate(rotateWebhook, at), rotated, (view) => view.secret);
     },
@@ -116,14 +116,14 @@ export function addWebhookCommands(program: Command): void {
 }
 
 async function add(call: Call): Promise<void> {
-  const { addWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+  const { addWebhook } = await operations();
   const { events, ...input } = call.input;
   const given = typeof events === 'string' ? { ...input, events: events.split(',') } : input;
   call.showSecret(await call.operate(addWebhook, given), made, (view) => view.secret);
 }
 
 async function test(call: Call): Promise<void> {
-  const { testWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+  const { testWebhook } = await operations();
   const view = await call.operate(testWebhook, await located(call));
   call.show(view, tested);
   if (!view.ok) throw failedResult();
@@ -136,7 +136,7 @@ function addSwitch(webhook: Command, name: 'enable' | 'disable', summary: string
     rehearsable: true,
     example: `idctl webhook ${name} ${example}`,
     run: async (call) => {
-      const { changeWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+      const { changeWebhook } = await operations();
       const given = { ...(await located(call)), enabled: name === 'enable' };
       await call.perform(changeWebhook, block, given);
     },
@@ -150,7 +150,7 @@ function addRemove(webhook: Command): void {
     destroys: true,
     example: `idctl webhook remove ${example} --yes`,
     run: async (call) => {
-      const { removeWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+      const { removeWebhook } = await operations();
       const telling = {
         fields: removed,
         question: ({ url, waiting }: Removed) =>
@@ -168,9 +168,7 @@ function addDeliveries(webhook: Command): void {
     options: { ...org, '--status <status>': 'only waiting, delivered or dead ones' },
     example: `idctl webhook deliveries ${example} \\\n      --status dead`,
     run: async (call) => {
-      const { listDeliveries } = await import(
-        '../../services/tenancy/webhooks/delivery/operations.ts'
-      );
+      const { listDeliveries } = await deliveryOperations();
       const { status } = call.input;
       const given = { ...(await located(call)), ...(status === undefined ? {} : { status }) };
       const deliveries = await call.every(listDeliveries, given);
@@ -184,9 +182,7 @@ function addDeliveries(webhook: Command): void {
     options: org,
     example: `idctl webhook retry ${example}`,
     run: async (call) => {
-      const { locateDelivery, retryDelivery } = await import(
-        '../../services/tenancy/webhooks/delivery/operations.ts'
-      );
+      const { locateDelivery, retryDelivery } = await deliveryOperations();
       const at = await call.operate(locateDelivery);
       call.show(await call.operate(retryDelivery, at), delivery);
       call.note('The daemon sends it within seconds.');
@@ -196,7 +192,7 @@ function addDeliveries(webhook: Command): void {
 
 /** Finds the named webhook and its organization. */
 async function located(call: Call) {
-  const { locateWebhook } = await import('../../services/tenancy/webhooks/operations.ts');
+  const { locateWebhook } = await operations();
   const { id, org: given } = call.input;
   return call.operate(locateWebhook, {
     id,

@@ -1,19 +1,8 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
 import type { OAuthApp } from './app.ts';
-import {
-  index,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-  uuid,
-  withDefault,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The maker of a token: a person for themselves, or one of their apps (security P14). */
 export const tokenKinds = ['pat', 'bot'] as const;
@@ -57,26 +46,26 @@ export class AccessToken extends Row<AccessToken> {
 export function initAccessToken(sequelize: Sequelize): void {
   AccessToken.init(
     {
-      id: key(),
-      accountId: to('accounts'),
-      appId: optional(to('apps')),
-      kind: textColumn(),
-      scope: withDefault(textColumn(), 'write'),
-      name: textColumn(),
-      description: optional(textColumn()),
-      prefix: textColumn(),
-      hash: textColumn(),
-      createdAt: instantColumn(),
-      expiresAt: optional(instantColumn()),
-      lastUsedAt: optional(instantColumn()),
-      suspendedAt: optional(instantColumn()),
-      vouchedBy: optional(uuid()),
+      id: column.key(),
+      accountId: column.to('accounts'),
+      appId: column.optional(column.to('apps')),
+      kind: column.string(),
+      scope: column.withDefault(column.string(), 'write'),
+      name: column.string(),
+      description: column.optional(column.string()),
+      prefix: column.string(),
+      hash: column.string(),
+      createdAt: column.date(),
+      expiresAt: column.optional(column.date()),
+      lastUsedAt: column.optional(column.date()),
+      suspendedAt: column.optional(column.date()),
+      vouchedBy: column.optional(column.uuid()),
     },
     table(sequelize, 'access_tokens', [
-      unique('access_tokens_hash', ['hash']),
-      index('access_tokens_account_id', ['account_id', 'id']),
-      index('access_tokens_app_id', ['app_id', 'id']),
-      index('access_tokens_expires_at', ['kind', 'expires_at']),
+      column.unique('access_tokens_hash', ['hash']),
+      column.index('access_tokens_account_id', ['account_id', 'id']),
+      column.index('access_tokens_app_id', ['app_id', 'id']),
+      column.index('access_tokens_expires_at', ['kind', 'expires_at']),
     ]),
   );
 }

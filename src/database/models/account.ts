@@ -1,17 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  flag,
-  index,
-  instantColumn,
-  integer,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  unique,
-  withDefault,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * The proof of an account's e-mail (security I3). `auto` is set by an instance that sends no mail:
@@ -67,24 +56,24 @@ export class Account extends Row<Account> {
 export function initAccount(sequelize: Sequelize): void {
   Account.init(
     {
-      id: key(),
-      email: optional(textColumn()),
-      emailProof: textColumn(),
-      name: textColumn(),
-      locale: withDefault(textColumn(), defaultLocale),
-      passwordHash: optional(textColumn()),
-      disabledAt: optional(instantColumn()),
-      totpSecret: optional(textColumn()),
-      totpStartedAt: optional(instantColumn()),
-      totpEnabledAt: optional(instantColumn()),
-      totpLastStep: optional(integer()),
-      signUpReplacedAt: optional(instantColumn()),
-      awaitsCode: withDefault(flag(), false),
-      createdAt: instantColumn(),
+      id: column.key(),
+      email: column.optional(column.string()),
+      emailProof: column.string(),
+      name: column.string(),
+      locale: column.withDefault(column.string(), defaultLocale),
+      passwordHash: column.optional(column.string()),
+      disabledAt: column.optional(column.date()),
+      totpSecret: column.optional(column.string()),
+      totpStartedAt: column.optional(column.date()),
+      totpEnabledAt: column.optional(column.date()),
+      totpLastStep: column.optional(column.integer()),
+      signUpReplacedAt: column.optional(column.date()),
+      awaitsCode: column.withDefault(column.flag(), false),
+      createdAt: column.date(),
     },
     table(sequelize, 'accounts', [
-      unique('accounts_email', ['email']),
-      index('accounts_unproved', ['id'], { email_proof: 'none' }),
+      column.unique('accounts_email', ['email']),
+      column.index('accounts_unproved', ['id'], { email_proof: 'none' }),
     ]),
   );
 }

@@ -1,17 +1,7 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import {
-  index,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /**
@@ -44,21 +34,21 @@ export class OAuthApp extends Row<OAuthApp> {
 export function initOAuthApp(sequelize: Sequelize): void {
   OAuthApp.init(
     {
-      id: key(),
-      accountId: to('accounts'),
-      organizationId: optional(to('organizations', 'SET NULL')),
-      name: textColumn(),
-      clientId: textColumn(),
-      secretHash: textColumn(),
-      createdAt: instantColumn(),
-      suspendedAt: optional(instantColumn()),
-      vouchedBy: optional(uuid()),
+      id: column.key(),
+      accountId: column.to('accounts'),
+      organizationId: column.optional(column.to('organizations', 'SET NULL')),
+      name: column.string(),
+      clientId: column.string(),
+      secretHash: column.string(),
+      createdAt: column.date(),
+      suspendedAt: column.optional(column.date()),
+      vouchedBy: column.optional(column.uuid()),
     },
     table(sequelize, 'apps', [
-      unique('apps_client_id', ['client_id']),
-      unique('apps_secret_hash', ['secret_hash']),
-      index('apps_account_id', ['account_id', 'id']),
-      index('apps_organization_id', ['organization_id']),
+      column.unique('apps_client_id', ['client_id']),
+      column.unique('apps_secret_hash', ['secret_hash']),
+      column.index('apps_account_id', ['account_id', 'id']),
+      column.index('apps_organization_id', ['organization_id']),
     ]),
   );
 }

@@ -19,9 +19,9 @@ export abstract class Row<Of extends Model> extends Model<
 > {}
 
 /** Required columns; `optional`, `key` and `withDefault` adapt them. */
-export const textColumn = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
+export const string = (): Column => ({ type: DataTypes.TEXT, allowNull: false });
 export const uuid = (): Column => ({ type: DataTypes.UUID, allowNull: false });
-export const instantColumn = (): Column => ({ type: DataTypes.DATE, allowNull: false });
+export const date = (): Column => ({ type: DataTypes.DATE, allowNull: false });
 export const flag = (): Column => ({ type: DataTypes.BOOLEAN, allowNull: false });
 export const integer = (): Column => ({ type: DataTypes.INTEGER, allowNull: false });
 export const json = (): Column => ({ type: DataTypes.JSON, allowNull: false });

@@ -1,5 +1,6 @@
 import { DataTypes, type Sequelize } from 'sequelize';
-import { index, integer, key, Row, table, textColumn, uuid } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * A count within a window of time: the attempts that a limit counts, or the failures of one event.
@@ -27,17 +28,17 @@ export class Counter extends Row<Counter> {
 export function initCounter(sequelize: Sequelize): void {
   Counter.init(
     {
-      key: key(textColumn()),
-      subject: textColumn(),
-      windowId: uuid(),
-      used: integer(),
-      seconds: integer(),
+      key: column.key(column.string()),
+      subject: column.string(),
+      windowId: column.uuid(),
+      used: column.integer(),
+      seconds: column.integer(),
       beganAt: { type: DataTypes.DOUBLE, allowNull: false },
       expiresAt: { type: DataTypes.DOUBLE, allowNull: false },
     },
     table(sequelize, 'counters', [
-      index('counters_subject', ['subject']),
-      index('counters_expires_at', ['expires_at']),
+      column.index('counters_subject', ['subject']),
+      column.index('counters_expires_at', ['expires_at']),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { instantColumn, key, Row, table, textColumn } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * A running daemon, as it reports itself to the commands. It deletes the row when it stops; an old
@@ -23,12 +24,12 @@ export class Daemon extends Row<Daemon> {
 export function initDaemon(sequelize: Sequelize): void {
   Daemon.init(
     {
-      id: key(),
-      host: textColumn(),
-      listen: textColumn(),
-      configFile: textColumn(),
-      configDigest: textColumn(),
-      seenAt: instantColumn(),
+      id: column.key(),
+      host: column.string(),
+      listen: column.string(),
+      configFile: column.string(),
+      configDigest: column.string(),
+      seenAt: column.date(),
     },
     table(sequelize, 'daemons'),
   );

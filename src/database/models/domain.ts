@@ -1,5 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A domain that an organization has claimed or verified (spec §2.1). */
 export class Domain extends Row<Domain> {
@@ -18,18 +19,18 @@ export class Domain extends Row<Domain> {
 export function initDomain(sequelize: Sequelize): void {
   Domain.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      name: textColumn(),
-      state: textColumn(),
-      token: textColumn(),
-      verifiedAt: optional(instantColumn()),
-      verifiedBy: optional(textColumn()),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      name: column.string(),
+      state: column.string(),
+      token: column.string(),
+      verifiedAt: column.optional(column.date()),
+      verifiedBy: column.optional(column.string()),
+      createdAt: column.date(),
     },
     table(sequelize, 'domains', [
-      unique('domains_organization_name', ['organization_id', 'name']),
-      unique('domains_verified_name', ['name'], { state: 'Verified' }),
+      column.unique('domains_organization_name', ['organization_id', 'name']),
+      column.unique('domains_verified_name', ['name'], { state: 'Verified' }),
     ]),
   );
 }

@@ -1,15 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  json,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The actor of an event. */
 export interface EventActor {
@@ -41,14 +32,14 @@ export class Event extends Row<Event> {
 export function initEvent(sequelize: Sequelize): void {
   Event.init(
     {
-      id: key(),
-      kind: textColumn(),
-      at: instantColumn(),
-      organizationId: optional(uuid()),
-      actor: json(),
-      subject: optional(json()),
-      data: json(),
+      id: column.key(),
+      kind: column.string(),
+      at: column.date(),
+      organizationId: column.optional(column.uuid()),
+      actor: column.json(),
+      subject: column.optional(column.json()),
+      data: column.json(),
     },
-    table(sequelize, 'events', [index('events_organization_id', ['organization_id', 'id'])]),
+    table(sequelize, 'events', [column.index('events_organization_id', ['organization_id', 'id'])]),
   );
 }

@@ -1,5 +1,6 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
-import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 import type { Project, ProjectRole } from './project.ts';
 
 /** Maps a directory's group to a role in a project (spec §2.3). */
@@ -19,16 +20,16 @@ export class GroupMapping extends Row<GroupMapping> {
 export function initGroupMapping(sequelize: Sequelize): void {
   GroupMapping.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      projectId: to('projects'),
-      group: { ...textColumn(), field: 'group_name' },
-      role: textColumn(),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      projectId: column.to('projects'),
+      group: { ...column.string(), field: 'group_name' },
+      role: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'group_mappings', [
-      unique('group_mappings_triple', ['project_id', 'role', 'group_name']),
-      index('group_mappings_organization_id', ['organization_id', 'id']),
+      column.unique('group_mappings_triple', ['project_id', 'role', 'group_name']),
+      column.index('group_mappings_organization_id', ['organization_id', 'id']),
     ]),
   );
 }

@@ -1,17 +1,7 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import {
-  index,
-  instantColumn,
-  json,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * An outside key bound to an account: (connection, issuer, subject) (security I1). It outlives its
@@ -45,23 +35,23 @@ export class Identity extends Row<Identity> {
 export function initIdentity(sequelize: Sequelize): void {
   Identity.init(
     {
-      id: key(),
-      accountId: to('accounts'),
-      kind: textColumn(),
-      connectionId: textColumn(),
-      organizationId: optional(to('organizations')),
-      issuer: textColumn(),
-      subject: textColumn(),
-      server: optional(textColumn()),
-      linkedAt: instantColumn(),
-      lastGroups: optional(json()),
-      groupsSyncedAt: optional(instantColumn()),
+      id: column.key(),
+      accountId: column.to('accounts'),
+      kind: column.string(),
+      connectionId: column.string(),
+      organizationId: column.optional(column.to('organizations')),
+      issuer: column.string(),
+      subject: column.string(),
+      server: column.optional(column.string()),
+      linkedAt: column.date(),
+      lastGroups: column.optional(column.json()),
+      groupsSyncedAt: column.optional(column.date()),
     },
     table(sequelize, 'identities', [
-      unique('identities_key', ['connection_id', 'issuer', 'subject']),
-      unique('identities_connection_account', ['connection_id', 'account_id']),
-      index('identities_account_id', ['account_id']),
-      index('identities_organization_subject', ['organization_id', 'subject']),
+      column.unique('identities_key', ['connection_id', 'issuer', 'subject']),
+      column.unique('identities_connection_account', ['connection_id', 'account_id']),
+      column.index('identities_account_id', ['account_id']),
+      column.index('identities_organization_subject', ['organization_id', 'subject']),
     ]),
   );
 }

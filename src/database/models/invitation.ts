@@ -1,15 +1,6 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
@@ -37,24 +28,24 @@ export class Invitation extends Row<Invitation> {
 export function initInvitation(sequelize: Sequelize): void {
   Invitation.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      email: textColumn(),
-      role: textColumn(),
-      invitedBy: optional(to('accounts')),
-      tokenHash: textColumn(),
-      accountId: optional(to('accounts')),
-      acceptedAt: optional(instantColumn()),
-      createdAt: instantColumn(),
-      expiresAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      email: column.string(),
+      role: column.string(),
+      invitedBy: column.optional(column.to('accounts')),
+      tokenHash: column.string(),
+      accountId: column.optional(column.to('accounts')),
+      acceptedAt: column.optional(column.date()),
+      createdAt: column.date(),
+      expiresAt: column.date(),
     },
     table(sequelize, 'invitations', [
-      unique('invitations_organization_email', ['organization_id', 'email']),
-      unique('invitations_token_hash', ['token_hash']),
-      index('invitations_organization_id', ['organization_id', 'id']),
-      index('invitations_invited_by', ['invited_by']),
-      index('invitations_account_id', ['account_id']),
-      index('invitations_expires_at', ['expires_at']),
+      column.unique('invitations_organization_email', ['organization_id', 'email']),
+      column.unique('invitations_token_hash', ['token_hash']),
+      column.index('invitations_organization_id', ['organization_id', 'id']),
+      column.index('invitations_invited_by', ['invited_by']),
+      column.index('invitations_account_id', ['account_id']),
+      column.index('invitations_expires_at', ['expires_at']),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { instantColumn, key, Row, table, textColumn } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A constant sealed by a master key. It opens only with the right key (security X3). */
 export class KeyCanary extends Row<KeyCanary> {
@@ -12,9 +13,9 @@ export class KeyCanary extends Row<KeyCanary> {
 export function initKeyCanary(sequelize: Sequelize): void {
   KeyCanary.init(
     {
-      keyId: key(textColumn()),
-      sealed: textColumn(),
-      createdAt: instantColumn(),
+      keyId: column.key(column.string()),
+      sealed: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'key_canaries'),
   );

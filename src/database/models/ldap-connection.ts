@@ -1,15 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import {
-  flag,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** An organization's LDAP connection (spec §2.5). */
 export class LdapConnection extends Row<LdapConnection> {
@@ -38,24 +29,24 @@ export class LdapConnection extends Row<LdapConnection> {
 export function initLdapConnection(sequelize: Sequelize): void {
   LdapConnection.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      uri: textColumn(),
-      tls: flag(),
-      caCertificate: optional(textColumn()),
-      bindDn: textColumn(),
-      bindPassword: textColumn(),
-      searchBase: textColumn(),
-      searchFilter: textColumn(),
-      emailAttribute: textColumn(),
-      givenNameAttribute: textColumn(),
-      familyNameAttribute: textColumn(),
-      groupsAttribute: optional(textColumn()),
-      enabled: flag(),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      uri: column.string(),
+      tls: column.flag(),
+      caCertificate: column.optional(column.string()),
+      bindDn: column.string(),
+      bindPassword: column.string(),
+      searchBase: column.string(),
+      searchFilter: column.string(),
+      emailAttribute: column.string(),
+      givenNameAttribute: column.string(),
+      familyNameAttribute: column.string(),
+      groupsAttribute: column.optional(column.string()),
+      enabled: column.flag(),
+      createdAt: column.date(),
     },
     table(sequelize, 'ldap_connections', [
-      unique('ldap_connections_organization_id', ['organization_id']),
+      column.unique('ldap_connections_organization_id', ['organization_id']),
     ]),
   );
 }

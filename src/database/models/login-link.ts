@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A one-time sign-in link that the operator made. An account has at most one. */
 export class LoginLink extends Row<LoginLink> {
@@ -13,13 +14,13 @@ export class LoginLink extends Row<LoginLink> {
 export function initLoginLink(sequelize: Sequelize): void {
   LoginLink.init(
     {
-      id: key(textColumn()),
-      accountId: to('accounts'),
-      expiresAt: instantColumn(),
+      id: column.key(column.string()),
+      accountId: column.to('accounts'),
+      expiresAt: column.date(),
     },
     table(sequelize, 'login_links', [
-      unique('login_links_account_id', ['account_id']),
-      index('login_links_expires_at', ['expires_at']),
+      column.unique('login_links_account_id', ['account_id']),
+      column.index('login_links_expires_at', ['expires_at']),
     ]),
   );
 }

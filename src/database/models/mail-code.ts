@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, integer, key, Row, table, textColumn, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * The purpose of a mailed code: to verify a new account's address, to sign in, or to reset the
@@ -22,12 +23,12 @@ export class MailCode extends Row<MailCode> {
 export function initMailCode(sequelize: Sequelize): void {
   MailCode.init(
     {
-      accountId: key(to('accounts')),
-      purpose: key(textColumn()),
-      hash: textColumn(),
-      tries: integer(),
-      expiresAt: instantColumn(),
+      accountId: column.key(column.to('accounts')),
+      purpose: column.key(column.string()),
+      hash: column.string(),
+      tries: column.integer(),
+      expiresAt: column.date(),
     },
-    table(sequelize, 'mail_codes', [index('mail_codes_expires_at', ['expires_at'])]),
+    table(sequelize, 'mail_codes', [column.index('mail_codes_expires_at', ['expires_at'])]),
   );
 }

@@ -1,6 +1,7 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /** The roles of an organization, lowest first. */
@@ -46,12 +47,12 @@ export class Membership extends Row<Membership> {
 export function initMembership(sequelize: Sequelize): void {
   Membership.init(
     {
-      organizationId: key(to('organizations')),
-      accountId: key(to('accounts')),
-      role: textColumn(),
-      origin: json(),
-      joinedAt: instantColumn(),
+      organizationId: column.key(column.to('organizations')),
+      accountId: column.key(column.to('accounts')),
+      role: column.string(),
+      origin: column.json(),
+      joinedAt: column.date(),
     },
-    table(sequelize, 'memberships', [index('memberships_account_id', ['account_id'])]),
+    table(sequelize, 'memberships', [column.index('memberships_account_id', ['account_id'])]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { instantColumn, key, Row, table, textColumn, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A workspace: it has members, verified domains and connections. */
 export class Organization extends Row<Organization> {
@@ -14,11 +15,11 @@ export class Organization extends Row<Organization> {
 export function initOrganization(sequelize: Sequelize): void {
   Organization.init(
     {
-      id: key(),
-      slug: textColumn(),
-      name: textColumn(),
-      createdAt: instantColumn(),
+      id: column.key(),
+      slug: column.string(),
+      name: column.string(),
+      createdAt: column.date(),
     },
-    table(sequelize, 'organizations', [unique('organizations_slug', ['slug'])]),
+    table(sequelize, 'organizations', [column.unique('organizations_slug', ['slug'])]),
   );
 }

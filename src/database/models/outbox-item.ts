@@ -1,15 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  integer,
-  json,
-  key,
-  Row,
-  table,
-  textColumn,
-  withDefault,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A message to send, written in the transaction that decided it. */
 export class OutboxItem extends Row<OutboxItem> {
@@ -25,13 +16,13 @@ export class OutboxItem extends Row<OutboxItem> {
 export function initOutboxItem(sequelize: Sequelize): void {
   OutboxItem.init(
     {
-      id: key(),
-      kind: textColumn(),
-      payload: json(),
-      createdAt: instantColumn(),
-      attempts: withDefault(integer(), 0),
-      nextAt: instantColumn(),
+      id: column.key(),
+      kind: column.string(),
+      payload: column.json(),
+      createdAt: column.date(),
+      attempts: column.withDefault(column.integer(), 0),
+      nextAt: column.date(),
     },
-    table(sequelize, 'outbox', [index('outbox_next_at', ['next_at'])]),
+    table(sequelize, 'outbox', [column.index('outbox_next_at', ['next_at'])]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * A sign-in by redirect that waits for the second factor. The holder of the token may continue it.
@@ -17,14 +18,14 @@ export class PendingSignIn extends Row<PendingSignIn> {
 export function initPendingSignIn(sequelize: Sequelize): void {
   PendingSignIn.init(
     {
-      id: key(textColumn()),
-      accountId: to('accounts'),
-      payload: json(),
-      expiresAt: instantColumn(),
+      id: column.key(column.string()),
+      accountId: column.to('accounts'),
+      payload: column.json(),
+      expiresAt: column.date(),
     },
     table(sequelize, 'pending_sign_ins', [
-      index('pending_sign_ins_expires_at', ['expires_at']),
-      index('pending_sign_ins_account_id', ['account_id']),
+      column.index('pending_sign_ins_expires_at', ['expires_at']),
+      column.index('pending_sign_ins_account_id', ['account_id']),
     ]),
   );
 }

@@ -1,6 +1,7 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import { flag, index, instantColumn, json, key, Row, table, textColumn, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 import type { Origin } from './membership.ts';
 import type { Project, ProjectRole } from './project.ts';
 
@@ -27,15 +28,15 @@ export class ProjectMembership extends Row<ProjectMembership> {
 export function initProjectMembership(sequelize: Sequelize): void {
   ProjectMembership.init(
     {
-      projectId: key(to('projects')),
-      accountId: key(to('accounts')),
-      role: textColumn(),
-      synced: flag(),
-      origin: json(),
-      joinedAt: instantColumn(),
+      projectId: column.key(column.to('projects')),
+      accountId: column.key(column.to('accounts')),
+      role: column.string(),
+      synced: column.flag(),
+      origin: column.json(),
+      joinedAt: column.date(),
     },
     table(sequelize, 'project_memberships', [
-      index('project_memberships_account_id', ['account_id']),
+      column.index('project_memberships_account_id', ['account_id']),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { NonAttribute, Sequelize } from 'sequelize';
-import { instantColumn, key, Row, table, textColumn, to, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A project of an organization. Members of the organization join it, each with a role. */
 export class Project extends Row<Project> {
@@ -17,14 +18,14 @@ export class Project extends Row<Project> {
 export function initProject(sequelize: Sequelize): void {
   Project.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      slug: textColumn(),
-      name: textColumn(),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      slug: column.string(),
+      name: column.string(),
+      createdAt: column.date(),
     },
     table(sequelize, 'projects', [
-      unique('projects_organization_slug', ['organization_id', 'slug']),
+      column.unique('projects_organization_slug', ['organization_id', 'slug']),
     ]),
   );
 }

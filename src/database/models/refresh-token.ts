@@ -1,15 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** One refresh token of a session. Its JWT is signed from this row and is invalid without it. */
 export class RefreshToken extends Row<RefreshToken> {
@@ -29,14 +20,14 @@ export class RefreshToken extends Row<RefreshToken> {
 export function initRefreshToken(sequelize: Sequelize): void {
   RefreshToken.init(
     {
-      id: key(),
-      sessionId: to('sessions'),
-      keyId: textColumn(),
-      issuedAt: instantColumn(),
-      expiresAt: instantColumn(),
-      rotatedAt: optional(instantColumn()),
-      successorId: optional(uuid()),
+      id: column.key(),
+      sessionId: column.to('sessions'),
+      keyId: column.string(),
+      issuedAt: column.date(),
+      expiresAt: column.date(),
+      rotatedAt: column.optional(column.date()),
+      successorId: column.optional(column.uuid()),
     },
-    table(sequelize, 'refresh_tokens', [index('refresh_tokens_session_id', ['session_id'])]),
+    table(sequelize, 'refresh_tokens', [column.index('refresh_tokens_session_id', ['session_id'])]),
   );
 }

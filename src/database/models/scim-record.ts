@@ -1,19 +1,7 @@
 import { DataTypes, type NonAttribute, type Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import {
-  flag,
-  index,
-  instantColumn,
-  integer,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /**
  * How the record got its account. `created`: SCIM created the account. `attached`: the account
@@ -52,26 +40,26 @@ export class ScimRecord extends Row<ScimRecord> {
 export function initScimRecord(sequelize: Sequelize): void {
   ScimRecord.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      accountId: to('accounts'),
-      link: textColumn(),
-      userName: textColumn(),
-      userNameCanonical: textColumn(),
-      externalId: optional(textColumn()),
-      active: flag(),
-      hidden: flag(),
-      resource: textColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      accountId: column.to('accounts'),
+      link: column.string(),
+      userName: column.string(),
+      userNameCanonical: column.string(),
+      externalId: column.optional(column.string()),
+      active: column.flag(),
+      hidden: column.flag(),
+      resource: column.string(),
       search: { type: DataTypes.JSONB, allowNull: false },
-      version: integer(),
-      createdAt: instantColumn(),
-      modifiedAt: instantColumn(),
+      version: column.integer(),
+      createdAt: column.date(),
+      modifiedAt: column.date(),
     },
     table(sequelize, 'scim_records', [
-      unique('scim_records_account', ['account_id', 'organization_id']),
-      unique('scim_records_user_name', ['organization_id', 'user_name_canonical']),
-      index('scim_records_external_id', ['organization_id', 'external_id']),
-      index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
+      column.unique('scim_records_account', ['account_id', 'organization_id']),
+      column.unique('scim_records_user_name', ['organization_id', 'user_name_canonical']),
+      column.index('scim_records_external_id', ['organization_id', 'external_id']),
+      column.index('scim_records_order', ['organization_id', 'hidden', 'created_at', 'id']),
     ]),
   );
 }
@@ -87,12 +75,12 @@ export class ScimEmail extends Row<ScimEmail> {
 export function initScimEmail(sequelize: Sequelize): void {
   ScimEmail.init(
     {
-      recordId: key(to('scim_records')),
-      valueCanonical: key(textColumn()),
-      organizationId: uuid(),
+      recordId: column.key(column.to('scim_records')),
+      valueCanonical: column.key(column.string()),
+      organizationId: column.uuid(),
     },
     table(sequelize, 'scim_emails', [
-      index('scim_emails_value', ['organization_id', 'value_canonical']),
+      column.index('scim_emails_value', ['organization_id', 'value_canonical']),
     ]),
   );
 }
@@ -110,8 +98,8 @@ class ScimShift extends Row<ScimShift> {
 export function initScimShift(sequelize: Sequelize): void {
   ScimShift.init(
     {
-      organizationId: key(to('organizations')),
-      count: integer(),
+      organizationId: column.key(column.to('organizations')),
+      count: column.integer(),
     },
     table(sequelize, 'scim_shifts'),
   );

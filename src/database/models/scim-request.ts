@@ -1,15 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  integer,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** One of the latest requests of an organization's SCIM client, without its body and its query. */
 export class ScimRequest extends Row<ScimRequest> {
@@ -27,17 +18,17 @@ export class ScimRequest extends Row<ScimRequest> {
 export function initScimRequest(sequelize: Sequelize): void {
   ScimRequest.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      at: instantColumn(),
-      method: textColumn(),
-      path: textColumn(),
-      status: integer(),
-      reason: optional(textColumn()),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      at: column.date(),
+      method: column.string(),
+      path: column.string(),
+      status: column.integer(),
+      reason: column.optional(column.string()),
     },
     table(sequelize, 'scim_requests', [
-      index('scim_requests_organization_id', ['organization_id', 'id']),
-      index('scim_requests_at', ['at']),
+      column.index('scim_requests_organization_id', ['organization_id', 'id']),
+      column.index('scim_requests_at', ['at']),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instantColumn, key, optional, Row, table, textColumn, to, unique } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The one live SCIM token of an organization (spec §2.4). A revoked token has no row. */
 export class ScimToken extends Row<ScimToken> {
@@ -18,13 +19,13 @@ export class ScimToken extends Row<ScimToken> {
 export function initScimToken(sequelize: Sequelize): void {
   ScimToken.init(
     {
-      organizationId: key(to('organizations')),
-      prefix: textColumn(),
-      hash: textColumn(),
-      createdAt: instantColumn(),
-      lastUsedAt: optional(instantColumn()),
-      suspendedAt: optional(instantColumn()),
+      organizationId: column.key(column.to('organizations')),
+      prefix: column.string(),
+      hash: column.string(),
+      createdAt: column.date(),
+      lastUsedAt: column.optional(column.date()),
+      suspendedAt: column.optional(column.date()),
     },
-    table(sequelize, 'scim_tokens', [unique('scim_tokens_hash', ['hash'])]),
+    table(sequelize, 'scim_tokens', [column.unique('scim_tokens_hash', ['hash'])]),
   );
 }

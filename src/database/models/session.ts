@@ -1,16 +1,7 @@
 import type { CreationOptional, NonAttribute, Sequelize } from 'sequelize';
 import type { Account } from './account.ts';
-import {
-  index,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The method by which a person signed in. */
 export type SignInMethod =
@@ -53,22 +44,22 @@ export class Session extends Row<Session> {
 export function initSession(sequelize: Sequelize): void {
   Session.init(
     {
-      id: key(),
-      accountId: to('accounts'),
-      method: textColumn(),
-      connectionId: optional(uuid()),
-      organizationId: optional(to('organizations', 'SET NULL')),
-      address: optional(textColumn()),
-      userAgent: optional(textColumn()),
-      createdAt: instantColumn(),
-      lastSeenAt: instantColumn(),
-      expiresAt: instantColumn(),
-      secondFactorAt: optional(instantColumn()),
-      endedAt: optional(instantColumn()),
+      id: column.key(),
+      accountId: column.to('accounts'),
+      method: column.string(),
+      connectionId: column.optional(column.uuid()),
+      organizationId: column.optional(column.to('organizations', 'SET NULL')),
+      address: column.optional(column.string()),
+      userAgent: column.optional(column.string()),
+      createdAt: column.date(),
+      lastSeenAt: column.date(),
+      expiresAt: column.date(),
+      secondFactorAt: column.optional(column.date()),
+      endedAt: column.optional(column.date()),
     },
     table(sequelize, 'sessions', [
-      index('sessions_account_id', ['account_id']),
-      index('sessions_expires_at', ['expires_at']),
+      column.index('sessions_account_id', ['account_id']),
+      column.index('sessions_expires_at', ['expires_at']),
     ]),
   );
 }

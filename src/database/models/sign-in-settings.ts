@@ -1,5 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { flag, key, optional, Row, table, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** An organization's sign-in settings (spec §2.9). Null means the instance's setting. */
 export class SignInSettings extends Row<SignInSettings> {
@@ -16,13 +17,13 @@ export class SignInSettings extends Row<SignInSettings> {
 export function initSignInSettings(sequelize: Sequelize): void {
   SignInSettings.init(
     {
-      organizationId: key(to('organizations')),
-      password: optional(flag()),
-      magicCode: optional(flag()),
-      google: optional(flag()),
-      github: optional(flag()),
-      allowSelfSignup: optional(flag()),
-      restrictOauthToVerifiedDomains: optional(flag()),
+      organizationId: column.key(column.to('organizations')),
+      password: column.optional(column.flag()),
+      magicCode: column.optional(column.flag()),
+      google: column.optional(column.flag()),
+      github: column.optional(column.flag()),
+      allowSelfSignup: column.optional(column.flag()),
+      restrictOauthToVerifiedDomains: column.optional(column.flag()),
     },
     table(sequelize, 'sign_in_settings'),
   );

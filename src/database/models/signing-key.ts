@@ -1,5 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import { instantColumn, json, key, optional, Row, table, textColumn } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A key that signs session tokens (security X2). */
 export class SigningKey extends Row<SigningKey> {
@@ -17,11 +18,11 @@ export class SigningKey extends Row<SigningKey> {
 export function initSigningKey(sequelize: Sequelize): void {
   SigningKey.init(
     {
-      id: key(textColumn()),
-      publicJwk: json(),
-      privateJwk: textColumn(),
-      createdAt: instantColumn(),
-      retiredAt: optional(instantColumn()),
+      id: column.key(column.string()),
+      publicJwk: column.json(),
+      privateJwk: column.string(),
+      createdAt: column.date(),
+      retiredAt: column.optional(column.date()),
     },
     table(sequelize, 'signing_keys'),
   );

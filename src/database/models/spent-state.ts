@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, key, Row, table, textColumn } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A sign-in state that was already used (security S2). Kept until it would have expired. */
 export class SpentState extends Row<SpentState> {
@@ -11,9 +12,9 @@ export class SpentState extends Row<SpentState> {
 export function initSpentState(sequelize: Sequelize): void {
   SpentState.init(
     {
-      id: key(textColumn()),
-      expiresAt: instantColumn(),
+      id: column.key(column.string()),
+      expiresAt: column.date(),
     },
-    table(sequelize, 'spent_states', [index('spent_states_expires_at', ['expires_at'])]),
+    table(sequelize, 'spent_states', [column.index('spent_states_expires_at', ['expires_at'])]),
   );
 }

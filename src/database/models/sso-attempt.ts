@@ -1,16 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import {
-  flag,
-  index,
-  instantColumn,
-  json,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The stages of a sign-in, in order. A successful one reaches the last. */
 export const attemptStages = [
@@ -50,20 +40,20 @@ export class SsoAttempt extends Row<SsoAttempt> {
 export function initSsoAttempt(sequelize: Sequelize): void {
   SsoAttempt.init(
     {
-      id: key(),
-      connectionId: to('sso_connections'),
-      at: instantColumn(),
-      stage: textColumn(),
-      ok: flag(),
-      code: optional(textColumn()),
-      email: optional(textColumn()),
-      groups: optional(json()),
-      groupsMalformed: flag(),
-      reference: optional(textColumn()),
+      id: column.key(),
+      connectionId: column.to('sso_connections'),
+      at: column.date(),
+      stage: column.string(),
+      ok: column.flag(),
+      code: column.optional(column.string()),
+      email: column.optional(column.string()),
+      groups: column.optional(column.json()),
+      groupsMalformed: column.flag(),
+      reference: column.optional(column.string()),
     },
     table(sequelize, 'sso_attempts', [
-      index('sso_attempts_connection_id', ['connection_id', 'id']),
-      index('sso_attempts_at', ['at']),
+      column.index('sso_attempts_connection_id', ['connection_id', 'id']),
+      column.index('sso_attempts_at', ['at']),
     ]),
   );
 }

@@ -1,15 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import {
-  flag,
-  instantColumn,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  unique,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** An organization's OpenID Connect connection (spec §2.2). */
 export class SsoConnection extends Row<SsoConnection> {
@@ -37,25 +28,25 @@ export class SsoConnection extends Row<SsoConnection> {
 export function initSsoConnection(sequelize: Sequelize): void {
   SsoConnection.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      emailDomain: optional(textColumn()),
-      issuer: textColumn(),
-      clientId: textColumn(),
-      clientSecret: textColumn(),
-      redirectUri: optional(textColumn()),
-      enabled: flag(),
-      syncOnLogin: flag(),
-      groupsClaim: textColumn(),
-      autoRemove: flag(),
-      absentGroups: textColumn(),
-      ignoreEmailVerified: flag(),
-      requireLocalTwoFactor: flag(),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      emailDomain: column.optional(column.string()),
+      issuer: column.string(),
+      clientId: column.string(),
+      clientSecret: column.string(),
+      redirectUri: column.optional(column.string()),
+      enabled: column.flag(),
+      syncOnLogin: column.flag(),
+      groupsClaim: column.string(),
+      autoRemove: column.flag(),
+      absentGroups: column.string(),
+      ignoreEmailVerified: column.flag(),
+      requireLocalTwoFactor: column.flag(),
+      createdAt: column.date(),
     },
     table(sequelize, 'sso_connections', [
-      unique('sso_connections_organization_id', ['organization_id']),
-      unique('sso_connections_enabled_domain', ['email_domain'], { enabled: true }),
+      column.unique('sso_connections_organization_id', ['organization_id']),
+      column.unique('sso_connections_enabled_domain', ['email_domain'], { enabled: true }),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize';
-import { index, instantColumn, key, Row, table, to } from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A person removed from an organization. No sign-in may add them again (security I5). */
 export class Tombstone extends Row<Tombstone> {
@@ -12,10 +13,10 @@ export class Tombstone extends Row<Tombstone> {
 export function initTombstone(sequelize: Sequelize): void {
   Tombstone.init(
     {
-      organizationId: key(to('organizations')),
-      accountId: key(to('accounts')),
-      setAt: instantColumn(),
+      organizationId: column.key(column.to('organizations')),
+      accountId: column.key(column.to('accounts')),
+      setAt: column.date(),
     },
-    table(sequelize, 'tombstones', [index('tombstones_account_id', ['account_id'])]),
+    table(sequelize, 'tombstones', [column.index('tombstones_account_id', ['account_id'])]),
   );
 }

@@ -1,16 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  index,
-  instantColumn,
-  integer,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  withDefault,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** The state of a delivery. `dead` ones are not retried automatically. */
 export const deliveryStatuses = ['waiting', 'delivered', 'dead'] as const;
@@ -41,23 +31,23 @@ export function initWebhookDelivery(sequelize: Sequelize): void {
   const waiting = { status: 'waiting' };
   WebhookDelivery.init(
     {
-      id: key(),
-      webhookId: to('webhooks'),
-      event: textColumn(),
-      body: textColumn(),
-      at: instantColumn(),
-      status: textColumn(),
-      attempts: withDefault(integer(), 0),
-      nextAt: optional(instantColumn()),
-      responseStatus: optional(integer()),
-      error: optional(textColumn()),
-      endedAt: optional(instantColumn()),
+      id: column.key(),
+      webhookId: column.to('webhooks'),
+      event: column.string(),
+      body: column.string(),
+      at: column.date(),
+      status: column.string(),
+      attempts: column.withDefault(column.integer(), 0),
+      nextAt: column.optional(column.date()),
+      responseStatus: column.optional(column.integer()),
+      error: column.optional(column.string()),
+      endedAt: column.optional(column.date()),
     },
     table(sequelize, 'webhook_deliveries', [
-      index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),
-      index('webhook_deliveries_waiting', ['webhook_id', 'id'], waiting),
-      index('webhook_deliveries_due', ['webhook_id', 'next_at'], waiting),
-      index('webhook_deliveries_ended_at', ['status', 'ended_at']),
+      column.index('webhook_deliveries_webhook_id', ['webhook_id', 'id']),
+      column.index('webhook_deliveries_waiting', ['webhook_id', 'id'], waiting),
+      column.index('webhook_deliveries_due', ['webhook_id', 'next_at'], waiting),
+      column.index('webhook_deliveries_ended_at', ['status', 'ended_at']),
     ]),
   );
 }

@@ -1,17 +1,6 @@
 import type { CreationOptional, Sequelize } from 'sequelize';
-import {
-  flag,
-  index,
-  instantColumn,
-  json,
-  key,
-  optional,
-  Row,
-  table,
-  textColumn,
-  to,
-  uuid,
-} from './columns.ts';
+import * as column from './columns.ts';
+import { Row, table } from './columns.ts';
 
 /** A URL that receives an organization's events (interface page, webhooks). */
 export class Webhook extends Row<Webhook> {
@@ -40,20 +29,22 @@ export class Webhook extends Row<Webhook> {
 export function initWebhook(sequelize: Sequelize): void {
   Webhook.init(
     {
-      id: key(),
-      organizationId: to('organizations'),
-      url: textColumn(),
-      events: optional(json()),
-      secret: textColumn(),
-      previousSecret: optional(textColumn()),
-      previousUntil: optional(instantColumn()),
-      enabled: flag(),
-      failingSince: optional(instantColumn()),
-      pausedUntil: optional(instantColumn()),
-      leaseId: optional(uuid()),
-      leasedUntil: optional(instantColumn()),
-      createdAt: instantColumn(),
+      id: column.key(),
+      organizationId: column.to('organizations'),
+      url: column.string(),
+      events: column.optional(column.json()),
+      secret: column.string(),
+      previousSecret: column.optional(column.string()),
+      previousUntil: column.optional(column.date()),
+      enabled: column.flag(),
+      failingSince: column.optional(column.date()),
+      pausedUntil: column.optional(column.date()),
+      leaseId: column.optional(column.uuid()),
+      leasedUntil: column.optional(column.date()),
+      createdAt: column.date(),
     },
-    table(sequelize, 'webhooks', [index('webhooks_organization_id', ['organization_id', 'id'])]),
+    table(sequelize, 'webhooks', [
+      column.index('webhooks_organization_id', ['organization_id', 'id']),
+    ]),
   );
 }

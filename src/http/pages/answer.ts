@@ -6,15 +6,13 @@ import { type CookieName, readCookie, setCookieHeader } from '../cookies.ts';
 import { readForm } from '../form.ts';
 import { refuseCrossSite } from '../origins.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
-import { openRequest } from '../request-context.ts';
 import type { Door } from '../route.ts';
-import { traceOf } from '../trace.ts';
+import { openRequest, traceOf } from '../trace.ts';
 import { textOf } from './html.ts';
-import { lookOf, presentPage } from './layout.ts';
+import { lookOf, pagePolicy, presentPage } from './layout.ts';
+import { formProof, formToken, requireFormToken } from './marks.ts';
 import { isSignedIn, type Page, type PageReply } from './page.ts';
-import { pagePolicy } from './policy.ts';
 import { sendToRenewal } from './renew.ts';
-import { formProof, formToken, requireFormToken } from './token.ts';
 
 const bodyLimit = 100 * 1024;
 

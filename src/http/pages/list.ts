@@ -1,14 +1,10 @@
 import { accountPages } from './account/forms.ts';
-import { linkPages } from './link.ts';
 import { directoryPages } from './login/directory.ts';
 import { acceptPage } from './login/invitation.ts';
 import { mailCodePages } from './login/mail-code.ts';
-import { passwordPage } from './login/password.ts';
 import { resetPages } from './login/reset.ts';
-import { secondFactorPages } from './login/second-factor.ts';
-import { signInPage } from './login/sign-in.ts';
-import { signUpPages } from './login/sign-up.ts';
-import { verifyPages } from './login/verify.ts';
+import { linkPages, passwordPage, secondFactorPages, signInPage } from './login/sign-in.ts';
+import { signUpPages, verifyPages } from './login/sign-up.ts';
 import type { Page } from './page.ts';
 
 /** Every page and every form. */

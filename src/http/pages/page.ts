@@ -7,6 +7,8 @@ import {
   type CookieName,
   continuationCookies,
   pendingCookie,
+  type SessionTokens,
+  sessionCookies,
 } from '../cookies.ts';
 import type { Html } from './html.ts';
 
@@ -96,4 +98,9 @@ export function form<Input extends z.ZodObject>(
 /** Redirects a sign-in to the second factor, with the cookie that continues it. */
 export function askSecondFactor(continuation: string) {
   return { goTo: '/login/code', cookies: [pendingCookie(continuation)] };
+}
+
+/** Completes a sign-in: sets the session's cookies and goes to the page that the person wanted. */
+export function arrive(session: SessionTokens, returnTo: string): PageReply {
+  return { goTo: returnTo, cookies: [...sessionCookies(session), pendingCookie(null)] };
 }

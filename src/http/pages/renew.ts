@@ -3,9 +3,8 @@ import { refuseField } from '../../errors.ts';
 import { resumeSession } from '../../services/signin/return-to.ts';
 import { readCookie, sessionCookies, setCookieHeader } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
-import { openRequest } from '../request-context.ts';
 import type { Door } from '../route.ts';
-import { traceOf } from '../trace.ts';
+import { openRequest, traceOf } from '../trace.ts';
 import type { Page } from './page.ts';
 
 // An access token lasts 15 minutes, and browsers send the refresh cookie to this path alone. So a

@@ -7,11 +7,7 @@ import {
   saveLdap,
   showLdap,
 } from '../../services/tenancy/ldap/operations.ts';
-import {
-  signInByLdapInput,
-  testLdapInput,
-  testLdapView,
-} from '../../services/tenancy/ldap/schema.ts';
+import { signInByLdapInput } from '../../services/tenancy/ldap/schema.ts';
 import { sessionCookies } from '../cookies.ts';
 import { route } from '../route.ts';
 
@@ -29,15 +25,9 @@ export const ldapRoutes = [
     summary: 'Remove the LDAP connection and end the sessions that came through it',
     cli: 'ldap remove',
   }),
-  route({
-    method: 'POST',
-    path: '/api/v1/orgs/:org/ldap/test',
+  route('POST', '/api/v1/orgs/:org/ldap/test', testLdap, {
     summary: 'Look at the directory step by step; fields given stand in for those stored',
-    access: 'ldap.test',
-    input: testLdapInput,
-    output: testLdapView,
     cli: 'ldap test',
-    run: testLdap,
   }),
   route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
     summary: 'After a change of directory: link people anew at their next sign-in',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jwksView, viewJwks } from '../../services/foundation/keys/signing-key.ts';
 import { readVersion } from '../../version.ts';
 import { describeSurface } from '../openapi.ts';
 import { type Route, route } from '../route.ts';
@@ -21,3 +22,16 @@ export function referenceRoutes(routes: Route[]): Route[] {
   });
   return [reference];
 }
+
+/** The public keys that verify session tokens. */
+export const keyRoutes = [
+  route({
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    summary: 'The public signing keys (RFC 7517)',
+    access: 'public',
+    input: z.strictObject({}),
+    output: jwksView,
+    run: viewJwks,
+  }),
+];

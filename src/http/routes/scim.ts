@@ -1,13 +1,5 @@
-import {
-  listScimUsers,
-  listScimUsersInput,
-  scimUserPage,
-} from '../../services/provisioning/scim/list/records.ts';
-import {
-  listScimRequests,
-  listScimRequestsInput,
-  scimRequestPage,
-} from '../../services/provisioning/scim/log.ts';
+import { listScimUsers } from '../../services/provisioning/scim/list/records.ts';
+import { listScimRequests } from '../../services/provisioning/scim/log.ts';
 import {
   revokeScimToken,
   rotateScimToken,
@@ -30,24 +22,12 @@ export const scimRoutes = [
     summary: 'Revoke the SCIM token: the connection is cut off',
     cli: 'scim token revoke',
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/scim-users',
+  route('GET', '/api/v1/orgs/:org/scim-users', listScimUsers, {
     summary: 'The users SCIM can see, including former members',
-    access: 'scim.see',
-    input: listScimUsersInput,
-    output: scimUserPage,
     cli: 'scim users',
-    run: listScimUsers,
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/scim-log',
+  route('GET', '/api/v1/orgs/:org/scim-log', listScimRequests, {
     summary: "The SCIM client's last requests, newest first; 500 of them, for 7 days",
-    access: 'scim.see',
-    input: listScimRequestsInput,
-    output: scimRequestPage,
     cli: 'scim log',
-    run: listScimRequests,
   }),
 ];

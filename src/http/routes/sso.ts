@@ -1,5 +1,5 @@
 import { signedInView } from '../../services/people/sessions/sign-in.ts';
-import { attemptPage, listAttempts, listAttemptsInput } from '../../services/signin/attempts.ts';
+import { listAttempts } from '../../services/signin/attempts.ts';
 import { finishSso } from '../../services/signin/flow.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';
 import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/state.ts';
@@ -31,15 +31,9 @@ export const ssoRoutes = [
     summary: 'After a change of provider: link people anew at their next sign-in',
     cli: 'sso relink',
   }),
-  route({
-    method: 'GET',
-    path: '/api/v1/orgs/:org/sso/attempts',
+  route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {
     summary: 'The last sign-ins through the connection, newest first; kept 7 days',
-    access: 'sso.see',
-    input: listAttemptsInput,
-    output: attemptPage,
     cli: 'sso attempts',
-    run: listAttempts,
   }),
   route({
     method: 'GET',

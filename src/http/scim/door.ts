@@ -5,8 +5,7 @@ import { isUuid } from '../../services/foundation/fields.ts';
 import { noteRequest } from '../../services/provisioning/scim/log.ts';
 import { findScimActor } from '../../services/provisioning/scim/token.ts';
 import { findCredential } from '../authenticate.ts';
-import { openRequest } from '../request-context.ts';
-import { traceOf } from '../trace.ts';
+import { openRequest, traceOf } from '../trace.ts';
 import { faultReply, refusalReply, type ScimReply, send } from './answer.ts';
 import { answerResource } from './resources.ts';
 

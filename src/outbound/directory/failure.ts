@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
-import { failureWords, reasonOf } from '../http.ts';
-import type { DirectoryFailure, DirectoryPlace } from '../outbound.ts';
+import { failureWords, reasonOf } from '../failure.ts';
+import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from './directory.ts';
 
 const words: Record<DirectoryFailure, string> = {
   ...failureWords,
@@ -44,4 +44,53 @@ export function notConnected(
   // A server that does not understand our TLS greeting hangs up.
   const speechless = at === 'TLS' && reason === 'unreachable';
   return directoryFailed(host, at, speechless ? 'tls_missing' : reason, error);
+}
+
+// The codes of RFC 4511 appendix A, and those that Active Directory adds to the text of code 49
+// (MS-ADTS §3.1.1.3).
+
+const bindReasons: Record<number, DirectoryReason> = {
+  8: 'stronger_auth_required',
+  13: 'encryption_required',
+  32: 'credentials_refused',
+  34: 'dn_malformed',
+  48: 'anonymous_refused',
+  49: 'credentials_refused',
+  50: 'not_permitted',
+  53: 'not_permitted',
+};
+
+const searchReasons: Record<number, DirectoryReason> = {
+  1: 'bind_required',
+  8: 'stronger_auth_required',
+  10: 'referred',
+  13: 'encryption_required',
+  3: 'limit_exceeded',
+  11: 'limit_exceeded',
+  32: 'base_missing',
+  34: 'base_missing',
+  50: 'not_permitted',
+};
+
+const activeDirectory: Record<string, DirectoryReason> = {
+  '525': 'user_unknown',
+  '52e': 'wrong_password',
+  '530': 'logon_hours',
+  '531': 'workstation',
+  '532': 'password_expired',
+  '533': 'account_disabled',
+  '701': 'account_expired',
+  '773': 'must_change_password',
+  '775': 'account_locked',
+};
+
+/** The reason for a refused bind. Only the code is taken from the directory's own text. */
+export function bindReason(code: number, said: string): DirectoryReason {
+  const data = /\bdata ([0-9a-f]{3})\b/i.exec(said)?.[1]?.toLowerCase() ?? '';
+  return (code === 49 ? activeDirectory[data] : undefined) ?? bindReasons[code] ?? 'refused';
+}
+
+/** The reason for a refused search. */
+export function searchReason(code: number): DirectoryReason {
+  return searchReasons[code] ?? 'refused';
 }

@@ -5,9 +5,8 @@ import type {
   DirectoryEntry,
   DirectoryServer,
   DirectoryVisit,
-} from '../outbound.ts';
-import { directoryFailed } from './failure.ts';
-import { bindReason, searchReason } from './reasons.ts';
+} from './directory.ts';
+import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
 /**

@@ -9,13 +9,13 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalHost, kindOf } from '../../address.ts';
 import { Refusal } from '../../errors.ts';
 import { isSeen } from '../../unseen.ts';
-import { canonicalHost, kindOf } from '../address.ts';
+import { causes } from '../failure.ts';
 import type { Guard } from '../guard.ts';
-import { causes } from '../http.ts';
 import type { Limits } from '../limits.ts';
-import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from '../outbound.ts';
+import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from './directory.ts';
 import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';

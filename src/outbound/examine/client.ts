@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
 import type { ProviderMetadata } from '../discovery.ts';
-import { type BoundedFetch, causes } from '../http.ts';
+import { causes } from '../failure.ts';
+import type { BoundedFetch } from '../http.ts';
 import {
   adapted,
   type Confidential,

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import { type Finding, wrong } from '../../finding.ts';
-import { type Failure, failureWords } from '../http.ts';
+import { type Failure, failureWords } from '../failure.ts';
 
 // The findings of an examination, in our own sentences. They never quote the provider (security
 // S8), except for host names that the operator must allow. The issuer is shown too, but only to the

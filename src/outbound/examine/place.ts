@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { canonicalHost } from '../../address.ts';
 import { type Finding, right, wrong } from '../../finding.ts';
-import { canonicalHost } from '../address.ts';
 import { type Guard, wayOf } from '../guard.ts';
 import { unanswered } from './finding.ts';
 

@@ -1,17 +1,26 @@
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Op } from 'sequelize';
+import { z } from 'zod';
 import { hasUnit } from '../../config/unit-credentials.ts';
 import type { Context } from '../../context.ts';
 import { Daemon } from '../../database/models/daemon.ts';
 import { transaction, unsynced } from '../../database/transaction.ts';
-import { requireOperator } from '../foundation/authority/require.ts';
+import { operation } from '../foundation/operation.ts';
 import { after } from '../foundation/time.ts';
 
 /** How often a daemon reports that it runs. */
 export const announceSeconds = 60;
 /** After this silence a daemon counts as killed. */
 const silentSeconds = 150;
+
+/** A configuration file as read: digests of its contents and of its restart-only settings. */
+export const digestedFile = z.strictObject({
+  file: z.string(),
+  digest: z.string(),
+  restDigest: z.string(),
+});
+export type ConfigurationFile = z.output<typeof digestedFile>;
 
 /** A daemon's report about itself to the commands. */
 export interface RunningDaemon {
@@ -48,10 +57,12 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
 }
 
 /** Whether the daemons have read the file as it is now, or what makes them. Null: none is known. */
-export type DaemonsFound = 'current' | 'reload' | 'restart' | null;
+const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
 /** The message about a daemon with an older configuration; null otherwise. */
-export function tellOlder(found: DaemonsFound): { message: string; hint: string } | null {
+export function tellOlder(
+  found: z.output<typeof daemonsFound>,
+): { message: string; hint: string } | null {
   if (found === null || found === 'current') return null;
   const reload = hasUnit(process.env)
     ? 'systemctl reload idctl'
@@ -64,28 +75,22 @@ export function tellOlder(found: DaemonsFound): { message: string; hint: string 
  * Whether this machine's daemons with this configuration file have read it in its current state.
  * After a master key change they are compared again once they have reported the new key.
  */
-export async function lookAtDaemons(
-  ctx: Context,
-  configuration: ConfigurationFile | null,
-): Promise<DaemonsFound> {
-  requireOperator(ctx);
-  if (configuration === null) return null;
-  const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
-  const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
-  const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
-  const ours = keyedDigest(ctx, configuration);
-  const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
-  if (comparable.length === 0) return null;
-  if (comparable.every((digest) => digest === ours)) return 'current';
-  return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
-}
-
-/** A configuration file as read: digests of its contents and of its restart-only settings. */
-export interface ConfigurationFile {
-  file: string;
-  digest: string;
-  restDigest: string;
-}
+export const lookAtDaemons = operation({
+  authority: 'operator',
+  input: z.strictObject({ configuration: digestedFile.nullable() }),
+  output: daemonsFound,
+  run: async (ctx, { configuration }) => {
+    if (configuration === null) return null;
+    const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
+    const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
+    const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
+    const ours = keyedDigest(ctx, configuration);
+    const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
+    if (comparable.length === 0) return null;
+    if (comparable.every((digest) => digest === ours)) return 'current';
+    return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
+  },
+});
 
 /** The stored form of the digest. It is keyed, because the file may hold a guessable password. */
 function keyedDigest({ keyring }: Pick<Context, 'keyring'>, read: ConfigurationFile): string {

@@ -8,20 +8,17 @@ import { Session } from '../../database/models/session.ts';
 import { dialectOfDatabase, select } from '../../database/select.ts';
 import { Refusal } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
-import { requireOperator } from '../foundation/authority/require.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
-import { lookAtDaemons, tellOlder } from './daemons.ts';
+import { operation } from '../foundation/operation.ts';
+import { digestedFile, lookAtDaemons, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
 
 /** `idle`: no process has the database open, so a daemon that answers uses another one. */
-export const statusInput = z.strictObject({
+const statusInput = z.strictObject({
   idle: z.boolean().optional(),
-  configuration: z
-    .strictObject({ file: z.string(), digest: z.string(), restDigest: z.string() })
-    .nullable()
-    .optional(),
+  configuration: digestedFile.nullable().optional(),
 });
 
 const connection = z.enum(['none', 'saved', 'enabled']);
@@ -56,34 +53,35 @@ export const statusView = z.object({
 });
 
 /** A summary of the instance, and the problems that show without a request but to the daemon. */
-export async function showStatus(
-  ctx: Context,
-  { idle = false, configuration = null }: z.output<typeof statusInput>,
-): Promise<z.output<typeof statusView>> {
-  requireOperator(ctx);
-  const [daemon, organizations, problems, found] = await Promise.all([
-    askDaemon(ctx, idle),
-    countOrganizations(),
-    findProblems(ctx),
-    idle ? null : lookAtDaemons(ctx, configuration),
-  ]);
-  const older = tellOlder(found);
-  return {
-    version: readVersion(),
-    baseUrl: ctx.config.baseUrl,
-    daemon,
-    database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
-    mail: isMailConfigured(ctx),
-    people: await Account.count(),
-    sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
-    organizations,
-    problems: [
-      ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
-      ...(older === null ? [] : [`${older.message} ${older.hint}`]),
-      ...problems,
-    ],
-  };
-}
+export const showStatus = operation({
+  authority: 'operator',
+  input: statusInput,
+  output: statusView,
+  run: async (ctx, { idle = false, configuration = null }) => {
+    const [daemon, organizations, problems, found] = await Promise.all([
+      askDaemon(ctx, idle),
+      countOrganizations(),
+      findProblems(ctx),
+      idle ? null : lookAtDaemons(ctx, { configuration }),
+    ]);
+    const older = tellOlder(found);
+    return {
+      version: readVersion(),
+      baseUrl: ctx.config.baseUrl,
+      daemon,
+      database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
+      mail: isMailConfigured(ctx),
+      people: await Account.count(),
+      sessions: await Session.count({ where: { endedAt: null, expiresAt: { [Op.gt]: ctx.now } } }),
+      organizations,
+      problems: [
+        ...(daemon.ready ? [] : [`daemon: ${daemon.message}`]),
+        ...(older === null ? [] : [`${older.message} ${older.hint}`]),
+        ...problems,
+      ],
+    };
+  },
+});
 
 async function askDaemon(ctx: Context, idle: boolean) {
   try {

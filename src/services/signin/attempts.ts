@@ -6,14 +6,14 @@ import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/mod
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
-import { requireAuthority } from '../foundation/authority/require.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
+import { operation } from '../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
 import { requireSsoConnection } from '../tenancy/sso/connection.ts';
 import { claimsToKeep, type KeptClaims, type Said } from './methods/claims.ts';
 
 /** `reference` is the one shown on the page of a refused sign-in. */
-export const listAttemptsInput = z.strictObject({
+const listAttemptsInput = z.strictObject({
   org: ref,
   reference: z.string().max(100).optional(),
   ...pageInput,
@@ -35,7 +35,7 @@ export const attemptView = z.object({
   reference: z.string().optional(),
 });
 
-export const attemptPage = pageOf(attemptView);
+const attemptPage = pageOf(attemptView);
 
 // Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
 // state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
@@ -146,23 +146,27 @@ function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
 }
 
 /** Lists the last sign-ins through the organization's connection, newest first. */
-export async function listAttempts(ctx: Context, input: z.output<typeof listAttemptsInput>) {
-  const { organization } = await requireAuthority(ctx, 'sso.see', input.org);
-  const { id: connectionId } = await requireSsoConnection(organization);
-  const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
-  const wanted = input.reference === undefined ? {} : { reference: input.reference };
-  return readPage(
-    input,
-    (_, limit) =>
-      SsoAttempt.findAll({
-        where: { connectionId, ...wanted, ...before },
-        order: [['id', 'DESC']],
-        limit,
-      }),
-    ({ id }) => id,
-    view,
-  );
-}
+export const listAttempts = operation({
+  authority: 'sso.see',
+  input: listAttemptsInput,
+  output: attemptPage,
+  run: async (_ctx, input, { organization }) => {
+    const { id: connectionId } = await requireSsoConnection(organization);
+    const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+    const wanted = input.reference === undefined ? {} : { reference: input.reference };
+    return readPage(
+      input,
+      (_, limit) =>
+        SsoAttempt.findAll({
+          where: { connectionId, ...wanted, ...before },
+          order: [['id', 'DESC']],
+          limit,
+        }),
+      ({ id }) => id,
+      view,
+    );
+  },
+});
 
 function view(attempt: SsoAttempt) {
   const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } =

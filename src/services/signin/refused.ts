@@ -1,10 +1,10 @@
+import { networkOf, siteOf } from '../../address.ts';
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
-import { networkOf, siteOf } from '../foundation/limits/address.ts';
 
 /**
  * Records a refused sign-in: one counted event per account and method in a quarter of an hour.

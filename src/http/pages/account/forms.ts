@@ -16,7 +16,7 @@ import { socialProviders } from '../../../services/tenancy/identities/providers.
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { clearedSession } from '../../cookies.ts';
-import { markNotice, markSignInNotice } from '../notice.ts';
+import { markNotice, markSignInNotice } from '../marks.ts';
 import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';

@@ -5,13 +5,16 @@ import { listSocial } from '../../../services/signin/methods/social.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
-import { noticeOf } from '../notice.ts';
+import { noticeOf } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import {
+  ago,
   type Described,
   type Draft,
   type Me,
+  methodNames,
+  programOf,
   type SectionName,
   type ShownSession,
   section,
@@ -19,7 +22,6 @@ import {
 import { socialSection } from './social.ts';
 import { tokensSection } from './tokens.ts';
 import { twoFactorSection } from './two-factor.ts';
-import { ago, methodNames, programOf } from './words.ts';
 
 /** The text of each notice, and the section that shows it. */
 const notices: Record<string, { in: SectionName; text: string }> = {

@@ -6,7 +6,7 @@ import {
   socialProviders,
 } from '../../../services/tenancy/identities/providers.ts';
 import { type Html, html } from '../html.ts';
-import { markNotice } from '../notice.ts';
+import { markNotice } from '../marks.ts';
 import type { PageReply, Visit } from '../page.ts';
 import { postForm } from '../parts.ts';
 import { type Draft, section } from './section.ts';

@@ -1,8 +1,15 @@
 import { type Html, html } from '../html.ts';
 import type { ShownPage } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
-import { type Described, type Draft, type Me, type ShownToken, section } from './section.ts';
-import { ago, day } from './words.ts';
+import {
+  ago,
+  type Described,
+  type Draft,
+  day,
+  type Me,
+  type ShownToken,
+  section,
+} from './section.ts';
 
 /** The personal access tokens, and a form that creates one. */
 export function tokensSection(

@@ -5,13 +5,11 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
 import { describeDirectory } from '../../../services/tenancy/signin-settings/methods.ts';
 import { html } from '../html.ts';
-import { form, page, type ShownPage, type Visit } from '../page.ts';
+import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
-import { arrive } from './enter.ts';
 import { type Directory, directoryForm } from './forms.ts';
-import { showMethods } from './methods.ts';
+import { askWho, showMethods } from './methods.ts';
 import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
-import { askWho } from './who.ts';
 
 /**
  * Asks for user name and password if the instance has one organization. Otherwise it redirects to

@@ -8,11 +8,11 @@ import {
 } from '../../../services/tenancy/invitations/operations.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
-import { markNotice } from '../notice.ts';
+import { markNotice } from '../marks.ts';
 import { form, isSignedIn, type ShownPage, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
+import { askWho } from './methods.ts';
 import { linkTo } from './place.ts';
-import { askWho } from './who.ts';
 
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 

@@ -9,10 +9,10 @@ import {
   resetPasswordInput,
 } from '../../../services/signin/methods/codes.ts';
 import { html } from '../html.ts';
-import { markSignInNotice } from '../notice.ts';
+import { markSignInNotice } from '../marks.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
-import { askMailedCode, totpCode } from './codes.ts';
+import { askMailedCode, totpCode } from './mail-code.ts';
 import { linkTo } from './place.ts';
 
 const path = '/login/reset';

@@ -1,12 +1,19 @@
 import { z } from 'zod';
+import { email } from '../../../services/foundation/fields.ts';
+import { givenPassword } from '../../../services/people/accounts/account.ts';
+import { openLoginLinkInput } from '../../../services/people/sessions/sign-in.ts';
+import { answerPendingSignIn } from '../../../services/signin/admit.ts';
+import { openLoginLink, signIn } from '../../../services/signin/flow.ts';
+import { lookAtLoginLink } from '../../../services/signin/methods/link.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
-import { noticeOf } from '../notice.ts';
-import { isSignedIn, page, type Visit } from '../page.ts';
+import { html } from '../html.ts';
+import { noticeOf } from '../marks.ts';
+import { arrive, form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
+import { alert, codeField, postForm } from '../parts.ts';
 import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
-import { showMethods } from './methods.ts';
+import { askWho, showMethods } from './methods.ts';
 import { returnTo } from './place.ts';
-import { askWho } from './who.ts';
 
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
@@ -42,4 +49,100 @@ function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;
   return sent && first && !isSignedIn(ctx) && cookie('form') !== undefined;
+}
+
+/** Signs in with address and password. */
+export const passwordPage = form({
+  path: '/login/password',
+  access: 'public',
+  input: z.strictObject({ email, password: givenPassword, returnTo }),
+  act: async (visit, { returnTo, ...input }) => {
+    const target = requireReturnTo(visit.ctx, returnTo);
+    return arrive(await signIn(visit.ctx, input, { returnTo: target }), target);
+  },
+  refused: (visit) => {
+    const { email: identifier = '', returnTo } = visit.given;
+    return showMethods(visit, { identifier, returnTo }, 'password');
+  },
+});
+
+/** Asks for the authenticator code that a sign-in still needs. */
+const askCodePage = page({
+  path: '/login/code',
+  access: 'public',
+  input: z.object({}),
+  show: (visit) =>
+    visit.cookie('second_factor') === undefined ? { goTo: '/login' } : askCode(visit),
+});
+
+/** Completes the pending sign-in, whichever method began it. */
+const answerCodePage = form({
+  path: '/login/code',
+  access: 'public',
+  input: z.strictObject({
+    totpCode: z
+      .string()
+      .max(20)
+      .transform((text) => text.replace(/\s/g, '')),
+  }),
+  act: async ({ ctx, cookie }, { totpCode }) => {
+    const session = await answerPendingSignIn(ctx, { totpCode, pending: cookie('second_factor') });
+    return arrive(session, session.returnTo);
+  },
+  refused: (visit) => (isOver(visit) ? askWho(visit, {}) : askCode(visit)),
+});
+
+/** The screen of the second factor, and its form. */
+export const secondFactorPages = [askCodePage, answerCodePage];
+
+/** Whether the pending sign-in is over, so a code cannot complete it. */
+function isOver({ refusal }: Visit): boolean {
+  return refusal?.code === 'invalid_credential' || refusal?.code === 'signin_failed';
+}
+
+function askCode(visit: Visit): ShownPage {
+  return {
+    title: 'Second factor',
+    main: html`<h1>Second factor</h1>
+<p>Enter the six digits that your authenticator app shows now.</p>
+${alert(visit)}
+${postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
+<nav class="below" aria-label="Other ways"><a href="/login">Start again</a></nav>`,
+  };
+}
+
+// Mail scanners and previews open every link they see. So only the button uses the link up.
+
+const linkPath = '/login/link';
+
+const linkPage = page({
+  path: linkPath,
+  access: 'public',
+  input: openLoginLinkInput,
+  show: (visit, { token }) => askToEnter(visit, token),
+});
+
+const enterByLinkPage = form({
+  path: linkPath,
+  access: 'public',
+  // `token` is already the name of the form token.
+  input: z.strictObject({ link: openLoginLinkInput.shape.token }),
+  act: async ({ ctx }, { link }) => {
+    const session = await openLoginLink(ctx, { token: link });
+    return arrive(session, session.returnTo);
+  },
+  refused: (visit) => askWho(visit, {}),
+});
+
+/** The operator's one-time link: the account that it signs in, and the button. */
+export const linkPages = [linkPage, enterByLinkPage];
+
+async function askToEnter(visit: Visit, link: string): Promise<ShownPage> {
+  const { email, name } = await lookAtLoginLink(visit.ctx, { token: link });
+  return {
+    title: 'Sign in',
+    main: html`<h1>Sign in</h1>
+<p>This link signs you in once, as <strong class="address">${email ?? name}</strong></p>
+${postForm(visit, linkPath, html`<button type="submit">Sign in</button>`, { link })}`,
+  };
 }

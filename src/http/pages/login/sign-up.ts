@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
 import { canonicalEmail } from '../../../services/foundation/domain-names/canonical.ts';
+import { email } from '../../../services/foundation/fields.ts';
+import { requireMail } from '../../../services/foundation/mail/configured.ts';
 import { signUpInput } from '../../../services/people/accounts/account.ts';
+import {
+  resendVerification,
+  verifyEmail,
+  verifyEmailInput,
+} from '../../../services/signin/methods/codes.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { requireAdmitted, signUp } from '../../../services/signin/sign-up/sign-up.ts';
 import {
@@ -11,11 +18,11 @@ import {
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/methods.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
-import { form, page, type ShownPage, type Visit } from '../page.ts';
+import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
-import { arrive } from './enter.ts';
+import { askMailedCode } from './mail-code.ts';
 import { type LoginPlace, linkTo, returnTo } from './place.ts';
-import { linkToVerify } from './verify.ts';
+import { linkToChoose } from './reset.ts';
 
 const path = '/login/signup';
 
@@ -85,4 +92,62 @@ ${alert(visit)}
 ${postForm(visit, path, content, { returnTo, invitation })}
 <nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { returnTo })}">I have an account</a></nav>`,
   };
+}
+
+const verifyPath = '/login/verify';
+
+const askVerificationPage = page({
+  path: verifyPath,
+  access: 'public',
+  input: z.object({ identifier: email, returnTo }),
+  show: (visit, place) => {
+    requireMail(visit.ctx);
+    return askVerification(visit, place);
+  },
+});
+
+const verifyPage = form({
+  path: verifyPath,
+  access: 'public',
+  input: verifyEmailInput.pick({ email: true, code: true }).extend({ returnTo }),
+  act: async ({ ctx, cookie }, { returnTo, ...input }) => {
+    const target = requireReturnTo(ctx, returnTo);
+    const session = await verifyEmail(ctx, { ...input, ticket: cookie('sign_up') });
+    return arrive(session, session.passwordKept ? target : linkToChoose(input.email));
+  },
+  refused: (visit) => askVerification(visit, placeOf(visit)),
+});
+
+const resendPage = form({
+  path: `${verifyPath}/resend`,
+  access: 'public',
+  input: z.strictObject({ email, returnTo }),
+  act: async ({ ctx }, { email, returnTo }) => {
+    await resendVerification(ctx, { email });
+    return { goTo: linkToVerify({ identifier: email, returnTo }) };
+  },
+  refused: (visit) => askVerification(visit, placeOf(visit)),
+});
+
+/** The pages that confirm the address of a new account (spec §4.4). */
+export const verifyPages = [askVerificationPage, verifyPage, resendPage];
+
+/** The link to the page that confirms an address. */
+function linkToVerify(place: LoginPlace): string {
+  return linkTo(verifyPath, place);
+}
+
+function placeOf({ given }: Visit): LoginPlace {
+  return { identifier: given['email'], returnTo: given['returnTo'] };
+}
+
+/** Asks for the code that confirms an address. */
+function askVerification(visit: Visit, place: LoginPlace): ShownPage {
+  return askMailedCode(visit, place, {
+    title: 'Confirm your address',
+    said: 'Enter the code that was mailed to',
+    enterAt: verifyPath,
+    button: 'Confirm',
+    againAt: `${verifyPath}/resend`,
+  });
 }

@@ -166,3 +166,8 @@ export async function forgetCounts(ctx: Context, of: string[]): Promise<boolean>
   const [ended] = await Counter.update({ used: 0, beganAt: 0 }, { where: theirs });
   return ended > 0;
 }
+
+/** The mailbox of a canonical address, without a `+tag` (security P10). For limits alone. */
+export function mailboxOf(email: string): string {
+  return email.replace(/(?<=[^@])\+[^@]*(?=@)/, '');
+}

@@ -1,8 +1,8 @@
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
-import { mailboxOf, networkOf } from './address.ts';
-import { countUp, type Limit, requirePlace } from './limit.ts';
+import { countUp, type Limit, mailboxOf, requirePlace } from './limit.ts';
 
 /** Counts a mail that a client requests, to any address. Refuses `too_many_requests`. */
 export async function countAsking(ctx: Context): Promise<void> {

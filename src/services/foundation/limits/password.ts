@@ -1,10 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
-import { mailboxOf, networkOf } from './address.ts';
-import { epochSeconds, keyOf, type Limit, secondsUntilRoom, subjectOf } from './limit.ts';
+import {
+  epochSeconds,
+  keyOf,
+  type Limit,
+  mailboxOf,
+  secondsUntilRoom,
+  subjectOf,
+} from './limit.ts';
 
 // The row counts nothing. It records that an account has signed in from its subject, a network.
 

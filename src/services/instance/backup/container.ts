@@ -2,18 +2,15 @@ import { createHmac } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { isEqual } from '../../../crypto/equal.ts';
 import { readKeyFile } from '../../../crypto/key-file.ts';
 import { createKeyring, type Keyring } from '../../../crypto/seal.ts';
+import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { accessHint, fileFault } from '../../../file-fault.ts';
 import { instant } from '../../foundation/fields.ts';
 
-const path = z.string().min(1, 'must name a file');
-
-export const backupInput = z.strictObject({ file: path });
 export const restoreInput = z.strictObject({
-  file: path,
+  file: z.string().min(1, 'must name a file'),
   check: z.boolean().default(false),
   keepTokens: z.boolean().default(false),
 });

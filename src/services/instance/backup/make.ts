@@ -2,9 +2,9 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Organization } from '../../../database/models/organization.ts';
@@ -15,34 +15,41 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { codeOf, fileFault, isMissing } from '../../../file-fault.ts';
 import { readVersion } from '../../../version.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { type backupHeader, type backupView, invalid, packed } from './container.ts';
+import { operation } from '../../foundation/operation.ts';
+import { type backupHeader, backupView, invalid, packed } from './container.ts';
 import { inFolder } from './unfinished.ts';
-
-type View = z.input<typeof backupView>;
 
 /**
  * Writes the whole instance, as of one instant, to a file or a stream. The file is for its owner
  * alone and appears in one step. Daemons keep running. The master key is not included.
  */
-export async function makeBackup(ctx: Context, to: string | Writable): Promise<View> {
-  requireOperator(ctx);
-  const header = await describe(ctx);
-  const beside = typeof to === 'string' ? dirname(to) : tmpdir();
-  if (typeof to === 'string') await requirePlace(to);
-  try {
-    // Beside the backup, so that the final move is one step.
-    return await inFolder(beside, async (folder) => {
-      const database = header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
-      const bytes = await write(packed(header, database, ctx.keyring), to, join(folder, 'backup'));
-      await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
-      return { ...header, file: typeof to === 'string' ? to : '-', bytes };
-    });
-  } catch (error) {
-    throw explained(error);
-  }
-}
+export const makeBackup = operation({
+  authority: 'operator',
+  input: z.strictObject({ to: z.union([z.string(), z.instanceof(Writable)]) }),
+  output: backupView,
+  run: async (ctx, { to }) => {
+    const header = await describe(ctx);
+    const beside = typeof to === 'string' ? dirname(to) : tmpdir();
+    if (typeof to === 'string') await requirePlace(to);
+    try {
+      // Beside the backup, so that the final move is one step.
+      return await inFolder(beside, async (folder) => {
+        const database =
+          header.database === 'sqlite' ? await copied(ctx, folder) : await dumped(ctx);
+        const bytes = await write(
+          packed(header, database, ctx.keyring),
+          to,
+          join(folder, 'backup'),
+        );
+        await transaction(() => recordEvent(ctx, { kind: 'backup.made', data: { bytes } }));
+        return { ...header, file: typeof to === 'string' ? to : '-', bytes };
+      });
+    } catch (error) {
+      throw explained(error);
+    }
+  },
+});
 
 async function describe({ keyring, now }: Context): Promise<z.output<typeof backupHeader>> {
   const [last] = await select<{ name: string }>('SELECT max(name) AS name FROM migrations', []);

@@ -73,7 +73,7 @@ export async function checkDaemon(
   { file, digest, restDigest }: Pick<LoadedConfig, 'file' | 'digest' | 'restDigest'>,
 ): Promise<Check | null> {
   if (file === null || digest === null || restDigest === null) return null;
-  const found = await lookAtDaemons(ctx, { file, digest, restDigest });
+  const found = await lookAtDaemons(ctx, { configuration: { file, digest, restDigest } });
   if (found === null) return null;
   return check('daemon', `it runs ${file} as the file is now`, async () => {
     const older = tellOlder(found);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isLoopback, listenFor } from '../../../config/listen.ts';
+import { isLoopback } from '../../../address.ts';
+import { listenFor } from '../../../config/places.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';

@@ -1,29 +1,34 @@
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
 import { email } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
 import { renderLetter } from './letters.ts';
 
-export const testMailInput = z.strictObject({ address: email });
-
-/** Sends a real mail at once, and returns the answer of the configured mail server. */
-export async function testMail(ctx: Context, { address }: z.output<typeof testMailInput>) {
-  requireOperator(ctx);
-  const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
-  const letter = renderLetter(from, {
-    subject: `Test mail of ${from.service}`,
-    opening: `This is a test mail. ${from.service} can send mail to this address.`,
-    closing: ['The operator of the server sent it with: idctl mail test. There is nothing to do.'],
-  });
-  try {
-    const answer = await ctx.outbound.sendMail({ to: address, ...letter });
-    const server = new URL(ctx.config.mail.smtpUrl ?? '').host;
-    return { address, server, answer };
-  } catch (error) {
-    throw error instanceof Refusal ? withAnswer(error) : error;
-  }
-}
+/**
+ * Sends a real mail at once through the configured mail server, and returns the server's answer.
+ */
+export const testMail = operation({
+  authority: 'operator',
+  input: z.strictObject({ address: email }),
+  output: z.object({ address: z.string(), server: z.string(), answer: z.string() }),
+  run: async (ctx, { address }) => {
+    const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
+    const letter = renderLetter(from, {
+      subject: `Test mail of ${from.service}`,
+      opening: `This is a test mail. ${from.service} can send mail to this address.`,
+      closing: [
+        'The operator of the server sent it with: idctl mail test. There is nothing to do.',
+      ],
+    });
+    try {
+      const answer = await ctx.outbound.sendMail({ to: address, ...letter });
+      const server = new URL(ctx.config.mail.smtpUrl ?? '').host;
+      return { address, server, answer };
+    } catch (error) {
+      throw error instanceof Refusal ? withAnswer(error) : error;
+    }
+  },
+});
 
 /** The operator also sees the server's answer, because it best names the problem. */
 function withAnswer(refusal: Refusal): Refusal {

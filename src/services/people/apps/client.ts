@@ -1,11 +1,10 @@
+import { networkOf, siteOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { hashOfSecret } from '../../../crypto/secret.ts';
+import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
-import { networkOf, siteOf } from '../../foundation/limits/address.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
 
 /** The fields used of an app that has proved itself. */

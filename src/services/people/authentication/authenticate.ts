@@ -1,6 +1,5 @@
 import type { Actor, Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { hashOfSecret } from '../../../crypto/secret.ts';
+import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import type { TokenKind, TokenScope } from '../../../database/models/access-token.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';

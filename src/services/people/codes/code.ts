@@ -1,6 +1,6 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
+import { isEqual } from '../../../crypto/secret.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
 import { select } from '../../../database/select.ts';

@@ -9,11 +9,9 @@ import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { commandLine } from '../../../shell-word.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
-import { mailboxOf } from '../../foundation/limits/address.ts';
-import { forgetCounts } from '../../foundation/limits/limit.ts';
+import { forgetCounts, mailboxOf } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import {
@@ -169,22 +167,23 @@ export const setUserPassword = operation({
 });
 
 /** The slugs of the organizations whose only active owner is this account. */
-export async function listOwnedAlone(
-  ctx: Context,
-  input: z.output<typeof userRefInput>,
-): Promise<string[]> {
-  requireOperator(ctx);
-  const { id, disabledAt } = await requireAccount(input.user);
-  if (disabledAt !== null) return [];
-  const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
-  const alone: string[] = [];
-  for (const { organizationId } of owned) {
-    const others = await Membership.count({
-      where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
-      include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
-    });
-    if (others === 0) alone.push(organizationId);
-  }
-  const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
-  return organizations.map(({ slug }) => slug);
-}
+export const listOwnedAlone = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: z.array(z.string()),
+  run: async (_ctx, input) => {
+    const { id, disabledAt } = await requireAccount(input.user);
+    if (disabledAt !== null) return [];
+    const owned = await Membership.findAll({ where: { accountId: id, role: 'owner' } });
+    const alone: string[] = [];
+    for (const { organizationId } of owned) {
+      const others = await Membership.count({
+        where: { organizationId, role: 'owner', accountId: { [Op.ne]: id } },
+        include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+      });
+      if (others === 0) alone.push(organizationId);
+    }
+    const organizations = await Organization.findAll({ where: { id: alone }, order: ['slug'] });
+    return organizations.map(({ slug }) => slug);
+  },
+});

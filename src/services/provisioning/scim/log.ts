@@ -6,11 +6,11 @@ import { Organization } from '../../../database/models/organization.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { Noted, ScimMemory } from '../../../scim-memory.ts';
-import { requireAuthority } from '../../foundation/authority/require.ts';
 import { instant, ref } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../foundation/page.ts';
 
-export const listScimRequestsInput = z.strictObject({ org: ref, ...pageInput });
+const listScimRequestsInput = z.strictObject({ org: ref, ...pageInput });
 
 /** A request of the client: its answer, and the reason if it was refused. */
 export const scimRequestView = z.object({
@@ -20,34 +20,35 @@ export const scimRequestView = z.object({
   status: z.int(),
   reason: z.string().nullable(),
 });
-export const scimRequestPage = pageOf(scimRequestView);
+const scimRequestPage = pageOf(scimRequestView);
 
 /** The latest requests of the organization's SCIM client, newest first. */
-export async function listScimRequests(
-  ctx: Context,
-  input: z.output<typeof listScimRequestsInput>,
-) {
-  const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
-  await writeRequests(ctx);
-  const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
-  return readPage(
-    input,
-    (_, limit) =>
-      ScimRequest.findAll({
-        where: { organizationId: organization.id, ...before },
-        order: [['id', 'DESC']],
-        limit,
+export const listScimRequests = operation({
+  authority: 'scim.see',
+  input: listScimRequestsInput,
+  output: scimRequestPage,
+  run: async (ctx, input, { organization }) => {
+    await writeRequests(ctx);
+    const before = input.cursor === undefined ? {} : { id: { [Op.lt]: input.cursor } };
+    return readPage(
+      input,
+      (_, limit) =>
+        ScimRequest.findAll({
+          where: { organizationId: organization.id, ...before },
+          order: [['id', 'DESC']],
+          limit,
+        }),
+      ({ id }) => id,
+      ({ at, method, path, status, reason }) => ({
+        at: at.toISOString(),
+        method,
+        path,
+        status,
+        reason,
       }),
-    ({ id }) => id,
-    ({ at, method, path, status, reason }) => ({
-      at: at.toISOString(),
-      method,
-      path,
-      status,
-      reason,
-    }),
-  );
-}
+    );
+  },
+});
 
 const mostUnwritten = 2000;
 

@@ -1,8 +1,7 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Actor, Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { hashOfSecret, newSecret } from '../../../crypto/secret.ts';
+import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';

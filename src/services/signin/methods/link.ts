@@ -7,11 +7,11 @@ import { LoginLink } from '../../../database/models/login-link.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { commandLine } from '../../../shell-word.ts';
-import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
-import { lockAccount, requireAccount, type userRefInput } from '../../people/accounts/account.ts';
-import type { openLoginLinkInput } from '../../people/sessions/sign-in.ts';
+import { lockAccount, requireAccount, userRefInput } from '../../people/accounts/account.ts';
+import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/sign-in.ts';
 import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { beginSession } from '../begin.ts';
 
@@ -21,28 +21,34 @@ type Input = z.output<typeof openLoginLinkInput>;
 
 const linkSeconds = 600;
 
-/** Makes a link valid once, for ten minutes; an earlier link becomes invalid. */
-export async function createLoginLink(ctx: Context, input: z.output<typeof userRefInput>) {
-  requireOperator(ctx);
-  const account = await requireAccount(input.user);
-  const token = randomToken(256);
-  const expiresAt = after(ctx.now, linkSeconds);
-  await transaction(async () => {
-    // Locked, so that no link is made while another transaction ends the account's links.
-    const held = await lockAccount(account.id);
-    if (held === null || held.disabledAt !== null) throw disabled(account);
-    await LoginLink.destroy({ where: { accountId: account.id } });
-    await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
-    await recordEvent(ctx, {
-      kind: 'user.login_link.created',
-      subject: { type: 'user', id: account.id, name: account.name },
+/**
+ * Makes a link that signs the account in once, within ten minutes; an earlier link becomes invalid.
+ */
+export const createLoginLink = operation({
+  authority: 'operator',
+  input: userRefInput,
+  output: loginLinkView,
+  run: async (ctx, input) => {
+    const account = await requireAccount(input.user);
+    const token = randomToken(256);
+    const expiresAt = after(ctx.now, linkSeconds);
+    await transaction(async () => {
+      // Locked, so that no link is made while another transaction ends the account's links.
+      const held = await lockAccount(account.id);
+      if (held === null || held.disabledAt !== null) throw disabled(account);
+      await LoginLink.destroy({ where: { accountId: account.id } });
+      await LoginLink.create({ id: idOf(token), accountId: account.id, expiresAt });
+      await recordEvent(ctx, {
+        kind: 'user.login_link.created',
+        subject: { type: 'user', id: account.id, name: account.name },
+      });
     });
-  });
-  return {
-    url: `${ctx.config.baseUrl}/login/link?token=${token}`,
-    expiresAt: expiresAt.toISOString(),
-  };
-}
+    return {
+      url: `${ctx.config.baseUrl}/login/link?token=${token}`,
+      expiresAt: expiresAt.toISOString(),
+    };
+  },
+});
 
 /** Shows the person that an unused link lets in, without using it up. */
 export async function lookAtLoginLink(ctx: Context, { token }: Input) {

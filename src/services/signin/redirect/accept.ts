@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isLoopback } from '../../../config/listen.ts';
+import { isLoopback, networkOf } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { networkOf } from '../../foundation/limits/address.ts';
 import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/sign-in.ts';
 import { type Flow, type FlowState, isSameBrowser, readState, stateSeconds } from './state.ts';

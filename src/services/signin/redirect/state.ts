@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { isEqual } from '../../../crypto/equal.ts';
-import { randomToken } from '../../../crypto/secret.ts';
+import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
 import { Refusal } from '../../../errors.ts';
 import type { AuthorizationResponse } from '../../../outbound/outbound.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../../../config/listen.ts';
+import { isLoopback } from '../../../address.ts';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
@@ -23,7 +23,6 @@ export const ldapView = z.object({
   enabled: z.boolean(),
 });
 export const ldapDisabledView = ldapView.extend(affectedView.shape);
-export const ldapRemovedView = ldapDisabledView.extend({ sessionsEnded: z.int() });
 
 /** The people that a change of directory affects; they are linked again when they next sign in. */
 export const ldapRelinkedView = z.object({

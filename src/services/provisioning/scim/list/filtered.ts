@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { dialectOfDatabase, select } from '../../../../database/select.ts';
 import {
   OutOfTime,
@@ -5,6 +6,7 @@ import {
   selectWithin,
   whileInTime,
 } from '../../../../database/select-within.ts';
+import { queueForEach, waitForTurn } from '../../../../queue.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
@@ -23,6 +25,26 @@ export interface FilteredQuery {
 }
 
 const budgetMs = 2000;
+
+// Slow reads run one per organization and few in total. So one client's filters neither delay
+// another's nor, on PostgreSQL, take all connections.
+const ofOrganization = queueForEach();
+const slowReads = new PQueue({ concurrency: 3 });
+
+/**
+ * Runs the read when it is the organization's turn and there is room. Throws `OutOfTime` if that
+ * comes too late.
+ */
+export function inListTurn<T>(
+  organizationId: string,
+  until: number,
+  read: () => Promise<T>,
+): Promise<T> {
+  return waitForTurn([() => ofOrganization(organizationId), () => slowReads], read, {
+    patience: until - performance.now(),
+    late: () => new OutOfTime(),
+  });
+}
 
 /**
  * A page of a filtered or sorted list, and the total. If an index finds few records, it is answered
@@ -148,35 +170,4 @@ async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
     bind,
   );
   return Number(row?.records ?? 0) <= few;
-}
-
-// Slow reads run one per organization and few in total. So one client's filters neither delay
-// another's nor, on PostgreSQL, take all connections.
-
-const atOnce = 3;
-const last = new Map<string, Promise<unknown>>();
-const queue: (() => void)[] = [];
-let running = 0;
-
-/** Runs the read at the organization's turn, if there is room; `OutOfTime` if that is too late. */
-export async function inListTurn<T>(organizationId: string, until: number, read: () => Promise<T>) {
-  const before = last.get(organizationId) ?? Promise.resolve();
-  const turn = before.then(() => withRoom(until, read));
-  const settled = turn.catch(() => {});
-  last.set(organizationId, settled);
-  void settled.then(() => last.get(organizationId) === settled && last.delete(organizationId));
-  return turn;
-}
-
-async function withRoom<T>(until: number, read: () => Promise<T>): Promise<T> {
-  if (running >= atOnce) await new Promise<void>((resolve) => queue.push(resolve));
-  else running += 1;
-  try {
-    if (performance.now() >= until) throw new OutOfTime();
-    return await read();
-  } finally {
-    const next = queue.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
 }

@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import type { Context } from '../../../../context.ts';
 import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
 import type { ListPlace } from '../../../../scim-memory.ts';
-import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { shownTo } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
+import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf, readPage } from '../../../foundation/page.ts';
 import { beginning } from './places.ts';
 
-export const listScimUsersInput = z.strictObject({ org: ref, ...pageInput });
+const listScimUsersInput = z.strictObject({ org: ref, ...pageInput });
 
 /** A person as the organization's SCIM client sees them. */
 export const scimUserView = z.object({
@@ -22,23 +21,27 @@ export const scimUserView = z.object({
   active: z.boolean(),
   updatedAt: instant,
 });
-export const scimUserPage = pageOf(scimUserView);
+const scimUserPage = pageOf(scimUserView);
 
 /** Lists the users that the organization's SCIM client sees, members or not. */
-export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {
-  const { organization } = await requireAuthority(ctx, 'scim.see', input.org);
-  const { items, nextCursor } = await readPage(
-    input,
-    (after, limit) => findAfter(organization.id, after, limit),
-    ({ id }) => id,
-    (record) => record,
-  );
-  const shown = await shownTo(
-    organization.id,
-    items.map(({ account }) => account),
-  );
-  return { items: items.map((record) => view(record, shown(record.account).email)), nextCursor };
-}
+export const listScimUsers = operation({
+  authority: 'scim.see',
+  input: listScimUsersInput,
+  output: scimUserPage,
+  run: async (_ctx, input, { organization }) => {
+    const { items, nextCursor } = await readPage(
+      input,
+      (after, limit) => findAfter(organization.id, after, limit),
+      ({ id }) => id,
+      (record) => record,
+    );
+    const shown = await shownTo(
+      organization.id,
+      items.map(({ account }) => account),
+    );
+    return { items: items.map((record) => view(record, shown(record.account).email)), nextCursor };
+  },
+});
 
 /** The next records in the order of the client's own list, which has an index. */
 async function findAfter(organizationId: string, after: string, limit: number) {

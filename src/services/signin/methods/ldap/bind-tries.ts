@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import type { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { DirectoryVisit } from '../../../../outbound/outbound.ts';
+import type { DirectoryVisit } from '../../../../outbound/directory/directory.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
 import {
   acceptedBindMark,

@@ -13,7 +13,7 @@ import type {
   DirectoryEntry,
   DirectoryQuery,
   DirectoryVisit,
-} from '../../../../outbound/outbound.ts';
+} from '../../../../outbound/directory/directory.ts';
 import { parentsOf } from '../../../tenancy/ldap/dn.ts';
 import { openFilter } from '../../../tenancy/ldap/filter.ts';
 import {

@@ -2,7 +2,7 @@ import type {
   DirectoryEntry,
   DirectoryQuery,
   FoundEntries,
-} from '../../../../outbound/outbound.ts';
+} from '../../../../outbound/directory/directory.ts';
 import { canonicalEmail } from '../../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../../foundation/fields.ts';
 import { canonicalDn, isUnder } from '../../../tenancy/ldap/dn.ts';

@@ -7,9 +7,9 @@ import { rehearse } from '../../../../database/transaction.ts';
 import { refuseField } from '../../../../errors.ts';
 import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
-import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
+import { operation } from '../../../foundation/operation.ts';
 import {
   directorySettingsOf,
   openBindPassword,
@@ -17,7 +17,7 @@ import {
   requireEncryption,
   requireSameServer,
 } from '../../../tenancy/ldap/connection.ts';
-import { saveLdapInput, type testLdapInput } from '../../../tenancy/ldap/schema.ts';
+import { saveLdapInput, testLdapInput, testLdapView } from '../../../tenancy/ldap/schema.ts';
 import { reasonOfFailure } from '../../refused.ts';
 import { tryingBind, type Watch } from './bind-tries.ts';
 import { type DirectoryExamination, examineDirectory, type Trial } from './examine.ts';
@@ -32,35 +32,43 @@ type Input = z.output<typeof testLdapInput>;
  * name and a password it tries a whole sign-in. It changes only the count of wrong passwords
  * (security L8).
  */
-export async function testLdap(ctx: Context, input: Input) {
-  const { organization } = await requireAuthority(ctx, 'ldap.test', input.org);
-  const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
-  requireEncryption(ctx, settings);
-  const { username, password } = input;
-  if (password !== undefined && username === undefined)
-    throw refuseField('username', 'is required with a password');
-  const account = { dn: settings.bindDn, password: bindPassword };
-  const examine = async (watch: Watch, proving: Trial['proving']) => {
-    const visit = watch(await ctx.outbound.visitDirectory(settings));
-    return examineDirectory(visit, { ...settings, account, username, password, proving });
-  };
-  const at = { id: stored?.id ?? orderedId(), organizationId: organization.id, uri: settings.uri };
-  const limits =
-    username === undefined || password === undefined
-      ? []
-      : testedLimits(ctx, username, organization.id);
-  const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
-  const examination = await tryingBind(
-    ctx,
-    { ...at, bindDn: settings.bindDn, bindPassword: kept },
-    (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
-  );
-  const { steps, entries, person } = examination;
-  if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
-  const ok = steps.every((step) => step.ok);
-  const message = messageOf(examination, person !== null);
-  return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
-}
+export const testLdap = operation({
+  authority: 'ldap.test',
+  input: testLdapInput,
+  output: testLdapView,
+  run: async (ctx, input, { organization }) => {
+    const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
+    requireEncryption(ctx, settings);
+    const { username, password } = input;
+    if (password !== undefined && username === undefined)
+      throw refuseField('username', 'is required with a password');
+    const account = { dn: settings.bindDn, password: bindPassword };
+    const examine = async (watch: Watch, proving: Trial['proving']) => {
+      const visit = watch(await ctx.outbound.visitDirectory(settings));
+      return examineDirectory(visit, { ...settings, account, username, password, proving });
+    };
+    const at = {
+      id: stored?.id ?? orderedId(),
+      organizationId: organization.id,
+      uri: settings.uri,
+    };
+    const limits =
+      username === undefined || password === undefined
+        ? []
+        : testedLimits(ctx, username, organization.id);
+    const kept = settings.bindPassword ? null : (stored?.bindPassword ?? null);
+    const examination = await tryingBind(
+      ctx,
+      { ...at, bindDn: settings.bindDn, bindPassword: kept },
+      (watch) => counting(ctx, organization, (proving) => examine(watch, proving), limits),
+    );
+    const { steps, entries, person } = examination;
+    if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
+    const ok = steps.every((step) => step.ok);
+    const message = messageOf(examination, person !== null);
+    return { ok, message, ...(entries === undefined ? {} : { entries }), steps };
+  },
+});
 
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 

@@ -6,7 +6,7 @@ import type {
   DirectoryQuery,
   DirectoryReason,
   DirectoryVisit,
-} from '../../../../outbound/outbound.ts';
+} from '../../../../outbound/directory/directory.ts';
 import type { Missing } from './person.ts';
 
 // Each fault of a directory, and the one thing to change (security L9), never in its own words.

@@ -1,0 +1,141 @@
+import { Refusal } from '../errors.ts';
+import {
+  type Affected,
+  affectedFields,
+  affectedOwners,
+  type OfOrganization,
+  persons,
+  sessionsEndedField,
+  sessionsEnding,
+  shutOutBy,
+} from './consequences.ts';
+import type { Fields } from './output.ts';
+import { askSecret, canAsk, confirmed } from './prompt.ts';
+import type { Call, Runs } from './run.ts';
+import type { Examination } from './steps.ts';
+
+// What the commands about a connection have in common, to a provider or to a directory.
+
+type Tested = 'provider' | 'directory';
+type Given = Record<string, unknown>;
+
+/** The option of commands that test a connection before people sign in by it. */
+export const force = (tested: Tested) => ({ '--force': `do not test the ${tested} first` });
+
+/** If the test failed, asks before saving. Without a terminal, it refuses and names `--force`. */
+export async function requirePassed(
+  call: Call,
+  tested: Tested,
+  { ok, message, steps }: Examination,
+): Promise<void> {
+  if (ok) return;
+  const change = steps.find((step) => !step.ok)?.hint;
+  if (!canAsk()) {
+    const told = `The ${tested} failed the test, and nothing was changed. ${message}`;
+    const hint = 'To save it all the same, add --force.';
+    throw new Refusal('not_confirmed', told, {
+      hint: change === undefined ? hint : `${change} ${hint}`,
+    });
+  }
+  call.note(change === undefined ? message : `${message}\n${change}`);
+  await confirmed(`The ${tested} failed the test. Save it all the same?`);
+}
+
+/**
+ * Runs the work with the given secret. If only the secret, the field `name`, is missing, it asks
+ * for it.
+ */
+export async function withSecret<View>(
+  { name, question, secret }: { name: string; question: string; secret: string | undefined },
+  work: (secret: string | undefined) => Promise<View>,
+): Promise<View> {
+  try {
+    return await work(secret);
+  } catch (error) {
+    if (!lacks(name, error) || secret !== undefined || !canAsk()) throw error;
+    return work(await askSecret(question));
+  }
+}
+
+/** Whether only this field is missing. */
+function lacks(name: string, error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  if (error.code === 'secret_required') return true;
+  return error.faults.length > 0 && error.faults.every(({ path }) => path === name);
+}
+
+/** Enables a connection after `requireUsable` has tested it, unless `--force` is given. */
+export async function enableConnection<S extends OfOrganization, View>(
+  call: Call,
+  enable: Runs<S, View>,
+  fields: Fields<View>,
+  requireUsable: (call: Call, input: Given) => Promise<void>,
+): Promise<void> {
+  const { force: unasked, ...input } = call.input;
+  await call.rehearse(enable, input);
+  if (unasked !== true) await requireUsable(call, input);
+  call.show(await call.operate(enable, input), fields);
+}
+
+/** Disables a connection. Asks first if that leaves no owner a way to sign in. */
+export async function disableConnection<S extends OfOrganization, View extends Affected>(
+  call: Call,
+  disable: Runs<S, View>,
+  fields: Fields<View>,
+): Promise<void> {
+  const shutOut = await shutOutBy(call, disable);
+  if (shutOut !== null && !call.flags.dryRun) await call.confirm(`${shutOut} Go on?`);
+  const view = await call.perform(disable, [...fields, ...affectedFields]);
+  if (view.owners.length > 0) call.note(affectedOwners(view));
+}
+
+/** Links people anew at their next sign-in. */
+export async function relinkPeople<S extends OfOrganization, View extends { people: string[] }>(
+  call: Call,
+  relink: Runs<S, View>,
+  { fields, question }: { fields: Fields<View>; question: (view: View) => string },
+): Promise<void> {
+  await call.destroy(relink, {
+    fields,
+    question,
+    done: ({ people }) => `${persons(people)} ${are(people)} linked anew at the next sign-in.`,
+  });
+}
+
+/** Removes a connection. `called` names the far end, `next` a step for people linked to it. */
+export async function removeConnection<
+  S extends OfOrganization,
+  View extends Affected & { sessionsEnded: number },
+>(
+  call: Call,
+  remove: Runs<S, View>,
+  { fields, called, next }: { fields: Fields<View>; called: (view: View) => string; next: string },
+): Promise<void> {
+  const shutOut = await shutOutBy(call, remove);
+  const about = (view: View) => `the connection to ${called(view)}`;
+  const linked = (view: View) =>
+    `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;
+  await call.destroy(remove, {
+    fields: [...fields, ...affectedFields, sessionsEndedField],
+    question: (view) => told([`Remove ${about(view)}?`, ...endings(view), shutOut ?? '']),
+    done: (view) =>
+      told([`Removed ${about(view)}.`, ...endings(view)]) +
+      (view.people.length === 0 ? '' : linked(view)),
+  });
+}
+
+function endings(view: Affected & { sessionsEnded: number }): string[] {
+  return [sessionsEnding(view), affectedOwners(view)];
+}
+
+function told(sentences: string[]): string {
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function are({ length }: string[]): string {
+  return length === 1 ? 'is' : 'are';
+}
+
+function stay({ length }: string[]): string {
+  return length === 1 ? 'stays' : 'stay';
+}

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { credentialView } from '../services/people/credentials/credentials.ts';
+import type { Fields } from './output.ts';
+import type { Call, Runs } from './run.ts';
+
+/** The input of a command about an organization. */
+export type OfOrganization = z.ZodType<{ org: string }>;
+
+interface Ended {
+  sessionsEnded: number;
+}
+
+/** What an operation takes away from people who sign in by a connection. */
+export interface Affected {
+  people: string[];
+  owners: string[];
+  memberships: Gave;
+}
+
+type Gave = { user: string; project: string; role: string }[];
+
+/** Memberships of projects, for a person. */
+export function gaveText(memberships: Gave): string[] {
+  return memberships.map(({ user, project, role }) => `${user} in ${project} as ${role}`);
+}
+
+/** The fields that say who signs in by a connection, and what it gave. */
+export const affectedFields: Fields<Pick<Affected, 'people' | 'memberships'>> = [
+  ['Sign in by it', (view) => view.people],
+  ['Synced', (view) => gaveText(view.memberships)],
+];
+
+/** The owners who signed in by a connection, as a sentence; empty for none. */
+export function affectedOwners({ owners }: Pick<Affected, 'owners'>): string {
+  return owners.length === 0 ? '' : `These owners signed in by it: ${owners.join(', ')}.`;
+}
+
+/** The field that says how many sessions a command ends. */
+export const sessionsEndedField: Fields<Ended>[number] = [
+  'Sessions ended',
+  ({ sessionsEnded }) => sessionsEnded,
+];
+
+/** How many sessions end, as a sentence; empty for none. */
+export function sessionsEnding({ sessionsEnded: count }: Ended): string {
+  return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
+}
+
+/** How many people, in words. */
+export function persons({ length }: string[]): string {
+  return length === 1 ? '1 person' : `${length} people`;
+}
+
+/**
+ * A sentence that names the owners if the command leaves no owner a way to sign in; else null. A
+ * dry run prints it.
+ */
+export async function shutOutBy<S extends OfOrganization>(
+  call: Call,
+  operation: Runs<S, unknown>,
+): Promise<string | null> {
+  const { findShutOut } = await import('../services/signin/shut-out.ts');
+  const find = (ctx: Context, input: z.output<S>) => findShutOut(ctx, input, operation);
+  const { input } = operation;
+  const { slug, owners } = await call.rehearse(Object.assign(find, { input }));
+  if (owners.length === 0) return null;
+  const told = `Then no owner of ${slug} can sign in: ${owners.join(', ')}.`;
+  if (call.flags.dryRun) call.note(told);
+  return told;
+}
+
+type Credential = z.output<typeof credentialView>;
+
+const words: Record<Credential['kind'], [one: string, many: string]> = {
+  password: ['a password', 'passwords'],
+  totp: ['two-factor', 'two-factor'],
+  pat: ['1 token', 'tokens'],
+  bot: ['1 bot token', 'bot tokens'],
+  app: ['1 app', 'apps'],
+  session: ['1 session', 'sessions'],
+  identity: ['1 identity', 'identities'],
+};
+
+/** Describes a kind of credential for a person: its count, its organization and its dates. */
+export function credentialText({ kind, organization, count, first, last }: Credential): string {
+  const [one, many] = words[kind];
+  const what = count === 1 ? one : `${count} ${many}`;
+  const whose = organization === null ? what : `${what} of ${organization}`;
+  if (first === null || last === null) return whose;
+  const [from, to] = [first, last].map((at) => at.slice(0, 10));
+  return from === to ? `${whose} (${from})` : `${whose} (${from} to ${to})`;
+}

@@ -1,8 +1,0 @@
-/** Masks a secret for display: a URL keeps all but its passwords, anything else is hidden. */
-export function masked(secret: string): string {
-  if (secret.startsWith('sqlite:')) return secret;
-  if (!URL.canParse(secret)) return '***';
-  return secret
-    .replace(/^(\w+:\/\/[^:@/]*):[^/?#]*@/, '$1:***@')
-    .replace(/([?&]password=)[^&#]*/gi, '$1***');
-}

@@ -1,0 +1,61 @@
+import { type BlockList, isIPv6 } from 'node:net';
+import { canonicalHost, isIn, parseRange } from '../address.ts';
+
+/** The private hosts that the operator lets connections reach: `outbound.allow`, parsed once. */
+export interface AllowList {
+  /** Whether an entry names this host at this port, or covers it if it is an address. */
+  host(host: string, port?: number): boolean;
+  /** Whether an entry is this address, or a range around it, at this port. */
+  address(address: string, port?: number): boolean;
+}
+
+/** One entry. Without a port it covers every port. */
+interface Allowed {
+  host?: string;
+  list?: BlockList;
+  port?: number;
+}
+
+/**
+ * Parses host names, addresses (either with a port) and CIDR ranges. The first invalid entry is
+ * returned as `fault`.
+ */
+export function allowList(entries: string[]): AllowList & { fault?: string } {
+  const read = entries.map(readEntry);
+  const fault = entries.find((_, at) => read[at] === null);
+  const allowed = read.filter((one) => one !== null);
+  const address = (text: string, port?: number) =>
+    allowed.some((one) => isAt(one, port) && one.list !== undefined && isIn(one.list, text));
+  const host = (text: string, port?: number) => {
+    const name = canonicalHost(text);
+    return allowed.some((one) => isAt(one, port) && one.host === name) || address(name, port);
+  };
+  return { address, host, ...(fault === undefined ? {} : { fault }) };
+}
+
+function isAt({ port: named }: Allowed, port: number | undefined): boolean {
+  return named === undefined || named === port;
+}
+
+function readEntry(entry: string): Allowed | null {
+  const [, bracketed, bare, digits] = /^(?:\[([^\]]+)\]|([^:[\]/]+)):(\d{1,5})$/.exec(entry) ?? [];
+  if (digits === undefined) return readHost(entry);
+  const port = Number(digits);
+  const place = readHost(bracketed ?? bare ?? '');
+  const isPlace = place !== null && (bracketed === undefined || isIPv6(bracketed));
+  return isPlace && port >= 1 && port <= 65535 ? { ...place, port } : null;
+}
+
+function readHost(entry: string): Allowed | null {
+  const list = parseRange(entry);
+  if (list !== null) return { list };
+  return /^[a-z0-9_.-]+$/i.test(entry) ? { host: canonicalHost(entry) } : null;
+}
+
+const usualPorts = [80, 443, 389, 636];
+
+/** The entry of `outbound.allow` for a host and port, without a port that URLs omit. */
+export function entryFor(host: string, port: number): string {
+  if (usualPorts.includes(port)) return host;
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
