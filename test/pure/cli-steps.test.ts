@@ -30,7 +30,7 @@ function shown(columns: number, colour = false): string {
 }
 
 describe('interface page: the steps of an examination', () => {
-  test('in a pipe they are plain and whole', () => {
+  test('in a pipe they are plain and not shortened', () => {
     expect(shown(Number.POSITIVE_INFINITY).split('\n')).toEqual([
       '1 ok name: id.acme.test has one address',
       '2 - clock: not looked at: nobody tells the time',
@@ -56,7 +56,7 @@ describe('interface page: the steps of an examination', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test('colour only where it is wanted', () => {
+  test('have colour only if colour is on', () => {
     expect(shown(80)).not.toContain(csi);
     expect(shown(80, true)).toContain(`${csi}32m✓`);
   });

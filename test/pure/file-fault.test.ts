@@ -17,7 +17,7 @@ function thrown(work: () => unknown): unknown {
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
-test('what is wrong with a file is said in words, not in codes', () => {
+test('a fault of a file is explained in words, not in codes', () => {
   const reading = (path: string) =>
     fileFault(
       thrown(() => readFileSync(path)),
@@ -38,7 +38,7 @@ test('what is wrong with a file is said in words, not in codes', () => {
   expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');
 });
 
-test('a file of certificates that is not there is told from one that holds none', () => {
+test('a missing file of certificates and one without certificates have different messages', () => {
   expect(() => trustedRoots('doh.caFile', nowhere)).toThrow(
     `doh.caFile: ${nowhere} does not exist`,
   );

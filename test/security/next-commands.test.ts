@@ -76,7 +76,7 @@ test('X9 the next command names an account without an address by its id, never b
   expect(await wordsOf(await hintOf(link))).toEqual(['user', 'enable', owner.id]);
 });
 
-test('X9 the next command names an organization as one word, whatever its row says', async () => {
+test('X9 the next command names an organization as one word, whatever its row holds', async () => {
   const { id } = await organization(idctl);
   await person(idctl);
   const slug = 'a b`echo canary >&2`';

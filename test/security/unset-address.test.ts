@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { createClient } from '../support/http.ts';
 import { openIdctl } from '../support/idctl.ts';
 
-test('X4 what is no address that a person types is not logged as the one that people come by', async () => {
+test('X4 input that cannot be an address is not logged as an unset address', async () => {
   const idctl = await openIdctl();
   const lines: string[] = [];
   const log = createLog(
