@@ -38,7 +38,7 @@ export function isMissing(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause) ?? '');
 }
 
-/** Whether the error is a folder in place of a file. */
+/** Whether the error says that the path is a folder. */
 export function isFolder(cause: unknown): boolean {
   return codeOf(cause) === 'EISDIR';
 }

@@ -51,8 +51,8 @@ function tellUnwritten(): void {
 }
 
 /**
- * Answers frequent requests before loading anything: the version and, in a release, the prebuilt
- * help. Null for anything else.
+ * Answers frequent requests before loading other code: the version and, in a release, the prebuilt
+ * help. Null for other requests.
  */
 function readyAnswer(word: string): string | null {
   if (word === '--version') return `${versionText()}\n`;

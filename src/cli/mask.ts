@@ -1,4 +1,4 @@
-/** Masks a secret for display: a URL keeps all but its passwords, anything else is hidden. */
+/** Masks a secret for display: a URL loses only its passwords, any other text is hidden. */
 export function masked(secret: string): string {
   if (secret.startsWith('sqlite:')) return secret;
   if (!URL.canParse(secret)) return '***';

@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts';
 import type { Flags } from './flags.ts';
 import { becomeOwnerOf, databaseFile, operatorName } from './owner.ts';
 
-/** The app, opened for one command, and the operator's contexts in it. */
+/** The app that one command opens, with contexts for the operator. */
 export interface Operator {
   app: App;
   /** Runs the work at this instant, and turns errors of the platforms into refusals. */

@@ -18,13 +18,13 @@ export type Fields<View> = readonly (readonly [
 
 const gap = '  ';
 const time = /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/;
-/** The least width of a column that is narrowed. */
+/** The smallest width to which a column is narrowed. */
 const narrowest = { cut: 8, broken: 16 };
 
 interface Column {
   cells: string[];
   width: number;
-  /** The width below which the column is not narrowed. */
+  /** The width at which narrowing stops. */
   least: number;
 }
 

@@ -71,7 +71,7 @@ function withPassword(smtpUrl: string, password: string | undefined): string {
   return url.href;
 }
 
-/** Asks one question for each missing input; input from the environment is not asked for. */
+/** Asks one question for each missing input. Input from the environment counts as given. */
 export async function setupAsked(
   call: Call,
   given: Setup,
@@ -182,7 +182,7 @@ async function faultOf(
   }
 }
 
-/** A database file is made later; a database server must already be there. */
+/** The command makes a missing database file later; a database server must already run. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/connection.ts');

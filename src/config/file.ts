@@ -130,7 +130,7 @@ function readSection(reader: Reader, section: YAMLMap<unknown, unknown>, prefix:
   }
 }
 
-/** The keys and the sections above them, because a section name may be mistyped too. */
+/** The keys and the names of the sections above them: a section name may be mistyped too. */
 function withSections(keys: string[]): string[] {
   return [
     ...keys,

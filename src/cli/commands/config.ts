@@ -70,7 +70,7 @@ interface View {
   key: string;
   value: unknown;
   origin: string;
-  /** The line or the variable that sets the value, if it was asked for and exists. */
+  /** The line or the variable that sets the value, if the caller asked for it and it exists. */
   where?: string | null;
 }
 

@@ -278,7 +278,7 @@ function removed(view: z.output<typeof ldapRemovedView>, shutOut: string | null)
     .join(' ');
 }
 
-/** The step to take before another server can sign the same people in. */
+/** The next step before another server can sign the same people in. */
 function kept({ people, uri }: z.output<typeof ldapRemovedView>): string[] {
   if (people.length === 0) return [];
   const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${uri}.`;

@@ -309,7 +309,7 @@ function removed(view: z.output<typeof ssoRemovedView>, shutOut: string | null):
     .join(' ');
 }
 
-/** The step to take before another provider can sign the same people in. */
+/** The next step before another provider can sign the same people in. */
 function kept({ people, issuer }: z.output<typeof ssoRemovedView>): string[] {
   if (people.length === 0) return [];
   const who = `${persons(people)} ${people.length === 1 ? 'stays' : 'stay'} linked to ${issuer}.`;

@@ -42,7 +42,9 @@ export async function answerBrowser(
   response.type('html').end(textOf(presentPage(lookOf(app.config), shown)));
 }
 
-/** The address of the sign-in page, which then returns to the page that needed a session. */
+/**
+ * The address of the sign-in page. After the sign-in it returns to the page that needed a session.
+ */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
   if (returnTo.startsWith('/login?')) return returnTo;

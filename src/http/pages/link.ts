@@ -8,7 +8,7 @@ import { askWho } from './login/who.ts';
 import { form, page, type ShownPage, type Visit } from './page.ts';
 import { postForm } from './parts.ts';
 
-// Mail scanners and previews open every link they see. So only the button uses the link up.
+// Mail scanners and previews open every link they see. So only the button spends the link.
 
 const path = '/login/link';
 

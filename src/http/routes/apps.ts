@@ -26,7 +26,7 @@ export const appRoutes = [
     path: '/api/v1/me/apps/:id',
     summary:
       'Name the organization about whose tokens an app of yours may ask; you are an admin there',
-    // The right needed in addition to `me.credentials`.
+    // The right that the route needs in addition to `me.credentials`.
     access: 'apps.introspect',
     input: changeApp.input,
     output: appView,

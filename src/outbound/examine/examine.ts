@@ -72,7 +72,7 @@ async function walk(step: Step, way: Way): Promise<void> {
     if (asked.ok)
       await step('redirect URI', () => examineRedirect(fetch, metadata, subject, deadline));
   };
-  // In parallel, so that slow keys do not use up the others' time.
+  // In parallel, so that a slow key document does not use up the others' time.
   await Promise.all([step('keys', () => examineKeys(fetch, metadata, deadline)), askClient()]);
 }
 

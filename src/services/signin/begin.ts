@@ -25,7 +25,7 @@ import { requireMethodAllowed } from '../tenancy/signin-settings/require.ts';
 /** How the person has proved who they are. */
 export interface SignIn {
   method: SignInMethod;
-  /** The organization's connection that the sign-in came through, if any. */
+  /** The organization's connection that the person signed in through, if any. */
   connection?: { id: string; organizationId: string };
   /** The canonical address that a social provider guarantees; null if it guarantees none. */
   provenEmail?: string | null;
@@ -103,9 +103,7 @@ async function requireNoTombstone(account: Account, organizationId: string): Pro
   if (tombstone !== null) throw signInFailed('deactivated');
 }
 
-/**
- * Returns the session that has begun; refuses `second_factor_required` if a code must be asked for.
- */
+/** Returns the new session; refuses `second_factor_required` if a code must be asked for. */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
   throw secondFactorRequired();

@@ -3,8 +3,8 @@ import type { Limit } from './limit.ts';
 import { clientLimit } from './password.ts';
 
 /**
- * The cost of trying a directory password (security L8): one place each of the organization's user
- * name and the client.
+ * The cost of trying a directory password (security L8): one try of the organization's user name,
+ * and one of the client.
  */
 export function directoryLimits(
   ctx: Context,
@@ -51,8 +51,8 @@ export function entryLimit(
 }
 
 /**
- * How many passwords an organization may try for the searching account, whatever its name, because
- * names have too many spellings.
+ * How many tries of its service account's password an organization has. They do not count by name,
+ * because a name has too many spellings.
  */
 export function bindLimit(ctx: Context, organizationId: string): Limit {
   const { ldapFailures: most } = ctx.config.limits;
@@ -66,8 +66,8 @@ export interface StoredPassword {
 }
 
 /**
- * The cost of each try of a bind password, in any organization: one place each of actor and client.
- * A stored password also costs one of its own, so that no account is locked.
+ * The cost of each try of a bind password, in any organization: one try each of actor and client. A
+ * stored password also costs one try of its own, so that no account is locked.
  */
 export function bindTryLimits(
   ctx: Context,
@@ -105,7 +105,7 @@ function storedBindLimit(ctx: Context, { of, apart }: StoredPassword): Limit {
 }
 
 /**
- * Counts the tries of a stored password that share one place of the organization. It is never full.
+ * Counts the tries of a stored password that share one try of the organization. It is never full.
  */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
   return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };

@@ -15,8 +15,8 @@ const day = 86_400;
 const recent = 30 * day;
 
 /**
- * The cost of trying a password: one place of the account and one of the client. Networks where
- * this person has signed in lately have separate places, which strangers' failures do not use up
+ * The cost of trying a password: one try of the account and one of the client. Networks where this
+ * person has signed in lately have separate tries, which strangers' failures do not use up
  * (security P8).
  */
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {

@@ -131,7 +131,7 @@ export function nameOf(resource: ScimResource): string | null {
   return null;
 }
 
-/** At most 200 units, without cutting a surrogate pair or a joined pair. */
+/** At most 200 UTF-16 units, without cutting a surrogate pair or a joined pair. */
 function shortened(text: string): string {
   const cut = [...text.trim()].slice(0, 200).join('').slice(0, 200);
   return replaceUnseen(cut, () => '').trim();

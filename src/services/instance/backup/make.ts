@@ -24,8 +24,9 @@ import { inFolder } from './unfinished.ts';
 type View = z.input<typeof backupView>;
 
 /**
- * Writes the whole instance, as of one instant, to a file or a stream. The file is for its owner
- * alone and appears in one step. Daemons keep running. The master key is not included.
+ * Writes the whole instance, as of one moment, to a file or a stream. Only the owner can read the
+ * file, and it appears in one step. Daemons keep running. The backup does not include the master
+ * key.
  */
 export async function makeBackup(ctx: Context, to: string | Writable): Promise<View> {
   requireOperator(ctx);

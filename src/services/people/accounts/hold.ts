@@ -7,7 +7,7 @@ import { lockAccount } from './lock.ts';
 /**
  * Locks the account until the transaction ends, and refuses a credential that has ended since the
  * request began. Otherwise a credential made after a reclaim would outlive it (security I3). Call
- * it before making anything that lets a person in.
+ * it before making a credential.
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;

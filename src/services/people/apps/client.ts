@@ -9,7 +9,7 @@ import type { Limit } from '../../foundation/limits/limit.ts';
 import { networkOf, siteOf } from '../../foundation/limits/network.ts';
 import { requireRoom, spend } from '../../foundation/limits/spend.ts';
 
-/** The fields used of an app that has proved itself. */
+/** The fields of an app that has proved itself. */
 export interface ProvedApp {
   id: string;
   accountId: string;

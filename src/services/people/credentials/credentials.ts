@@ -13,7 +13,7 @@ import { endSessions } from '../sessions/end.ts';
 import { discardTotp } from '../two-factor/discard.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// all code that ends credentials uses this list. Tests check the schema and the kill matrix against
+// all code that ends credentials uses this list. Tests compare the schema and the kill matrix with
 // it.
 
 type Remove = (where: WhereOptions) => Promise<number>;

@@ -14,8 +14,8 @@ export function noteTokenUse(ctx: Context, id: string, lastUsedAt: Date | null):
 }
 
 /**
- * Writes the remembered uses, each in a transaction of its own; a failed write is left for the next
- * time.
+ * Writes the remembered uses, each in a transaction of its own; a failed write is tried again the
+ * next time.
  */
 export async function writeTokenUses(ctx: Context): Promise<void> {
   for (const [id, at] of [...ctx.tokenUses]) {

@@ -1,6 +1,6 @@
 import { Account } from '../../../database/models/account.ts';
 
-/** Discards the secret and the record that it was on (spec §2.6). */
+/** Deletes the secret and the time it was enabled (spec §2.6). */
 export async function discardTotp(accountId: string): Promise<void> {
   const nothing = {
     totpSecret: null,

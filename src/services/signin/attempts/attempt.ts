@@ -13,9 +13,9 @@ import { Refusal } from '../../../errors.ts';
 import type { Said } from '../methods/sso/claims.ts';
 import { claimsToKeep, type KeptClaims } from './claims.ts';
 
-// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept once its
-// state is accepted: what fails before costs a stranger nothing. Attempts without an address have a
-// limit of their own, so that strangers cannot push out those of people.
+// Keeps the last sign-ins of a connection for the admin who sets it up. An attempt is kept after
+// its state was accepted, so earlier failures cost a stranger nothing. Attempts without an address
+// have a limit of their own, so that strangers cannot push out those of people.
 
 /** How long attempts are kept. */
 export const attemptDays = 7;
@@ -24,8 +24,8 @@ const mostNamed = 400;
 const mostNameless = 100;
 
 /**
- * Runs a sign-in whose state was accepted, and keeps how far it came. `learn` takes what the
- * provider said.
+ * Runs a sign-in whose state was accepted, and keeps how far it came. `learn` receives the
+ * provider's claims.
  */
 export async function keepAttempt<T>(
   ctx: Context,

@@ -17,7 +17,7 @@ type ByPassword = Arrival & { by: 'password' };
  */
 export type PasswordProof = { proved: Account } | { refused: string };
 
-/** Decides what the comparison of a password proves. */
+/** Decides the result of a password check: the account, or the reason of the refusal. */
 export function judgePassword(
   ctx: Context,
   account: Account | null,

@@ -9,7 +9,7 @@ import { claimCode } from './claim-code.ts';
 import { type Flow, type FlowState, isSameBrowser, readState } from './state.ts';
 import { type CallbackPlaces, callbackPlaces } from './under-way.ts';
 
-/** The parts of a callback that do not concern the provider alone. */
+/** The parts of a callback that are the same for every provider. */
 interface Returned {
   state?: string | undefined;
   code?: string | undefined;

@@ -5,11 +5,11 @@ import { networkOf } from '../../foundation/limits/network.ts';
 /** How many callbacks may wait for a provider at once in one process (security S9). */
 const most = { client: 10, connection: 50 };
 
-/** A callback's places: one of its client's and one of its connection's. */
+/** The places of a callback: one of its client's and one of its connection's. */
 export interface CallbackPlaces {
-  /** Takes both; a repeated call takes no more. Refuses `overloaded`. */
+  /** Takes both places; a repeated call takes no more. Refuses `overloaded`. */
   take(): void;
-  /** Gives back the places it took. */
+  /** Returns the places it took. */
   leave(): void;
 }
 

@@ -16,8 +16,8 @@ import { detachIdentities, recordUnlinked } from './detach.ts';
 import { providerNames, type SocialProvider } from './providers.ts';
 import { reclaim } from './reclaim.ts';
 
-// The only code by which an outside proof reaches an account (security I1). No other code may join
-// an e-mail address to an account.
+// The only code that links an outside proof to an account (security I1). No other code may join an
+// e-mail address to an account.
 
 /** What a provider or directory has proved; the caller has checked all of it down to the domain. */
 export interface OutsideProof {
@@ -160,7 +160,7 @@ export async function attachSocial(
     return linkTo === undefined || linkTo === account.id ? { account, created: false } : null;
   }
   if (linkTo === undefined && !proof.proven) {
-    // The same refusal with and without an account of the address.
+    // The same refusal, whether or not the address has an account.
     throw connectFirst(
       provider,
       `${providerNames[provider]} has not verified the address ${email}.`,

@@ -1,7 +1,7 @@
 import type { Actor } from '../../../context.ts';
 import type { Origin, Role } from '../../../database/models/membership.ts';
 
-/** The row of the authority table that granting this role in an organization needs. */
+/** The row of the authority table that an actor needs to grant this role in an organization. */
 export function rightToGrant(role: Role) {
   if (role === 'owner') return 'members.grantOwner';
   return role === 'admin' ? 'members.grantAdmin' : 'members.change';

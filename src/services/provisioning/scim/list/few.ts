@@ -38,8 +38,8 @@ function isPossible({ column, value }: Key): boolean {
 }
 
 /**
- * Whether few enough records have any of the keys to read and sort them at once. A client may give
- * all of its people one externalId or one address.
+ * Whether few enough records have any of the keys, so that idctl can read and sort them at once. A
+ * client may give all of its people one externalId or one address.
  */
 export async function areFew(organizationId: string, keys: Key[]): Promise<boolean> {
   const shared = keys.filter(({ column }) => column === 'externalId' || column === 'email');

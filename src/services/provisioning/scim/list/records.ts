@@ -12,8 +12,7 @@ import type { listScimUsersInput } from '../schema.ts';
 import { beginning } from './places.ts';
 
 /**
- * The users that the organization's SCIM client sees, with their data, and whether they are
- * members.
+ * The users that the organization's SCIM client sees, with their data and whether they are members.
  */
 export async function listScimUsers(ctx: Context, input: z.output<typeof listScimUsersInput>) {
   const { organization } = await requireAuthority(ctx, 'scim.see', input.org);

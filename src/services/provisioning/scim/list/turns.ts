@@ -1,7 +1,7 @@
 import { OutOfTime } from '../../../../database/select-within.ts';
 
-// Slow reads run one per organization and few in total. So one client's filters neither delay
-// another's nor, on PostgreSQL, take all connections.
+// One slow read per organization runs at a time, and few in total. So one client's filters do not
+// delay another's, and on PostgreSQL they do not take all connections.
 
 const atOnce = 3;
 const last = new Map<string, Promise<unknown>>();

@@ -51,8 +51,8 @@ export async function activateMember(
 }
 
 /**
- * Ends the membership, even the last owner's (spec §3.2: always). An event records that the
- * organization has no owner.
+ * Ends the membership, even the last owner's (spec §3.2). An event records that the organization
+ * has no owner.
  */
 export async function deactivateMember(ctx: Context, held: Held): Promise<void> {
   const { record, account } = held;

@@ -59,8 +59,8 @@ export async function testLdap(ctx: Context, input: Input) {
 type Examine = (proving: Trial['proving']) => Promise<DirectoryExamination>;
 
 /**
- * Counts the person's password as a sign-in does: before the try, by name and by entry. The try is
- * given back unless it was refused.
+ * Counts the person's password as a sign-in does: before the try, by name and by entry. The count
+ * is returned unless the password was refused.
  */
 async function counting(
   ctx: Context,

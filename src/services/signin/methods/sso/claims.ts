@@ -18,7 +18,7 @@ export interface Said {
    */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
   name: string | null;
-  /** An absent claim is unknown here, whatever the connection takes it for. */
+  /** An absent claim is unknown here; the connection decides later what it means. */
   groups: Groups;
 }
 

@@ -140,8 +140,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes delivered messages after a week, and dead ones as late as events. Messages that wait for
- * a disabled webhook are deleted as late as events too. Call it inside a transaction.
+ * Deletes delivered messages after a week. Dead messages, and those that wait for a disabled
+ * webhook, are deleted as late as events. Call it inside a transaction.
  */
 export async function sweepDeliveries(ctx: Context): Promise<void> {
   const week = { [Op.lt]: after(ctx.now, -deliveredSeconds) };

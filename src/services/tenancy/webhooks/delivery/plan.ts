@@ -73,7 +73,7 @@ function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): DeliveryP
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }
 
-/** Whether the receiver was there and answered about this one message. */
+/** Whether the receiver answered about this one message. */
 function isAnswer({ status }: Outcome): boolean {
   return status !== null && !isRedirect(status) && !absent.has(status);
 }
