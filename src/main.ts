@@ -46,7 +46,7 @@ function tellUnwritten(): void {
   process.exitCode = 3;
   process.stderr.write(
     `idctl: The result could not be written (${unwritten})${ended === 0 ? '; what was asked for has been done' : ''}.\n` +
-      'hint: Make room where standard output goes, then look with a command that only shows.\n',
+      'hint: Make room where standard output goes, then check the result with a command that only shows.\n',
   );
 }
 

@@ -157,7 +157,7 @@ async function completeMail(call: Call, settings: Record<string, string>): Promi
   settings['mail.smtpUrl'] = await completed(answer);
   const fault = await withProgress(() => faultOf(call, settings, greetMailServer), true);
   if (fault !== null)
-    call.note(`warning: ${fault} It is set up all the same; idctl doctor tries it again.`);
+    call.note(`warning: ${fault} The setup continues; idctl doctor tests the mail server again.`);
 }
 
 async function greetMailServer(config: Config): Promise<void> {

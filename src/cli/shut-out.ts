@@ -28,5 +28,5 @@ export async function agreeToShutOut<S extends OrganizationSchema>(
   operation: Runs<S, unknown>,
 ): Promise<void> {
   const told = await shutOutBy(call, operation);
-  if (told !== null && !call.flags.dryRun) await call.confirm(`${told} Go on?`);
+  if (told !== null && !call.flags.dryRun) await call.confirm(`${told} Continue?`);
 }

@@ -21,12 +21,12 @@ export async function requirePassed(
       'not_confirmed',
       `The ${tested} failed the test, and nothing was changed. ${message}`,
       {
-        hint: [change, 'To save it all the same, add --force.']
+        hint: [change, 'To save it anyway, add --force.']
           .filter((part) => part !== undefined)
           .join(' '),
       },
     );
   }
   call.note(change === undefined ? message : `${message}\n${change}`);
-  await confirmed(`The ${tested} failed the test. Save it all the same?`);
+  await confirmed(`The ${tested} failed the test. Save it anyway?`);
 }

@@ -164,7 +164,7 @@ const allSettings = z.strictObject({
     .strictObject({
       trustedProxies: help(
         z.array(cidr).default([]),
-        'Proxies whose X-Forwarded-* headers are believed',
+        'Proxies whose X-Forwarded-* headers are trusted',
       ),
       returnToOrigins: help(z.array(origin).default([]), 'Origins a sign-in may return to'),
       corsOrigins: help(z.array(origin).default([]), 'Origins whose scripts may call the API'),
@@ -256,7 +256,7 @@ const allSettings = z.strictObject({
     .strictObject({
       open: help(
         onOff.default('off'),
-        'on: anybody may sign up, but for addresses on verified domains',
+        'on: anyone can sign up, except with addresses on verified domains',
       ),
     })
     .prefault({}),
@@ -285,7 +285,7 @@ const allSettings = z.strictObject({
     .strictObject({
       deleteMode: help(
         oneOf('deactivate', 'remove').default('deactivate'),
-        'What a SCIM DELETE leaves: a User who is not active, or none to be seen',
+        'Effect of a SCIM DELETE: deactivate the User, or remove it for SCIM too',
       ),
     })
     .prefault({}),

@@ -72,7 +72,7 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
     throw providerFailed(
       'discovery',
       'endpoint_missing',
-      `it lacks or spoils ${spoiled(checked.error)}`,
+      `missing or malformed: ${spoiled(checked.error)}`,
       {
         hint: 'idctl needs a provider with authorization, token and userinfo endpoints.',
         cause: checked.error,

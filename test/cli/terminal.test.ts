@@ -148,14 +148,14 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('sso enable tests the provider first, and asks when a step fails', async () => {
     await idctl('domain add acme.test');
     await idctl('domain verify acme.test --assert --yes');
-    const refused = await idctl('sso enable', [['Save it all the same?', 'n\r']]);
+    const refused = await idctl('sso enable', [['Save it anyway?', 'n\r']]);
     expect(refused.shown).toMatch(/Step \d+, .+, failed: /);
     expect(refused.shown).toContain('Nothing was changed.');
     expect(refused.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"enabled": false');
-    expect((await idctl('sso enable', [['Save it all the same?', 'y\r']])).code).toBe(0);
+    expect((await idctl('sso enable', [['Save it anyway?', 'y\r']])).code).toBe(0);
     // What is enabled stays as it is until the new settings have passed.
-    const kept = await idctl('sso set --groups-claim other', [['Save it all the same?', '\r']]);
+    const kept = await idctl('sso set --groups-claim other', [['Save it anyway?', '\r']]);
     expect(kept.code).toBe(1);
     expect((await idctl('sso show --json')).shown).toContain('"groupsClaim": "roles"');
     expect((await idctl('domain remove acme.test --yes')).code).toBe(0);
@@ -215,7 +215,7 @@ describe.skipIf(counterpartMissing('bsdutils'))('on a terminal', { timeout: 120_
   it('a backup is not written to a terminal', async () => {
     const { shown, code } = await idctl('backup -');
     expect(code).toBe(2);
-    expect(shown).toContain('idctl: file: is not for a terminal to show');
+    expect(shown).toContain('idctl: file: cannot be written to a terminal');
   });
 
   it('NO_COLOR or a pipe turns colour off', async () => {

@@ -80,7 +80,7 @@ if (dialect === 'sqlite') {
     const { code, err } = await site.run(['org', 'list']);
     expect([code, err]).toEqual([
       3,
-      expect.stringContaining(`go back to the copy made before it came: ${newer}`),
+      expect.stringContaining(`go back to the copy made before the upgrade: ${newer}`),
     ]);
     renameSync(newer, file);
     expect((await site.run(['migrate'])).code).toBe(0);

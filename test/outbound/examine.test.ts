@@ -273,7 +273,7 @@ describe('each fault is reported once, with one thing to change', () => {
       provider.answers.authorization = () => answer;
       expect((await examine()).step('redirect URI')).toMatchObject({
         ok: true,
-        seen: 'cannot be told without a browser',
+        seen: 'cannot be tested without a browser',
         hint: expect.stringContaining(client().redirectUri),
       });
     },
@@ -477,9 +477,7 @@ describe('TLS', () => {
 
   test('a port without TLS', async () => {
     const { failed } = await examine(outbound, client(provider.issuer.replace('http:', 'https:')));
-    expect(failed).toMatchObject([
-      { name: 'TLS', seen: '127.0.0.1 does not speak TLS as it should' },
-    ]);
+    expect(failed).toMatchObject([{ name: 'TLS', seen: '127.0.0.1 does not speak TLS correctly' }]);
   });
 
   test('S9 an https issuer with an authorization endpoint in plain http', async () => {

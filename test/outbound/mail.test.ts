@@ -101,7 +101,7 @@ describe('sending to a mail server', () => {
       const smtp = await server();
       smtp.refuse(code);
       await expect(network({ smtpUrl: smtp.url }).sendMail(message)).rejects.toMatchObject(
-        refusing('it did not take the sender or the recipient', final),
+        refusing('it did not accept the sender or the recipient', final),
       );
     },
   );

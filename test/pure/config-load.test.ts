@@ -156,8 +156,8 @@ test.each([
 test.each([
   ['listen: [1', 'line 1: '],
   ['\na: b\n c: d', 'line 2: '],
-  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: listen is there twice'],
-  ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is there twice'],
+  ['listen: 127.0.0.1:1\nlisten: 127.0.0.1:2', 'line 2: listen is set twice'],
+  ['doh:\n  caFile: a\n  caFile : b', 'line 3: caFile is set twice'],
   ['- listen', 'settings are expected'],
   ['just text', 'settings are expected'],
   ['database: postgres://h/d', 'line 1: database is a section: it holds database.url'],

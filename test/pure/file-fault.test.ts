@@ -32,7 +32,7 @@ test('a fault of a file is explained in words, not in codes', () => {
   expect(fileFault(withCode('EPERM'), 'written')).toBe(
     `may not be written by the user ${username}`,
   );
-  expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in no folder that exists');
+  expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in a folder that does not exist');
   expect(accessHint(withCode('EACCES'))).toMatch(/^Let that user read it/);
   expect(accessHint(withCode('ENOENT'))).toBeUndefined();
   expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');

@@ -53,7 +53,7 @@ test('X3 a new key overwrites no file', async () => {
 test('X3 a key that cannot be written is refused with the path and the cause', async () => {
   const nowhere = join(folder, 'missing', 'master.key');
   await expect(createKeyFile(nowhere)).rejects.toEqual(
-    refused(`${nowhere} is in no folder that exists`),
+    refused(`${nowhere} is in a folder that does not exist`),
   );
 });
 

@@ -27,7 +27,7 @@ afterAll(() => idctl.close());
 
 /** The words that a shell gives idctl, when the command in the text is typed. */
 async function wordsOf(text: string | undefined): Promise<string[]> {
-  const [command = ''] = /idctl .*/.exec((text ?? '').split(', or give')[0] ?? '') ?? [];
+  const [command = ''] = /idctl .*/.exec((text ?? '').split(', or enable')[0] ?? '') ?? [];
   const { stdout, stderr } = await run('sh', [
     '-c',
     `idctl() { printf '%s\\0' "$@"; }\n${command}`,

@@ -29,7 +29,7 @@ test('X4 input that cannot be an address is not logged as an unset address', asy
       expect((await client.get('/login', headers)).status).toBe(503);
     }
     const seen = lines.flatMap((line) => / seen=(.*) baseUrl=/.exec(line)?.[1] ?? []);
-    expect(seen).toEqual(['an address that is none', 'http://ok.test']);
+    expect(seen).toEqual(['not an address', 'http://ok.test']);
   } finally {
     await server.close(0);
     await idctl.close();

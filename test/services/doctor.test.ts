@@ -161,7 +161,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     });
     expect(seen(`SCIM of ${unused.slug}`)).toMatch(/^never called at http.*\/scim\/v2\/orgs\//);
     // Their own domain's settings, and theirs alone, let its owners in; the others have none.
-    expect(seen(`owners of ${unused.slug}`)).toBe(`no way in for ${unused.owner.email}`);
+    expect(seen(`owners of ${unused.slug}`)).toBe(`no way to sign in for ${unused.owner.email}`);
     for (const { hint, expected } of Object.values(failed)) {
       expect(hint).toMatch(/\w/);
       expect(expected).toMatch(/\w/);
@@ -202,7 +202,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       /2 failed configuration\n {4}expected: .+\n {4}seen: .+IDCTL_LISTEN/,
     );
     expect(broken.out).toMatch(
-      /\n1 of 2 checks failed\. The rest is looked at once the configuration is right/,
+      /\n1 of 2 checks failed\. Correct the configuration to run the other checks/,
     );
     expect([pending.code, gone.code, broken.code]).toEqual([1, 1, 1]);
   });

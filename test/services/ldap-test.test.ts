@@ -282,7 +282,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     expect(last(gone)).toMatchObject({
       name: 'account',
       ok: false,
-      seen: 'the person was taken out of the organization',
+      seen: 'the person was removed from the organization',
     });
   });
 
@@ -354,7 +354,7 @@ test('L9 Active Directory tells the service account what is wrong with it', asyn
   });
   expect(answer.body.steps[2]).toMatchObject({
     name: 'TLS',
-    seen: 'none: this connection goes without',
+    seen: 'none: this connection has no TLS',
   });
   expect(JSON.stringify(answer.body)).not.toContain('AcceptSecurityContext');
 });

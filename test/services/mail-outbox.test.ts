@@ -58,7 +58,7 @@ test('after a day it is given up, with an event that has the reason', async () =
   expect(await abandoned()).toEqual([]);
   idctl.wait(3600);
   await turn();
-  const reason = 'it did not take the sender or the recipient';
+  const reason = 'it did not accept the sender or the recipient';
   expect(await abandoned()).toMatchObject([{ data: { about: 'code', email, reason } }]);
   expect(await OutboxItem.count()).toBe(0);
 });

@@ -176,7 +176,7 @@ describe('interface page: webhooks', () => {
     await owner.send('PATCH', `${path}/${id}`, { body: { enabled: false } });
     expect((await owner.post(`${path}/${id}/test`)).body).toEqual({
       ok: true,
-      message: 'It took the message and answered 204.',
+      message: 'The webhook accepted the message and answered 204.',
       responseStatus: 204,
     });
     expect(at.received[0]?.message.type).toBe('webhook.test');
@@ -275,7 +275,7 @@ describe('X7 a receiver that fails', () => {
       status: 'dead',
       attempts: 10,
       nextAt: null,
-      error: 'It answered 500.',
+      error: 'The webhook answered 500.',
     });
     expect(new Set(at.received.map((one) => `${one.id} ${one.body}`)).size).toBe(1);
     // It had taken nothing for more than three days.

@@ -42,8 +42,8 @@ async function backup(call: Call): Promise<void> {
   if (given === '-' && process.stdout.isTTY)
     throw refuseField(
       'file',
-      'is not for a terminal to show',
-      'Name a file, or send it on: idctl backup - >FILE',
+      'cannot be written to a terminal',
+      'Name a file, or redirect the output: idctl backup - >FILE',
     );
   if (given !== '-' && existsSync(file)) {
     if (statSync(file).isDirectory()) throw new Refusal('invalid_input', nameFileIn(file));
@@ -53,5 +53,7 @@ async function backup(call: Call): Promise<void> {
     call.operate(by(backupInput, (ctx) => makeBackup(ctx, given === '-' ? process.stdout : file)));
   const view = await cleaningUp(removeUnfinished, () => withProgress(make, !call.flags.quiet));
   if (given !== '-') call.show(view, backupFields);
-  call.note('The master key is not in it: keep a copy of the key file somewhere else.');
+  call.note(
+    'The backup does not include the master key. Keep a copy of the key file somewhere else.',
+  );
 }

@@ -64,8 +64,8 @@ export function addMemberCommands(program: Command): void {
       const { removeMember } = await import('../../services/tenancy/memberships/operations.ts');
       await call.destroy(removeMember, {
         fields,
-        question: ({ email, name }) => `Take ${email ?? name} out of ${call.input['org']}?`,
-        done: ({ email, name }) => `Took ${email ?? name} out of ${call.input['org']}.`,
+        question: ({ email, name }) => `Remove ${email ?? name} from ${call.input['org']}?`,
+        done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       });
     },
   });

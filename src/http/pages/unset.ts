@@ -57,5 +57,5 @@ function addressSeen({ headers }: Request, own: string): string | null {
   // An operator copies this value from the log into the configuration, so it must be an address
   // only.
   const isAddress = place !== null && /^[\w.:[\]-]{1,255}$/.test(host);
-  return isAddress ? `${scheme}://${place.host}` : 'an address that is none';
+  return isAddress ? `${scheme}://${place.host}` : 'not an address';
 }

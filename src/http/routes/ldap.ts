@@ -32,7 +32,7 @@ export const ldapRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/orgs/:org/ldap/test',
-    summary: 'Look at the directory step by step; fields given stand in for those stored',
+    summary: 'Test the directory step by step; given fields replace the stored ones',
     access: 'ldap.test',
     input: testLdapInput,
     output: testLdapView,
@@ -40,7 +40,7 @@ export const ldapRoutes = [
     run: testLdap,
   }),
   route('POST', '/api/v1/orgs/:org/ldap/relink', relinkLdap, {
-    summary: 'After a change of directory: link people anew at their next sign-in',
+    summary: 'After a change of directory: link people again at their next sign-in',
     cli: 'ldap relink',
   }),
   route({

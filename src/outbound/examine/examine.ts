@@ -104,7 +104,7 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
  * sends no time.
  */
 function examineClock(theirs: number | null, ours: number): Finding {
-  if (theirs === null) return right('the provider does not tell its time');
+  if (theirs === null) return right('the provider sends no time');
   const seconds = Math.round((theirs - ours) / 1000);
   const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
   if (Math.abs(seconds) <= 60) return right(seconds === 0 ? 'the same' : apart);

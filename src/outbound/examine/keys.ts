@@ -16,7 +16,7 @@ export async function examineKeys(
 ): Promise<Finding> {
   if (uri === undefined) {
     return right(
-      'no jwks_uri: only userinfo can be believed',
+      'no jwks_uri: only userinfo can be trusted',
       'An ID token of this provider would be refused.',
     );
   }

@@ -101,7 +101,7 @@ export const complex = (
 /** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4, and its own. */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
   const shared = [
-    text('type', 'What the value is for.', { canonicalValues: types }),
+    text('type', 'The purpose of the value.', { canonicalValues: types }),
     boolean('primary', 'Whether it is the preferred value; true for one at most.'),
   ];
   return complex(name, description, [...own, ...shared], { multiValued: true });
@@ -143,7 +143,7 @@ const common: Attribute[] = [
   }),
   complex(
     'meta',
-    'When and where the resource came to be.',
+    'When and where the resource was created.',
     [
       text('resourceType', 'The name of the resource type.', readOnly),
       text('created', 'When the User was added.', {
@@ -179,11 +179,11 @@ const core: Attribute[] = [
     text('familyName', 'The family name.'),
     text('givenName', 'The given name.'),
     text('middleName', 'The middle names.'),
-    text('honorificPrefix', 'What stands before the name.'),
-    text('honorificSuffix', 'What stands behind the name.'),
+    text('honorificPrefix', 'The prefix, such as Dr.'),
+    text('honorificSuffix', 'The suffix, such as Jr.'),
   ]),
   text('displayName', 'The name to show to people.'),
-  text('nickName', 'What the User is called in passing.'),
+  text('nickName', 'The casual name of the User.'),
   reference('profileUrl', 'A page about the User.', ['external']),
   text('title', 'The title of the User, such as Vice President.'),
   text('userType', 'How the User relates to the organization.'),

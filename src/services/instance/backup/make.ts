@@ -72,7 +72,8 @@ async function requirePlace(file: string): Promise<void> {
   } catch (error) {
     if (isMissing(error))
       throw refuseField('file', `there is no folder ${beside}`, 'Make the folder first.');
-    const hint = 'The owner of the database writes it; or let the shell: idctl backup - >FILE';
+    const hint =
+      'Run it as the owner of the database, or redirect the output: idctl backup - >FILE';
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }
@@ -128,13 +129,10 @@ async function recordMade(ctx: Context, bytes: number): Promise<void> {
 function explained(error: unknown): unknown {
   const code = codeOf(error) ?? '';
   if (code === 'EPIPE')
-    return invalid(
-      'The program that reads the backup stopped reading.',
-      'What it has is not whole.',
-    );
+    return invalid('The program that reads the backup stopped reading.', 'Its copy is incomplete.');
   if (!['ENOSPC', 'EDQUOT', 'SQLITE_FULL'].includes(code)) return error;
   return new Refusal('database_full', 'There is no space left for the backup.', {
-    hint: 'It needs as much as the database twice; make room, or name another folder.',
+    hint: 'It needs twice the size of the database; make room, or name another folder.',
     cause: error,
   });
 }

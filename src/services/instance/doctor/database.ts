@@ -113,5 +113,5 @@ async function checkModes(file: string) {
       );
     }
   }
-  return right('for their owner alone');
+  return right('readable by their owner only');
 }

@@ -10,7 +10,7 @@ import { type Check, check, shownTime } from './check.ts';
 export async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> {
   const webhooks = await Webhook.findAll({ where: { organizationId: id }, order: ['id'] });
   if (webhooks.length === 0) return null;
-  return check(`webhooks of ${slug}`, 'each takes what it is sent', async () => {
+  return check(`webhooks of ${slug}`, 'each accepts its messages', async () => {
     const failing = webhooks.find(({ failingSince }) => failingSince !== null);
     const off = webhooks.filter(({ enabled }) => !enabled).length;
     if (failing?.failingSince) {

@@ -120,7 +120,7 @@ function lockedOut({ slug }: Organization, owners: Account[]): Refusal {
     'owners_locked_out',
     `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`,
     {
-      hint: 'Leave one of them a way. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
+      hint: 'Leave one of them a way to sign in. Google and GitHub count once they have been used, and not while restricted to verified domains; single sign-on and LDAP once enabled for the address, a code where mail is sent.',
     },
   );
 }

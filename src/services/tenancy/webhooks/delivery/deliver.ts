@@ -39,7 +39,7 @@ export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   await Promise.all(
     due.map(({ id }) =>
       serve(id, turn).catch((error: unknown) => {
-        ctx.log.error({ webhook: id, err: error }, 'a webhook was not served');
+        ctx.log.error({ webhook: id, err: error }, 'deliveries to a webhook failed');
       }),
     ),
   );

@@ -86,7 +86,7 @@ async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]):
   const seen = {
     name: host,
     connection: 'accepted',
-    TLS: tls ? `a trusted certificate, valid until ${until}` : 'none: this connection goes without',
+    TLS: tls ? `a trusted certificate, valid until ${until}` : 'none: this connection has no TLS',
   };
   for (const [name, expected] of greetings) {
     const failed = 'finding' in greeted && greeted.at === name;
@@ -108,7 +108,7 @@ async function lookAtBase(ask: Ask, { searchBase: base }: Trial, step: Take): Pr
   );
   if (!bound.ok || answer === undefined) return false;
   const first = answer;
-  const based = await step('base', 'the search base is there to be read', () =>
+  const based = await step('base', 'the search base can be read', () =>
     judgeBase(ask, base, first),
   );
   return based.ok;

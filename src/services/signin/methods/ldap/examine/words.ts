@@ -141,14 +141,14 @@ export const refusalWords: Record<string, Words> = {
   },
   email_domain_not_verified: {
     seen: 'no address of the entry is on a domain that the organization has verified',
-    hint: 'Prove the domain (idctl domain add), or correct the address in the directory.',
+    hint: 'Verify the domain (idctl domain add), or correct the address in the directory.',
   },
   identity_conflict: {
     seen: 'the address belongs to an account that another entry, or an entry of another server, signs in to',
-    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink takes the other one off. After a change of server: idctl ldap relink.',
+    hint: 'Look at it with idctl identity list --user EMAIL; idctl identity unlink unlinks the other one. After a change of server: idctl ldap relink.',
   },
   deactivated: {
-    seen: 'the person was taken out of the organization',
+    seen: 'the person was removed from the organization',
     hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',
   },
   account_disabled: { seen: 'the account is disabled here', hint: 'idctl user enable EMAIL.' },
