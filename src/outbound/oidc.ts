@@ -208,8 +208,9 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// Not conformant (OpenID Connect Core §5.3.2), so the library does not read it. The caller decides
-// whether it is enough. Only plain JSON: a signed answer would go unverified here.
+// Userinfo without `sub` is not conformant (OpenID Connect Core §5.3.2), so the library does not
+// read it. The caller decides whether it is enough. Only plain JSON is read: a signed answer would
+// not be verified here.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,

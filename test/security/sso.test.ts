@@ -32,7 +32,7 @@ const returning = (options?: Parameters<typeof comingBack>[2]) =>
 const navigation = { 'sec-fetch-mode': 'navigate' };
 
 describe('S2 the state', () => {
-  test('S2 signs in once: a replay is refused, and of twenty at once one gets in', async () => {
+  test('S2 signs in once: a replay is refused, and only one of twenty at once gets in', async () => {
     const { browser, callback } = await returning();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => comeBack(browser, callback)),

@@ -66,7 +66,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'POST',
     path: `/api/v1/me/social/${provider}`,
-    summary: `Begin to link a ${providerNames[provider]} account to your own`,
+    summary: `Begin to link a ${providerNames[provider]} account to your account`,
     access: 'me.credentials',
     input: startSocialInput,
     output: startView,
@@ -77,7 +77,7 @@ const providerRoutes = socialProviders.flatMap((provider) => [
   route({
     method: 'DELETE',
     path: `/api/v1/me/social/${provider}`,
-    summary: `Unlink a ${providerNames[provider]} account from your own, and end the sessions through it`,
+    summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions through it`,
     access: 'me.credentials',
     input: noSocialInput,
     run: (ctx: Context) => unlinkSocial(ctx, provider),

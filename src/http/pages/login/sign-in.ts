@@ -37,7 +37,10 @@ export const signInPage = page({
   },
 });
 
-/** Whether a link led a known browser here, where only the access token may have expired. */
+/**
+ * Whether a link led here a browser that was signed in before: perhaps only its access token
+ * expired.
+ */
 function mayBeSignedIn({ ctx, given, cookie }: Visit): boolean {
   const sent = given['returnTo'] !== undefined || given['invitation'] !== undefined;
   const first = given['again'] === undefined && given['identifier'] === undefined;

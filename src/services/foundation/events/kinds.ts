@@ -73,14 +73,10 @@ export const eventKinds = {
   'member.role.changed': inOrg('user', 'A member has another role', { from: role, to: role }),
   'member.removed': inOrg('user', 'A member was removed by hand, or left', { role }),
 
-  'invitation.created': inOrg(
-    'invitation',
-    'An address was invited, by mail or by the link alone',
-    {
-      role,
-      mailed: flag,
-    },
-  ),
+  'invitation.created': inOrg('invitation', 'An address was invited, by mail or only by the link', {
+    role,
+    mailed: flag,
+  }),
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
   'invitation.revoked': inOrg('invitation', 'An invitation was revoked', {}),
 

@@ -60,7 +60,7 @@ function readBody(body: unknown): ScimResource {
   const resource: ScimResource = {};
   readInto(resource, body, '');
   if (Object.keys(resource).length > 0) return resource;
-  throw scimRefusal(400, 'invalidValue', 'The body holds nothing that a User has.');
+  throw scimRefusal(400, 'invalidValue', 'The body has no attribute of a User.');
 }
 
 function readInto(resource: ScimResource, given: Record<string, unknown>, prefix: string): void {

@@ -27,7 +27,7 @@ export async function checkDatabase(subject: Subject): Promise<Check[]> {
   if (file !== null && !existsSync(file)) {
     return [
       await check('database', 'there', async () =>
-        wrong(`${file} is not there`, 'Correct database.url, or for a new instance: idctl init'),
+        wrong(`${file} does not exist`, 'Correct database.url, or for a new instance: idctl init'),
       ),
     ];
   }

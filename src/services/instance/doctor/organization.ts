@@ -54,7 +54,7 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
   if (connection === null) return null;
   return check(
     `single sign-on of ${slug}`,
-    'the provider answers, and knows the client',
+    'the provider answers, and accepts the client',
     async () => {
       if (!connection.enabled) return right(`${connection.issuer}, not enabled`);
       const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);

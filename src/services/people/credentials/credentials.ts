@@ -53,7 +53,7 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
         [Op.or]: [{ organizationId: null }, { organizationId: { [Op.ne]: organizationId } }],
       },
     }),
-  // An earlier holder has not accepted it for the next one, whose link stays valid (security O6).
+  // An earlier holder's acceptance ends; the link stays valid for the next holder (security O6).
   invitations: (accountId) =>
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
 };

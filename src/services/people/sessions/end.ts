@@ -8,7 +8,7 @@ type Which =
   | { organizationId: string }
   | { connectionId: string }
   /**
-   * All of an account, or those that came through an organization, one connection of it, or a
+   * All sessions of an account, or those through an organization, one of its connections, or a
    * method.
    */
   | {
@@ -17,7 +17,7 @@ type Which =
       connectionId?: string;
       method?: SignInMethod;
     }
-  /** All of an account but this one. */
+  /** All sessions of an account except this one. */
   | { accountId: string; but?: string | null }
   | 'everyone';
 
@@ -38,8 +38,8 @@ const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id 
     OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
 
 /**
- * Ends the sessions that came by a domain: through its connection, or through any by a person on
- * the domain.
+ * Ends the sessions through a domain's connection, and those of people on the domain through any
+ * connection.
  */
 export async function endSessionsByDomain(
   ctx: Context,

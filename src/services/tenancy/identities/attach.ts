@@ -60,7 +60,7 @@ async function findByKey(ctx: Context, proof: OutsideProof): Promise<Account | n
   const current = await Identity.findOne({
     where: { connectionId: connection.id, issuer, subject },
   });
-  // Another server may name any entry, even with what it knows of this one's entries.
+  // Another server may claim any entry, even with an entry id of this server.
   if (current !== null && current.server !== server) return null;
   const key = current ?? (await findFormer(proof));
   const account = key === null ? null : await Account.findByPk(key.accountId);

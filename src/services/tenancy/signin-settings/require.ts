@@ -82,8 +82,8 @@ function isSocial(method: SignInMethod): boolean {
 export async function selfSignupAllowed(ctx: Context, domain: string): Promise<boolean> {
   const { verified, settings } = await findGoverningDomain(ctx, domain);
   if (verified) return settings.allowSelfSignup;
-  // Without verified domains (`trust.domains: off`) a connection claims its domain, and has no such
-  // setting.
+  // Without verified domains (`trust.domains: off`) a connection decides for its domain, and it
+  // does not allow self-signup.
   if (await isClaimed(domain)) return false;
   return ctx.config.signup.open === 'on' || settings.allowSelfSignup;
 }

@@ -39,8 +39,8 @@ export async function activateMember(
   // An account that was just made has none.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
-    // Only for an owned address. A membership forced on a person may end nothing that another
-    // cannot make again (security O8).
+    // Only for an address on the organization's own domain: a pushed membership must not end tokens
+    // on other domains (security O8).
     if (await ownsAddress(record.organizationId, account.email))
       await endVouchedTokens(ctx, account.id, record.organizationId);
   }

@@ -67,7 +67,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
     hint: 'Look at the access rules of the directory for this account.',
   },
   base_missing: {
-    seen: 'the search base is not there, or the service account may not see it',
+    seen: 'the search base does not exist, or the service account may not see it',
     hint: 'Check the search base, and that the service account may read it.',
   },
   bind_required: {
