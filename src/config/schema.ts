@@ -218,7 +218,7 @@ const allSettings = z.strictObject({
       ),
       tokenRequests: help(
         z.int().min(1).max(1_000_000).default(60),
-        'Tokens that one app gets, and wrong client secrets of one address, in a minute',
+        'Tokens for one app, and wrong client secrets from one address, in a minute',
       ),
     })
     .prefault({}),

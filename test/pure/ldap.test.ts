@@ -125,7 +125,7 @@ describe('L3 the search filter', () => {
     );
   });
 
-  test('a sample lists every person whom the filter can find', () => {
+  test('a sample lists every person that the filter can find', () => {
     expect(openFilter('(&(a=b)(cn=*{username}*))')).toBe('(&(a=b)(cn=*))');
   });
 });

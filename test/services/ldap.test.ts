@@ -262,7 +262,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     expect(await signIn({ totpCode })).toMatchObject({ body: { code: 'second_factor_invalid' } });
   });
 
-  test('I5 a person whom SCIM deactivated is not added again', async () => {
+  test('I5 a person that SCIM deactivated is not added again', async () => {
     const { org, signIn } = await staffed();
     const { body } = await signIn();
     const organizationId = org.id;

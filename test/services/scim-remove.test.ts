@@ -39,7 +39,7 @@ test('an inactive User is deleted too, and is back when created again', async ()
   expect((await client.get('/Users')).body.totalResults).toBe(2);
 });
 
-test('a User whom an admin adds again is back', async () => {
+test('a User that an admin adds again is back', async () => {
   const client = await scimClient(idctl);
   const userName = `${fresh('ada')}@elsewhere.test`;
   const { id } = await client.create({ userName });

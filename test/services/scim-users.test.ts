@@ -133,7 +133,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.get(filtered('externalId eq "SAME"'))).body.totalResults).toBe(0);
   });
 
-  test('a member whom the client does not know yet is 409 by address, and adopted by id', async () => {
+  test('a member that the client does not know yet is 409 by address, and adopted by id', async () => {
     const client = await scimClient(idctl);
     const member = await person(idctl);
     const email = String(member.email);
@@ -163,7 +163,7 @@ describe('§4.3 POST /Users, where specification, RFC and providers differ', () 
     expect((await client.create(other)).id).not.toBe(found.id);
   });
 
-  test('members whom an admin added are listed with an e-mail and a name in parts', async () => {
+  test('members that an admin added are listed with an e-mail and a name in parts', async () => {
     const client = await scimClient(idctl);
     const { email } = client.org.owner;
     const { Resources } = (await client.get('/Users')).body;

@@ -39,7 +39,7 @@ export async function examineRedirect(
 const blockers = ['invalid_scope', 'unauthorized_client', 'unsupported_response_type'];
 
 async function silentRequest(metadata: ProviderMetadata, client: Confidential): Promise<URL> {
-  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL asks nobody'));
+  const unasked: CustomFetch = () => Promise.reject(new Error('building a URL sends no request'));
   return buildAuthorizationUrl(configure(metadata, client, unasked), {
     redirect_uri: new URL(client.redirectUri).href,
     scope: 'openid email profile',

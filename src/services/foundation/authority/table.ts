@@ -4,7 +4,7 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 // The one table of rights. Operations prove their row, routes name their row, and the operator may
 // do everything in it. Operations without a row are only for the operator (`requireOperator`).
 
-/** What an operation requires. */
+/** The requirements of an operation. */
 export interface Rule {
   /** The least role: a signed-in person, for their own data, or this role in the organization. */
   least: 'user' | Role;

@@ -218,7 +218,7 @@ const core: Attribute[] = [
       text('country', 'Country, as two letters of ISO 3166-1.'),
     ],
   ),
-  values('entitlements', 'What the User is entitled to; kept, without effect.', []),
+  values('entitlements', 'Entitlements of the User; kept, without effect.', []),
   values('roles', 'Roles of the User at the client; kept, without effect.', []),
   values('x509Certificates', 'Certificates of the User.', [], { type: 'binary', caseExact: true }),
 ];

@@ -26,8 +26,8 @@ const steps: Record<string, Remove> = {
 };
 
 /**
- * What the next holder keeps: the second factor, and the identities of the organization's own
- * connections.
+ * The parts that the next holder keeps: the second factor, and the identities of the organization's
+ * own connections.
  */
 interface Kept {
   keepsTotp: boolean;

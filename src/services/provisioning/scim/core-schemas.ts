@@ -59,7 +59,7 @@ const serviceProviderConfig: Attribute[] = [
 const resourceType: Attribute[] = [
   text('id', 'The identifier of the resource type.', readOnly),
   word('name', 'The name of the resource type.'),
-  text('description', 'What the resources are.', readOnly),
+  text('description', 'A description of the resources.', readOnly),
   endpoint('endpoint', 'Where the resources are, below the base.', { required: true }),
   endpoint('schema', 'The schema of the resources.', { required: true }),
   complex(
@@ -88,7 +88,7 @@ const described = (subAttributes: Attribute[]): Attribute[] => [
     ],
   }),
   flag('multiValued', 'Whether it has several values.'),
-  text('description', 'What the attribute means.', exact),
+  text('description', 'A description of the attribute.', exact),
   flag('required', 'Whether every resource has it.'),
   text('canonicalValues', 'Values that are suggested.', { ...listed, caseExact: true }),
   boolean('caseExact', 'Whether the case of letters matters.', readOnly),
@@ -114,7 +114,7 @@ const described = (subAttributes: Attribute[]): Attribute[] => [
 const schema: Attribute[] = [
   endpoint('id', 'The URN of the schema.', { required: true }),
   word('name', 'The name of the schema.'),
-  text('description', 'What the schema is about.', readOnly),
+  text('description', 'A description of the schema.', readOnly),
   complex(
     'attributes',
     'The attributes that the schema defines.',

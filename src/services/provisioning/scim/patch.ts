@@ -64,8 +64,8 @@ interface Patching {
   /** How many terms the paths had so far: each reads every value of an attribute. */
   terms: number;
   /**
-   * How many attribute changes were requested so far: a value without a path names one with each
-   * member.
+   * How many attribute changes were requested so far. In a value without a path, each member counts
+   * as one.
    */
   changes: number;
 }

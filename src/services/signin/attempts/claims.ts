@@ -1,6 +1,6 @@
 import type { Said } from '../methods/sso/claims.ts';
 
-/** What an attempt keeps of a person: the address and the groups, and no other claim. */
+/** The claims of a person that an attempt keeps: the address and the groups. */
 export interface KeptClaims {
   /** Canonical; null if the provider gave none. */
   email: string | null;

@@ -19,7 +19,7 @@ import { reclaim } from './reclaim.ts';
 // The only code that links an outside proof to an account (security I1). No other code may join an
 // e-mail address to an account.
 
-/** What a provider or directory has proved; the caller has checked all of it down to the domain. */
+/** The proof of a provider or directory. The caller has checked all of it, the domain too. */
 export interface OutsideProof {
   kind: 'sso' | 'ldap';
   connection: { id: string; organizationId: string };
@@ -127,7 +127,7 @@ async function belongsToAnother(
   return owner !== null && owner !== organizationId;
 }
 
-/** What a social provider has proved of a person, with an address that it has verified. */
+/** The proof of a social provider, with an address that it has verified. */
 export interface SocialProof {
   provider: SocialProvider;
   issuer: string;

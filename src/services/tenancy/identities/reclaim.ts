@@ -37,7 +37,7 @@ export async function reclaim(
   await takeOver(ctx, account, { by: 'domain', organizationId, keepsTotp });
 }
 
-/** Who takes an account over, and what stays of it. */
+/** The new holder of an account, and the parts that stay. */
 interface Takeover {
   by: 'domain' | 'mail' | 'operator' | 'signup';
   /** The organization that takes it over; the keys of its own connections stay (security I1). */

@@ -3,8 +3,8 @@ import { FilterParser } from 'ldapts';
 const placeholder = '{username}';
 
 /**
- * What is wrong with a search filter, or null (security L3): it must parse, and hold `{username}`
- * as a value.
+ * The fault of a search filter, or null (security L3): it must parse, and hold `{username}` as a
+ * value.
  */
 export function faultOfFilter(filter: string): string | null {
   if (!filter.includes(placeholder)) return `must contain ${placeholder}`;

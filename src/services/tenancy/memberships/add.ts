@@ -23,7 +23,7 @@ import { memberView, viewMember } from './view.ts';
 
 const addInput = z.strictObject({ org: ref, email, role });
 
-/** What happens to credentials on an account whose address was never verified (security I3). */
+/** The choice for credentials on an account whose address was never verified (security I3). */
 const fate = z.enum(['end', 'keep']);
 
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };

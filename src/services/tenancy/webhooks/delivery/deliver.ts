@@ -18,7 +18,7 @@ import { type Outcome, sendMessage } from './send.ts';
 const leaseSeconds = 20;
 const mostAtOnce = 20;
 
-/** What the clock gives to a long-running job. */
+/** The scheduler's interface for a long-running job. */
 interface Turn {
   /** Aborted when the process is to end. */
   stop: AbortSignal;

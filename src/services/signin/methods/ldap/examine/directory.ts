@@ -18,7 +18,7 @@ import { type Ask, refusedWith, unreached } from './finding.ts';
 import { lookAtPeople } from './people.ts';
 import { reasonWords } from './words.ts';
 
-/** What is examined: the settings, the service account, and the user to try. */
+/** The subject of an examination: the settings, the service account, and the user to try. */
 export interface Trial extends Reading {
   uri: string;
   tls: boolean;

@@ -12,7 +12,7 @@ import {
 import { type Ask, refusedWith } from './finding.ts';
 import { searchWords } from './words.ts';
 
-/** What the filter finds: a sample, and the person with the user name that is tried. */
+/** The entries that the filter finds: a sample, and the person with the tested user name. */
 interface People {
   sample: DirectoryEntry[];
   person: DirectoryPerson | null;

@@ -4,13 +4,13 @@ import type { Missing } from '../person.ts';
 // One sentence for each fault of a directory, and the one thing to change (security L9). The
 // directory's own text is never part of it.
 
-/** What the admin sees, and what to change. */
+/** The fault as the admin sees it, and the thing to change. */
 export interface Words {
   seen: string;
   hint: string;
 }
 
-/** The directory's refusals, of the account that binds or of the search. */
+/** The directory's refusals of a bind or of a search. */
 export const reasonWords: Record<DirectoryReason, Words> = {
   credentials_refused: {
     seen: 'the name or the password is refused',
@@ -88,7 +88,7 @@ export const reasonWords: Record<DirectoryReason, Words> = {
   },
 };
 
-/** What is wrong with the result of a search. */
+/** The faults in the result of a search. */
 export const searchWords: Record<'nobody' | Missing, Words> = {
   nobody: {
     seen: 'the filter matches no entry',
@@ -114,7 +114,7 @@ export const searchWords: Record<'nobody' | Missing, Words> = {
 
 const elsewhere = 'Check that the directory is up, and that this machine may reach it.';
 
-/** What to change if a directory cannot be reached. */
+/** The thing to change if a directory cannot be reached. */
 export const failureHints: Record<DirectoryFailure, string> = {
   timeout: elsewhere,
   too_large: 'Use a narrower base, or attributes of less size.',
