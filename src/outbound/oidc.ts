@@ -208,9 +208,8 @@ function lacksSubject(error: unknown): boolean {
     .success;
 }
 
-// Userinfo without `sub` is not conformant (OpenID Connect Core §5.3.2), so the library does not
-// read it. The caller decides whether it is enough. Only plain JSON is read: a signed answer would
-// not be verified here.
+// The library does not read userinfo without `sub` (OpenID Connect Core §5.3.2). The caller decides
+// whether it is enough. Only plain JSON is read: a signed answer would not be verified here.
 async function readWithoutSubject(
   configuration: Configuration,
   accessToken: string,

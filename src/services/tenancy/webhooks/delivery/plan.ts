@@ -86,5 +86,5 @@ function errorOf(outcome: Outcome): string | null {
   if (outcome.status === null) return outcome.error;
   if (isTaken(outcome)) return null;
   const redirected = isRedirect(outcome.status) ? ', a redirect, which is not followed' : '';
-  return `It answered ${outcome.status}${redirected}.`;
+  return `The webhook answered ${outcome.status}${redirected}.`;
 }
